@@ -11,6 +11,7 @@ from warren_dashboards import catalogue as dashboards
 
 from warren_docs import (
     asyncapi,
+    causes_page,
     channels_page,
     metrics_page,
     openapi,
@@ -30,6 +31,7 @@ GENERATORS: Mapping[str, Sequence[Pages]] = {
         openapi.pages,
         settings_page.pages,
         channels_page.pages,
+        causes_page.pages,
         metrics_page.pages,
         topics_page.pages,
         tables_page.pages,

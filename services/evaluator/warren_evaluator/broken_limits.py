@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from warren.contracts.status import group_name
 from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN as SINCE
-from warren_core.judgement.status_names import group_name
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.verdicts import Objectives
 

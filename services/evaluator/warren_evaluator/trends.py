@@ -20,13 +20,13 @@ from warren.contracts import (
     TrendTopics,
     split_group_key,
 )
-from warren.contracts.status import GroupStatusName
+from warren.contracts.status import GroupStatusName, group_name
 from warren.settings import CollectorSettings
 from warren_core.evaluation import UNKNOWN, Int64
+from warren_core.judgement.columns import Latest
 from warren_core.judgement.layout import Layout
 from warren_core.judgement.membership import Membership
-from warren_core.judgement.state import GroupGone, GroupState, Latest
-from warren_core.judgement.status_names import group_name
+from warren_core.judgement.state import GroupGone, GroupState
 
 MOST_TOPICS = 100
 MOST_MINUTES = 3  # of measurements, until the group's evaluation asks for them

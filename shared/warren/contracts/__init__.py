@@ -1,7 +1,7 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
 from warren.contracts.acknowledgement import Acknowledgement
-from warren.contracts.cause import CAUSES, Cause, CauseEvidence, CauseName, Finding
+from warren.contracts.cause import Cause, CauseEvidence, Finding
 from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
 from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.dead_letter import DeadLetter
@@ -60,7 +60,6 @@ from warren.contracts.topics_event import TopicsEvent
 from warren.contracts.trend_event import MINUTE_MS, TrendEvent, TrendTopics
 
 __all__ = [
-    "CAUSES",
     "EVENT_TYPES",
     "FRESHNESS_CHANGED",
     "LONGEST_SILENCE_MS",
@@ -78,7 +77,6 @@ __all__ = [
     "Breach",
     "Cause",
     "CauseEvidence",
-    "CauseName",
     "ChannelIdentity",
     "ClusterEvent",
     "ClusterStateName",

@@ -2,32 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from warren.contracts.event import Milliseconds, Offset, Partition, is_empty, is_none
-
-CauseName = Literal[
-    "no_members",  # nobody is in the group
-    "one_member",  # all bad partitions belong to one member
-    "one_broker",  # all bad partitions are led by one broker
-    "stuck_record",  # one partition, same offset, commits go on
-    "too_slow",  # consumes less than is produced
-    "producer_burst",  # more is produced than shortly before
-    "late",  # consumes what is produced, and does not catch up
-    "catching_up",  # consumes more than is produced, and is not there yet
-    "rebalance_loop",
-    "flapping",  # well and not well by turns
-    "unowned_partitions",
-    "beyond_log_end",
-    "hanging_transaction",  # a transaction is open, and who reads committed records waits
-    "records_lost",
-    "competing_commits",  # somebody else commits other offsets in turn
-    "replaying",  # reads again what it had read
-    "unknown",
-]
-CAUSES: tuple[CauseName, ...] = get_args(CauseName)
 
 
 class CauseEvidence(BaseModel):
@@ -74,7 +51,7 @@ class Finding(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    name: str = Field(description=f"{', '.join(CAUSES)}; more may come")
+    name: str = Field(description="See docs/causes.md; more may come")
     sentence: str = Field(description="What is wrong, with figures")
     action: str | None = Field(default=None, description="What to do, or look at")
     evidence: CauseEvidence = CauseEvidence()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, cast
 
 PartitionStatusName = Literal["OK", "WARN", "STOP", "STALL", "REWIND", "BEYOND_END"]
 GroupStatusName = Literal["NOTFOUND", "OK", "WARN", "ERR"]
@@ -28,3 +28,14 @@ class Status(IntEnum):
     def for_group(self) -> Status:
         """What a group is when this is its worst partition."""
         return min(self, Status.ERR)
+
+
+_NAMES = [status.name for status in Status]
+
+
+def partition_name(status: int) -> PartitionStatusName:
+    return cast(PartitionStatusName, _NAMES[status])
+
+
+def group_name(status: Status) -> GroupStatusName:
+    return cast(GroupStatusName, status.name)

@@ -3,14 +3,17 @@
 The same windows at the same moment always give the same statuses: live, replayed, or in a batch.
 """
 
+from warren_core.evaluation.backlog import reads_a_burst
 from warren_core.evaluation.evidence import Evidence, Following
 from warren_core.evaluation.explanations import Explanation, explain
 from warren_core.evaluation.learning import see
 from warren_core.evaluation.onset import Began, Onset, onset_of
 from warren_core.evaluation.policies import POLICIES, Policy, by_partition
 from warren_core.evaluation.presence import presence_of
+from warren_core.evaluation.progress import waited_ms
 from warren_core.evaluation.rules import GroupRules, PartitionRules, RuleBook, Rules
 from warren_core.evaluation.track import Sighting, Track
+from warren_core.evaluation.usual import usual_gap
 from warren_core.evaluation.verdicts import (
     GroupSummary,
     GroupVerdict,
@@ -20,6 +23,7 @@ from warren_core.evaluation.verdicts import (
     judge_partitions,
     told_beyond_end,
 )
+from warren_core.evaluation.waits import expect, inherit
 from warren_core.evaluation.windows import MAX_TIME, UNKNOWN, Bools, Column, Int64, Windows
 
 __all__ = [
@@ -46,12 +50,17 @@ __all__ = [
     "Track",
     "Windows",
     "by_partition",
+    "expect",
     "explain",
+    "inherit",
     "is_expired",
     "judge_group",
     "judge_partitions",
     "onset_of",
     "presence_of",
+    "reads_a_burst",
     "see",
     "told_beyond_end",
+    "usual_gap",
+    "waited_ms",
 ]

@@ -1,14 +1,23 @@
-"""What was said of a group, in short."""
+"""What cohorts are made of, an event and what is known of its group, and what they say in short."""
 
 from __future__ import annotations
 
 from itertools import chain
 from typing import NamedTuple
 
-from warren.contracts import Status
+from warren.contracts import OffsetEvent, Status
 
+from warren_core.evaluation import GroupRules
 from warren_core.judgement.judge import Judged
-from warren_core.judgement.state import GroupState
+from warren_core.judgement.state import GroupGone, GroupState
+
+
+class Entry(NamedTuple):
+    """An event, and what is known of its group."""
+
+    event: OffsetEvent
+    state: GroupState | GroupGone | None
+    source_offset: int
 
 
 class Brief(NamedTuple):
@@ -32,3 +41,28 @@ class Brief(NamedTuple):
         statuses = chain.from_iterable(topic.status for topic in lag.topics.values())
         bad = sum(status != Status.OK.name for status in statuses)
         return cls(judged.state, previous, lag.complete, lag.total_lag, bad, lag.reason)
+
+
+def is_ordinary(entry: Entry, rules: GroupRules) -> bool:
+    """Whether a cohort may have it: the event tells where known partitions stand, and no more."""
+    event, state = entry.event, entry.state
+    if not isinstance(state, GroupState) or not state.layout.topics or state.forgotten:
+        return False
+    if event.deleted or event.removed or event.earlier or event.forget is not None:
+        return False
+    has_track = state.track is not None or rules.group.policy != "progress"
+    if not (
+        rules.same_for_all_topics
+        and has_track
+        and state.windows.intervals == rules.group.intervals
+        and event.parts == 1
+        and state.applied.is_before(event, entry.source_offset)
+        and not state.applied.was_ahead(event)
+        and state.applied.shares_order_with(event)
+    ):
+        return False
+    has = state.layout.has
+    for topic, columns in event.topics.items():  # noqa: SIM110  # a generator takes twice as long
+        if not has(topic, columns.partition):
+            return False
+    return True

@@ -18,8 +18,6 @@ from warren.contracts.reason import ReasonName
 from warren.errors import ContractViolation
 
 from warren_core.evaluation import (
-    UNKNOWN,
-    Began,
     Evidence,
     Following,
     GroupRules,
@@ -28,28 +26,30 @@ from warren_core.evaluation import (
     PartitionRules,
     PartitionVerdicts,
     Rules,
-    Track,
     Windows,
-    by_partition,
     explain,
-    judge_partitions,
     onset_of,
-    told_beyond_end,
 )
-from warren_core.evaluation.commit_convention import Commits, last_processed
+from warren_core.evaluation.commit_convention import Commits
 from warren_core.evaluation.packed_windows import pack_parts
 from warren_core.evaluation.verdicts import GroupVerdicts, are_expired, judge_groups
-from warren_core.judgement.brief import Brief
-from warren_core.judgement.commits import correct, learnt, shown
-from warren_core.judgement.entry import Entry
-from warren_core.judgement.incidents import opened_at, openings
-from warren_core.judgement.joint_observation import observe_together
+from warren_core.judgement import columns
+from warren_core.judgement.brief import Brief, Entry
+from warren_core.judgement.columns import only_kept
 from warren_core.judgement.judge import Judged
 from warren_core.judgement.lag_events import LagColumns, lag_event
-from warren_core.judgement.lags import lag_of, least_lag_of
-from warren_core.judgement.reasons import bad_rows
-from warren_core.judgement.state import Applied, GroupState
-from warren_core.judgement.update import forget_other_logs, insert, learn, remember_log_ends
+from warren_core.judgement.observation import observe_together
+from warren_core.judgement.state import Applied, GroupState, Rows, lag_of, steps_of
+from warren_core.judgement.update import (
+    correct,
+    forget_other_logs,
+    insert,
+    learn,
+    learnt,
+    remember_log_ends,
+    shown,
+)
+from warren_core.judgement.verdict import bad_rows, by_rules, least_lag_of
 
 MOST_ROWS = 20_000
 """Partitions that are judged in one go: more do not fit into the processor's caches."""
@@ -63,7 +63,7 @@ def judge_together(entries: Sequence[Entry], rules: Rules) -> list[Brief | None]
     for part in _small(entries):
         try:
             found += _Cohort(part, rules).judged()
-        except (OverflowError, ContractViolation):
+        except ContractViolation:
             found += [None] * len(part)
     return found
 
@@ -74,7 +74,7 @@ def tell_together(entries: Sequence[Entry], rules: Rules) -> list[Judged | None]
     for part in _small(entries):
         try:
             found += _Cohort(part, rules).told()
-        except (OverflowError, ContractViolation):
+        except ContractViolation:
             found += [None] * len(part)
     return found
 
@@ -97,7 +97,7 @@ class _Cohort:
     """Rows of all groups' partitions, one group after the other."""
 
     def __init__(self, entries: Sequence[Entry], rules: Rules) -> None:
-        """Raises ContractViolation or OverflowError."""
+        """Raises ContractViolation."""
         self._events = [entry.event for entry in entries]
         self._states = [entry.state for entry in entries if isinstance(entry.state, GroupState)]
         self._offsets = [entry.source_offset for entry in entries]
@@ -118,14 +118,14 @@ class _Cohort:
         """In short."""
         found = self._judge()
         onset, reasons = self._reasons(found)
-        columns = _Columns(found.latest, found.evidence.windows, found.evidence.track, onset)
+        rows = found.rows._replace(onset=onset)
         groups = found.groups
         briefs: list[Brief | None] = []
         for number, is_over in enumerate(self._expired(found)):
             if is_over:
                 briefs.append(None)
                 continue
-            state = self._state(number, groups.status[number], found.commits[number], columns)
+            state = self._state(number, groups.status[number], found.commits[number], rows)
             briefs.append(
                 Brief(
                     state,
@@ -141,16 +141,16 @@ class _Cohort:
     def told(self) -> list[Judged | None]:
         """In full, of those that are OK."""
         found = self._judge()
-        columns = _Columns(found.latest, found.evidence.windows, found.evidence.track, None)
-        all_ = LagColumns.of(found.latest, columns.windows, found.lag, found.verdicts)
-        packed = pack_parts(columns.windows, self._parts)
+        rows = found.rows
+        all_ = LagColumns.of(rows, found.lag, found.verdicts)
+        packed = pack_parts(rows.windows, self._parts)
         told: list[Judged | None] = []
         for number, is_over in enumerate(self._expired(found)):
             status = found.groups.status[number]
             if is_over or status is not Status.OK:
                 told.append(None)
                 continue
-            state = self._state(number, status, found.commits[number], columns)
+            state = self._state(number, status, found.commits[number], rows)
             report = lag_event(
                 self._events[number],
                 state,
@@ -164,45 +164,38 @@ class _Cohort:
         return told
 
     def _judge(self) -> _Found:
-        commits = [state.commits for state in self._states]
-        latest = np.concatenate([state.latest for state in self._states], axis=1)
-        lag_before = lag_of(latest, self._steps(commits))
-        windows = Windows.joined([state.windows for state in self._states])
-        observation = self._observation
+        before = [state.commits for state in self._states]
+        rows = Rows.joined(self._states)
+        latest, windows, track, observation = (
+            rows.latest,
+            rows.windows,
+            rows.track,
+            self._observation,
+        )
+        lag_before = lag_of(latest, self._steps(before))
         latest[:, observation.rows] = observation.latest
         forget_other_logs(windows, observation)
         is_first = windows.filled[observation.rows] == 0
         remember_log_ends(windows, observation, self._rules)
-        commits = self._learnt(commits, windows)
+        commits = self._learnt(before, windows)
         steps = self._steps(commits)
         observed = steps if isinstance(steps, int) else steps[observation.rows]
         insert(windows, observation, self._all, observed, is_first)
-        track = self._track()
+        if self._rules.policy != "progress":
+            track = None
         if track is not None:
             learn(track, observation, self._all, observed)
+        told = observation.told(len(self._group), only_kept(rows.told)) if columns.KEPT else None
+        rows = rows._replace(track=track, told=only_kept(told))
         lag = lag_of(latest, steps)
-        evidence = self._evidence(windows, track, least_lag_of(latest, windows, lag, steps))
-        verdicts = judge_partitions(
-            evidence,
-            by_partition(self._all.policies),
-            intervals=self._all.intervals,
-            allowed_lag=self._all.allowed_lag,
-            minimum_complete=self._all.minimum_complete,
-        )
-        verdicts = told_beyond_end(verdicts, evidence)
+        evidence = self._evidence(rows, least_lag_of(latest, windows, lag, steps))
+        verdicts = by_rules(evidence, self._all)
         groups = judge_groups(verdicts, lag, self._starts)
-        return _Found(latest, evidence, verdicts, groups, lag, lag_before, commits)
+        return _Found(rows, evidence, verdicts, groups, lag, lag_before, commits)
 
     def _expired(self, found: _Found) -> Iterable[bool]:
         windows = found.evidence.windows
         return are_expired(windows, self._starts, self._now, self._rules.expire_group_ms)
-
-    def _track(self) -> Track | None:
-        if self._rules.policy != "progress":
-            return None
-        tracks = [state.track for state in self._states if state.track is not None]
-        marks = np.concatenate([track.marks for track in tracks], axis=1)
-        return Track(marks, np.concatenate([track.figures for track in tracks], axis=1))
 
     def _learnt(self, before: list[Commits], windows: Windows) -> list[Commits]:
         """With what the events show of how their groups commit."""
@@ -220,16 +213,20 @@ class _Cohort:
 
     def _steps(self, commits: Sequence[Commits]) -> Int64 | int:
         """[partition], or 0 for all."""
-        last = [last_processed(known) if known else [] for known in commits]
-        if not any(last):
+        steps = [steps_of(s.layout, c) for s, c in zip(self._states, commits, strict=True)]
+        if all(isinstance(known, int) for known in steps):
             return 0
-        marks = [s.layout.marked(topics) for s, topics in zip(self._states, last, strict=True)]
-        return np.concatenate(marks)
+        return np.concatenate(
+            [
+                np.broadcast_to(known, len(s.layout))
+                for s, known in zip(self._states, steps, strict=True)
+            ]
+        )
 
-    def _evidence(self, windows: Windows, track: Track | None, lag: Int64) -> Evidence:
-        is_filling = windows.filled < self._all.intervals
+    def _evidence(self, rows: Rows, lag: Int64) -> Evidence:
+        is_filling = rows.windows.filled < self._all.intervals
         following = Following(is_filling, self._all.grace_ms, self._group, self._all.doubt)
-        return Evidence(windows, lag, self._now[self._group], track, following)
+        return Evidence(rows.windows, lag, self._now[self._group], rows.track, following)
 
     def _reasons(self, found: _Found) -> tuple[Onset | None, dict[int, ReasonName]]:
         """Of partitions that are not OK, and why groups are not, by number."""
@@ -237,7 +234,7 @@ class _Cohort:
         worst_first = bad_rows(status, lag, self._group)
         if not len(worst_first):
             return None, {}
-        onset = onset_of(evidence.windows, status, self._onset())
+        onset = onset_of(evidence.windows, status, found.rows.onset)
         _, first = np.unique(self._group[worst_first], return_index=True)
         worst = worst_first[first]
         only = np.zeros_like(status)
@@ -247,57 +244,31 @@ class _Cohort:
         why = explain(evidence, only, policies, self._all.allowed_lag, onset, before)
         return onset, {int(self._group[row]): why[row].reason for row in worst.tolist()}
 
-    def _onset(self) -> Onset | None:
-        """What was remembered."""
-        if all(state.onset is None for state in self._states):
-            return None
-        marks = np.full((len(Began), len(self._group)), UNKNOWN, np.int64)
-        for part, state in zip(self._parts, self._states, strict=True):
-            if state.onset is not None:
-                marks[:, part] = state.onset.marks
-        return Onset(marks)
-
-    def _state(
-        self, number: int, status: Status, commits: Commits, columns: _Columns
-    ) -> GroupState:
-        known, event, part = self._states[number], self._events[number], self._parts[number]
-        since = opened_at(known.opened_at, status, event.observed_at)
-        track, onset = columns.track, columns.onset
-        if status is Status.OK:
-            onset = None
-        return GroupState(
+    def _state(self, number: int, status: Status, commits: Commits, rows: Rows) -> GroupState:
+        known, event = self._states[number], self._events[number]
+        own = rows.part(self._parts[number])
+        state = GroupState(
             applied=Applied.by(event, self._offsets[number]),
-            status=status,
-            opened_at=since,
+            status=known.status,
+            opened_at=known.opened_at,
             layout=known.layout,
-            latest=columns.latest[:, part],
-            windows=columns.windows.part(part),
-            track=None if track is None else Track(track.marks[:, part], track.figures[:, part]),
             commits=commits,
-            onset=None if onset is None else Onset(onset.marks[:, part]),
-            openings=openings(known.openings, since),
+            openings=known.openings,
+            **own._asdict(),
         )
+        return state.judged(status, None if status is Status.OK else own.onset)
 
 
 class _Found(NamedTuple):
     """What was judged, of all partitions; `groups` and `commits` by number."""
 
-    latest: Int64
+    rows: Rows  # after the events
     evidence: Evidence
     verdicts: PartitionVerdicts
     groups: GroupVerdicts
     lag: Int64
     lag_before: Int64
     commits: list[Commits]
-
-
-class _Columns(NamedTuple):
-    """Of all partitions, after the events."""
-
-    latest: Int64
-    windows: Windows
-    track: Track | None
-    onset: Onset | None
 
 
 def _slices(counts: Iterable[int]) -> list[slice]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from warren.contracts.status import Status
@@ -12,17 +14,22 @@ from warren_core.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, 
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.predicates import LEAST_MS, Floats, produced_per_s
 from warren_core.evaluation.presence import Presence
-from warren_core.evaluation.track import Mark
+from warren_core.evaluation.track import Figure, Mark
+from warren_core.judgement.columns import Latest
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.layout import Layout
-from warren_core.judgement.log_columns import LogColumn
 from warren_core.judgement.membership import Membership
-from warren_core.judgement.state import Latest
+from warren_core.judgement.state import GroupState
 
 # Freshness measures every 10 s, or as often as its passes end.
 MEASURED_LATELY_MS = 2 * 60_000
 STANDING = (Status.STOP, Status.STALL)
 """Statuses in which nothing moves."""
+SAME = 1.1
+"""Rates that differ by less are the same, as far as a window can tell."""
+BEFORE = 2  # stretches between log ends that tell what was usual
+MOST_ENDS = 3 * BEFORE  # as many must be remembered: else the oldest are not of before
+LATE_S = 30  # of production: with less behind, it is no trouble of pace
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +47,70 @@ class Knowledge:
         return late
 
 
-@dataclass(frozen=True, slots=True)
+class Pace(NamedTuple):
+    """Records per second, of the partitions that fall behind. `before`: what was produced as far
+    ago as is remembered; negative where nobody knows.
+    """
+
+    consumed: float
+    produced: float
+    before: float
+    lag: int
+    partitions: int
+
+    @property
+    def falls_behind(self) -> bool:
+        """Whether more is produced than consumed."""
+        return self.produced > self.consumed * SAME
+
+    @property
+    def stays_behind(self) -> bool:
+        """Whether a backlog is left, of what is over or of another root."""
+        return not self.falls_behind and self.lag > LATE_S * self.produced
+
+
+@dataclass(frozen=True)
 class Facts:
     """Of a group that is not OK. Arrays are of all its partitions."""
 
     group: str
-    now_ms: int
-    layout: Layout
+    state: GroupState
+    told: Int64  # [Told, partition] by the observation
     status: Statuses
     counts: Mapping[Status, int]  # of partitions, by status
     lag: Int64  # what it is judged by, UNKNOWN where it is
-    latest: Int64  # [Latest, partition]
-    windows: Windows
-    track: Track | None  # only where policy `progress` judges
-    onset: Onset
     bad: list[int]  # rows, worst first
     presence: Presence  # of members, as the event has it: it may be newer than `membership`
     membership: Membership | None  # None: nothing is known of it
     lateness: Lateness | None  # likewise; only what was measured lately
-    logs: Int64  # [LogColumn, partition]
     log_ends_apart_ms: int
-    openings: tuple[int, ...]  # of incidents lately, the one that is open too
+
+    @property
+    def now_ms(self) -> int:
+        return self.state.applied.observed_at
+
+    @property
+    def layout(self) -> Layout:
+        return self.state.layout
+
+    @property
+    def latest(self) -> Int64:
+        """[Latest, partition]"""
+        return self.state.latest
+
+    @property
+    def windows(self) -> Windows:
+        return self.state.windows
+
+    @property
+    def track(self) -> Track | None:
+        """Only where policy `progress` judges."""
+        return self.state.track
+
+    @property
+    def onset(self) -> Onset:
+        assert self.state.onset is not None  # some partition is not OK
+        return self.state.onset
 
     @property
     def late_ms(self) -> int | None:
@@ -92,12 +142,6 @@ class Facts:
         """Topic and partition of each."""
         all_names = self.layout.names()
         return [all_names[row] for row in rows]
-
-    @property
-    def leader(self) -> Int64:
-        """[partition] brokers; UNKNOWN where nobody told, or there is none."""
-        leader: Int64 = self.logs[LogColumn.LEADER]
-        return leader
 
     def committed(self, row: int) -> int:
         return int(self.latest[Latest.COMMITTED, row])
@@ -133,21 +177,64 @@ class Facts:
         is_behind = (self.status > Status.OK) & (self.status != Status.BEYOND_END)
         return np.where(is_behind, np.maximum(lost, 0), 0)
 
-    def consumed_per_s(self, windows: Windows) -> Floats:
-        """[partition of the windows], negative where nobody knows: too few commits, or it stood
-        still for half of their time.
-        """
-        newest, oldest = windows.newest(), windows.oldest()
-        elapsed = newest[Column.OBSERVED_AT] - oldest[Column.OBSERVED_AT]
-        known = (windows.filled > 2) & (elapsed >= LEAST_MS)
-        known &= 2 * _longest_stand_ms(windows) <= elapsed
-        moved = np.maximum(newest[Column.OFFSET] - oldest[Column.OFFSET], 0)
-        return np.where(known, moved * 1000.0 / np.maximum(elapsed, 1), -1.0)
+    @cached_property
+    def pace(self) -> Pace | None:
+        """Only where all that is bad is behind while it moves."""
+        if self.worst is not Status.WARN:
+            return None
+        windows = self.windows.take(np.array(self.bad, np.int64))
+        consumed = _consumed_per_s(windows)
+        moving = np.zeros(len(self.bad), np.bool_)
+        produced = produced_per_s(windows, self.lag[self.bad], self.now_ms, moving)
+        if not ((consumed >= 0) & (produced >= 0)).all():
+            return self._measured_pace()
+        if not consumed.sum():
+            return None
+        return Pace(
+            float(consumed.sum()),
+            float(produced.sum()),
+            self._produced_before(windows.log_ends),
+            self._lag_of(self.bad),
+            len(self.bad),
+        )
 
-    def produced_per_s(self, windows: Windows, rows: list[int]) -> Floats:
-        """[row] over the windows and since, negative where nobody knows."""
-        moving = np.zeros(len(rows), np.bool_)
-        return produced_per_s(windows, self.lag[rows], self.now_ms, moving)
+    def _measured_pace(self) -> Pace | None:
+        """Of the last minute, by freshness: where all that the group has falls behind."""
+        late = self.lateness
+        if late is None or len(self.bad) < len(self.layout):
+            return None
+        if not late.consume_rate or late.consume_rate < 0 or late.produce_rate is None:
+            return None
+        lag = self._lag_of(self.bad)
+        return Pace(late.consume_rate, late.produce_rate, -1.0, lag, len(self.bad))
+
+    def _lag_of(self, rows: list[int]) -> int:
+        return int(np.maximum(self.lag[rows], 0).sum())
+
+    def _produced_before(self, log_ends: Int64) -> float:
+        """From the oldest log ends that are remembered: what was usual until a minute and a half
+        ago, by default. Where that was a pause, what is usual over half an hour, where it is known.
+        """
+        if log_ends.shape[1] < MOST_ENDS or (log_ends[:, 0] == UNKNOWN).any():
+            return -1.0
+        moved = log_ends[:, BEFORE] - log_ends[:, 0]
+        lately = float((moved * 1000.0 / (BEFORE * self.log_ends_apart_ms)).sum())
+        if self.track is None:
+            return lately
+        usual = np.maximum(self.track.figures[Figure.USUALLY_PRODUCED, self.bad], 0)
+        return max(lately, float(usual.sum()))
+
+
+def _consumed_per_s(windows: Windows) -> Floats:
+    """[partition of the windows], negative where nobody knows: too few commits, or it stood still
+    for half of their time.
+    """
+    newest, oldest = windows.newest(), windows.oldest()
+    elapsed = newest[Column.OBSERVED_AT] - oldest[Column.OBSERVED_AT]
+    known = (windows.filled > 2) & (elapsed >= LEAST_MS)
+    known &= 2 * _longest_stand_ms(windows) <= elapsed
+    moved = np.maximum(newest[Column.OFFSET] - oldest[Column.OFFSET], 0)
+    return np.where(known, moved * 1000.0 / np.maximum(elapsed, 1), -1.0)
 
 
 def _longest_stand_ms(windows: Windows) -> Int64:

@@ -6,7 +6,6 @@ are remembered as forgotten, and what it tells of them passes unheard until it c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from warren.contracts import OffsetEvent, Status, TopicPositions
@@ -15,7 +14,29 @@ from warren_core.evaluation import UNKNOWN, Column
 from warren_core.judgement.state import GroupState
 
 
-def to_forget(request: OffsetEvent, known: GroupState) -> dict[str, list[int]]:
+def forgotten(request: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, GroupState] | None:
+    """The request as an event that removes what it asks for, at the moment of the last one, and the
+    state that remembers it; None where there is nothing to forget.
+    """
+    partitions = _to_forget(request, known)
+    if not partitions:
+        return None
+    event = OffsetEvent(
+        cluster=request.cluster,
+        group=request.group,
+        source=known.applied.source,
+        observed_at=known.applied.observed_at,
+        position=known.applied.position,
+        removed=partitions,
+    )
+    more = {
+        topic: known.forgotten.get(topic, frozenset()).union(listed)
+        for topic, listed in partitions.items()
+    }
+    return event, replace(known, forgotten={**known.forgotten, **more})
+
+
+def _to_forget(request: OffsetEvent, known: GroupState) -> dict[str, list[int]]:
     """Partitions, by topic, whose newest commit was observed before the request.
 
     Those with a newer one were forgotten already and came back: the request is being replayed.
@@ -29,28 +50,6 @@ def to_forget(request: OffsetEvent, known: GroupState) -> dict[str, list[int]]:
         if topic in wanted
     }
     return {topic: partitions for topic, partitions in chosen.items() if partitions}
-
-
-def as_removal(
-    partitions: Mapping[str, list[int]], request: OffsetEvent, known: GroupState
-) -> OffsetEvent:
-    """The request as an event that removes these partitions, at the moment of the last one."""
-    return OffsetEvent(
-        cluster=request.cluster,
-        group=request.group,
-        source=known.applied.source,
-        observed_at=known.applied.observed_at,
-        position=known.applied.position,
-        removed=dict(partitions),
-    )
-
-
-def forget(partitions: Mapping[str, list[int]], state: GroupState) -> GroupState:
-    forgotten = {
-        topic: state.forgotten.get(topic, frozenset()).union(listed)
-        for topic, listed in partitions.items()
-    }
-    return replace(state, forgotten={**state.forgotten, **forgotten})
 
 
 def recalled(event: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, GroupState]:

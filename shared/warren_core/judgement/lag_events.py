@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from warren.contracts import Cause, LagEvent, OffsetEvent, TopicLag, WindowEdge
-from warren.contracts.status import PartitionStatusName
+from warren.contracts.status import PartitionStatusName, group_name, partition_name
 
 from warren_core.evaluation import UNKNOWN, Column, GroupSummary, Int64, PartitionVerdicts, Windows
 from warren_core.evaluation.packed_windows import pack
 from warren_core.evaluation.windows import Bools
+from warren_core.judgement.columns import Latest, Told
 from warren_core.judgement.incidents import incident
-from warren_core.judgement.reasons import NONE, Reasons
-from warren_core.judgement.state import GroupState, Latest
-from warren_core.judgement.status_names import group_name, partition_name
+from warren_core.judgement.state import GroupState, Rows
+from warren_core.judgement.verdict import NONE, Reasons
 
 _Edge = dict[str, list[int | None]]
+_PUBLISHED = [each for each in (*Latest, *Told) if each.field in TopicLag.model_fields]
+"""Columns of events that evaluations carry, too."""
 
 
 class LagColumns(NamedTuple):
     """What is told of partitions: lists, an entry for each."""
 
+    of_events: dict[str, list[int]]
     status: list[PartitionStatusName]
-    latest: list[list[int]]  # [Latest]
     lag: list[int | None]
     complete: list[float]
     start: _Edge
     end: _Edge
 
     @classmethod
-    def of(
-        cls, latest: Int64, windows: Windows, lag: Int64, verdicts: PartitionVerdicts
-    ) -> LagColumns:
+    def of(cls, rows: Rows, lag: Int64, verdicts: PartitionVerdicts) -> LagColumns:
+        windows = rows.windows
         return cls(
+            {
+                column.field: values[column].tolist()
+                for column in _PUBLISHED
+                if (values := rows.latest if isinstance(column, Latest) else rows.told) is not None
+            },
             [partition_name(code) for code in verdicts.status.tolist()],
-            latest.tolist(),
             _optional(lag, lag == UNKNOWN),
             verdicts.complete.tolist(),
             _edge(windows, windows.oldest()),
@@ -68,21 +73,20 @@ def lag_event(
         complete=group.complete,
         policy=policy,
         total_lag=group.total_lag,
-        incident=incident(event.cluster, event.group, state.opened_at),
         reason=why.reason,
         explanation=why.explanation,
         cause=cause,
         topics=_topics(state, columns, first, why),
         last_processed=state.last_processed,
         windows=pack(state.windows) if windows is None else windows,
+        incident=incident(event.cluster, event.group, state.opened_at),
     )
 
 
 def _topics(
     state: GroupState, columns: LagColumns, first: int, why: Reasons
 ) -> dict[str, TopicLag]:
-    latest = columns.latest
-    reason: list[str | None] = [None] * len(state.latest[0])
+    reason: list[str | None] = [None] * len(state.layout)
     explanation = reason.copy()
     for row, found in why.by_row.items():
         reason[row], explanation[row] = found
@@ -90,12 +94,10 @@ def _topics(
     for topic, partitions, own in state.layout.slices():
         rows = slice(first + own.start, first + own.stop)
         topics[topic] = TopicLag.model_construct(
+            None,
+            **{name: values[rows] for name, values in columns.of_events.items()},
             partition=list(partitions),
             status=columns.status[rows],
-            committed=latest[Latest.COMMITTED][rows],
-            committed_at=latest[Latest.COMMITTED_AT][rows],
-            log_start=latest[Latest.LOG_START][rows],
-            log_end=latest[Latest.LOG_END][rows],
             lag=columns.lag[rows],
             complete=columns.complete[rows],
             window_start=_part(columns.start, rows),
@@ -118,12 +120,8 @@ def _edge(windows: Windows, commits: Int64) -> _Edge:
 
 
 def _part(edge: _Edge, rows: slice) -> WindowEdge:
-    return WindowEdge.model_construct(
-        offset=edge["offset"][rows],
-        at=edge["at"][rows],
-        observed_at=edge["observed_at"][rows],
-        lag=edge["lag"][rows],
-    )
+    some: dict[str, Any] = {name: values[rows] for name, values in edge.items()}
+    return WindowEdge.model_construct(None, **some)
 
 
 def _optional(values: Int64, missing: Bools) -> list[int | None]:

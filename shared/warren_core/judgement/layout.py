@@ -68,8 +68,20 @@ class Layout:
 
     def rows_of(self, other: Layout) -> Int64:
         """For each row of the other layout the row here; MISSING for one that is not here."""
-        rows = [self.rows(topic, partitions) for topic, partitions in other.topics.items()]
+        if self.topics == other.topics:  # as nearly always
+            return np.arange(len(self))
+        return self.all_rows(other.topics)
+
+    def all_rows(self, topics: Mapping[str, Sequence[int]]) -> Int64:
+        """The rows of these partitions, one topic after the other."""
+        rows = [self.rows(topic, partitions) for topic, partitions in topics.items()]
         return np.concatenate(rows) if rows else np.zeros(0, np.int64)
+
+    def after(
+        self, removed: Mapping[str, Sequence[int]], named: Mapping[str, Sequence[int]]
+    ) -> Layout:
+        """This layout without the first partitions, and with the second ones too."""
+        return self._without(removed)._with(named)
 
     def marked(self, topics: Collection[str]) -> Int64:
         """1 in the rows of these topics, 0 in all others."""
@@ -78,7 +90,7 @@ class Layout:
             marks[rows] = topic in topics
         return marks
 
-    def with_topics(self, topics: Mapping[str, Sequence[int]]) -> Layout:
+    def _with(self, topics: Mapping[str, Sequence[int]]) -> Layout:
         """This layout with these partitions too."""
         if all(self.has(topic, partitions) for topic, partitions in topics.items()):
             return self
@@ -87,7 +99,7 @@ class Layout:
             merged[topic] = tuple({*merged.get(topic, ()), *partitions})
         return Layout(merged)
 
-    def without_topics(self, topics: Mapping[str, Sequence[int]]) -> Layout:
+    def _without(self, topics: Mapping[str, Sequence[int]]) -> Layout:
         """This layout without these partitions."""
         if not any(topic in self.topics for topic in topics):
             return self

@@ -1,8 +1,8 @@
-"""Observation: an offset event's lists as columns, laid out by row."""
+"""Observation: offset events' lists as columns, laid out by row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -12,30 +12,49 @@ from warren.errors import ContractViolation
 from warren.words import LATEST_MOMENT  # keeps differences of times within 64 bits, too
 
 from warren_core.evaluation import MAX_TIME, UNKNOWN, Int64, presence_of
+from warren_core.judgement.columns import Latest, Told, unknown
 from warren_core.judgement.layout import Layout
-from warren_core.judgement.state import Latest
 
-_COLUMNS = {
-    Latest.COMMITTED: "committed",
-    Latest.COMMITTED_AT: "committed_at",
-    Latest.LOG_START: "log_start",
-    Latest.LOG_END: "log_end",
-}
 MAX_PARTITION = 2**31 - 1
 MOST_PARTITIONS = 1_000_000  # of a topic, for who has a row for each number: a cluster has fewer
+
+Topics = Sequence[tuple[str, TopicPositions]]
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
     """What one event says of N partitions, or what one event of each of several groups does."""
 
+    topics: Topics  # one after the other, the partitions of all
     rows: Int64  # [N]
     latest: Int64  # [Latest, N]
     commits: Int64  # [N] how many are folded into this event
     at: int | Int64  # when it was observed: for all, or [N]
     order: int | Int64  # of its commits among those of their partition: for all, or [N]
     presence: int | Int64  # of members: a Presence, for all, or [N]
-    last_stable: int | Int64  # for all, or [N]; UNKNOWN where it was not asked for
+
+    def optional(self, column: Told) -> int | Int64:
+        """For all, or [N]; UNKNOWN where it was not told. Raises ContractViolation."""
+        name = column.field
+        lists = [getattr(positions, name) for _, positions in self.topics]
+        if all(values is None for values in lists):
+            return UNKNOWN
+        sizes = [len(positions.partition) for _, positions in self.topics]
+        padded = zip(lists, sizes, strict=True)
+        return _column(self.topics, name, [v or [UNKNOWN] * size for v, size in padded])
+
+    def told(self, partitions: int, before: Int64 | None) -> Int64:
+        """[Told, partition] with what was told before of others. Raises ContractViolation."""
+        told = unknown(Told, partitions) if before is None else before
+        start = 0
+        for topic, positions in self.topics:
+            rows = self.rows[start : start + len(positions.partition)]
+            start += len(rows)
+            for column in Told:
+                values = getattr(positions, column.field)
+                if values is not None:
+                    told[column, rows] = _column([(topic, positions)], column.field, [values])
+        return told
 
 
 def check_ranges(event: OffsetEvent) -> None:
@@ -57,43 +76,41 @@ def check_columns(event: OffsetEvent) -> None:
         if positions.partition and max(positions.partition) >= MOST_PARTITIONS:
             problem = f"no topic has {max(positions.partition)} partitions"
             raise ContractViolation(f"topics.{topic}.partition: {problem}")
-        for name in _COLUMNS.values():
-            column = getattr(positions, name)
-            if column and not -(2**63) <= min(column) <= max(column) < 2**63:
-                raise ContractViolation(f"topics.{topic}.{name}: beyond 64 bits")
+    _latest(list(event.topics.items()))
 
 
 def observe(event: OffsetEvent, layout: Layout) -> Observation:
     """The layout must have all partitions of the event. Raises ContractViolation."""
-    count = sum(len(positions.partition) for positions in event.topics.values())
-    rows = np.empty(count, np.int64)
-    latest = np.empty((len(Latest), count), np.int64)
-    commits = np.empty(count, np.int64)
-    start = 0
-    for topic, positions in event.topics.items():
-        part = slice(start, start + len(positions.partition))
-        rows[part] = layout.rows(topic, positions.partition)
-        _fill(topic, positions, latest[:, part], commits[part])
-        start = part.stop
-    presence = presence_of(event.group_state)
+    topics = list(event.topics.items())
     return Observation(
-        rows,
-        bounded(latest),
-        commits,
+        topics,
+        layout.all_rows({topic: positions.partition for topic, positions in topics}),
+        _latest(topics),
+        _column(topics, "commits", [positions.commits for _, positions in topics]),
         event.observed_at,
         order_of(event),
-        presence,
-        last_stable_of(event.topics.values()),
+        presence_of(event.group_state),
     )
 
 
-def bounded(latest: Int64) -> Int64:
-    """Commit times are the clients' own; silly ones must not wrap around when they are subtracted.
-
-    Changes them in place.
+def observe_together(
+    events: Sequence[OffsetEvent], layouts: Sequence[Layout], starts: Int64, named: Sequence[int]
+) -> Observation:
+    """Of an event of each group, whose rows begin at `starts`; `named`: how many partitions each
+    tells of. Raises ContractViolation.
     """
-    np.clip(latest[Latest.COMMITTED_AT], -MAX_TIME, MAX_TIME, out=latest[Latest.COMMITTED_AT])
-    return latest
+    for event in events:
+        check_ranges(event)
+    topics = [item for event in events for item in event.topics.items()]
+    return Observation(
+        topics,
+        _rows(events, layouts, starts),
+        _latest(topics),
+        _column(topics, "commits", [positions.commits for _, positions in topics]),
+        np.repeat(np.array([event.observed_at for event in events], np.int64), named),
+        np.repeat(np.array([order_of(event) for event in events], np.int64), named),
+        np.repeat(np.array([presence_of(event.group_state) for event in events], np.int64), named),
+    )
 
 
 def order_of(event: OffsetEvent) -> int:
@@ -101,25 +118,50 @@ def order_of(event: OffsetEvent) -> int:
     return event.observed_at if event.position < 0 else event.position
 
 
-def last_stable_of(topics: Iterable[TopicPositions]) -> int | Int64:
-    """As told of all of their partitions, in that order. Raises ContractViolation."""
-    told = list(topics)
-    if all(columns.last_stable is None for columns in told):
-        return UNKNOWN
-    none = [[UNKNOWN] * len(columns.partition) for columns in told]
-    parts = [columns.last_stable or less for columns, less in zip(told, none, strict=True)]
-    try:
-        return np.array(list(chain.from_iterable(parts)), np.int64)
-    except OverflowError as error:
-        raise ContractViolation("last_stable: beyond 64 bits") from error
+def _latest(topics: Topics) -> Int64:
+    """[Latest, N]. Commit times are the clients' own; silly ones must not wrap around when they are
+    subtracted. Raises ContractViolation.
+    """
+    latest = np.empty((len(Latest), sum(len(each.partition) for _, each in topics)), np.int64)
+    for column in Latest:
+        name = column.field
+        latest[column] = _column(topics, name, [getattr(each, name) for _, each in topics])
+    np.clip(latest[Latest.COMMITTED_AT], -MAX_TIME, MAX_TIME, out=latest[Latest.COMMITTED_AT])
+    return latest
 
 
-def _fill(topic: str, positions: TopicPositions, latest: Int64, commits: Int64) -> None:
-    name = ""
+def _column(topics: Topics, name: str, lists: Sequence[list[int]]) -> Int64:
+    """[N]. Raises ContractViolation."""
     try:
-        for column, name in _COLUMNS.items():
-            latest[column] = getattr(positions, name)
-        name = "commits"
-        commits[:] = positions.commits
+        return np.array(list(chain.from_iterable(lists)), np.int64)
     except OverflowError as error:
-        raise ContractViolation(f"topics.{topic}.{name}: beyond 64 bits") from error
+        silly = (
+            topic
+            for (topic, _), values in zip(topics, lists, strict=True)
+            if not -(2**63) <= min(values, default=0) <= max(values, default=0) < 2**63
+        )
+        raise ContractViolation(f"topics.{next(silly)}.{name}: beyond 64 bits") from error
+
+
+def _rows(events: Sequence[OffsetEvent], layouts: Sequence[Layout], starts: Int64) -> Int64:
+    """Of what the events say, in their order. Most say it of all partitions."""
+    both = list(zip(events, layouts, strict=True))
+    if all(_is_whole(event, layout) for event, layout in both):
+        return np.arange(sum(map(len, layouts)))
+    rows: Iterable[Int64] = (
+        layout.rows(topic, columns.partition) + start
+        for (event, layout), start in zip(both, starts.tolist(), strict=True)
+        for topic, columns in event.topics.items()
+    )
+    return np.concatenate([np.zeros(0, np.int64), *rows])
+
+
+def _is_whole(event: OffsetEvent, layout: Layout) -> bool:
+    """Whether it tells of all partitions, in the order of the rows."""
+    if len(event.topics) != len(layout.topics):
+        return False
+    pairs = zip(event.topics.items(), layout.topics.items(), strict=True)
+    for (topic, columns), (known, partitions) in pairs:
+        if topic != known or tuple(columns.partition) != partitions:
+            return False
+    return True

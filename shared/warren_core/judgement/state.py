@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from warren.contracts.offset_event import OffsetEvent, SourceName
 from warren.contracts.status import Status
 
-from warren_core.evaluation import UNKNOWN, Int64, Onset, Track, Windows
+from warren_core.evaluation import UNKNOWN, Began, Int64, Onset, Track, Windows
 from warren_core.evaluation.commit_convention import Commits, last_processed
+from warren_core.judgement.columns import Latest, Told, only_kept, taken, unknown
 from warren_core.judgement.layout import Layout
 
 Forgotten = Mapping[str, frozenset[int]]
@@ -20,16 +21,8 @@ Forgotten = Mapping[str, frozenset[int]]
 MADE_ANEW_AFTER_MS = 10 * 60_000
 AHEAD_MS = 10 * 60_000
 """An event dated so long before one that is above it in the log shows that the other was ahead."""
+MOST_OPENINGS = 6
 _NO_POSITION = -1  # of a group that several sources know, too
-
-
-class Latest(IntEnum):
-    """The newest that was observed of each partition; UNKNOWN (-1) as in the events."""
-
-    COMMITTED = 0
-    COMMITTED_AT = 1
-    LOG_START = 2
-    LOG_END = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +85,7 @@ class GroupState:
     commits: Commits = field(default_factory=dict)  # by topic
     onset: Onset | None = None  # only while some partition is not OK
     openings: tuple[int, ...] = ()  # of the last incidents, Unix milliseconds
-    logs: Int64 | None = None  # [LogColumn, partition] told by parts, until the last one is there
+    told: Int64 | None = None  # [Told, partition] as `columns` says; None where none is kept
 
     @classmethod
     def new(cls, applied: Applied, intervals: int) -> GroupState:
@@ -101,7 +94,7 @@ class GroupState:
             status=Status.OK,
             opened_at=None,
             layout=Layout({}),
-            latest=np.full((len(Latest), 0), UNKNOWN, np.int64),
+            latest=unknown(Latest, 0),
             windows=Windows.empty(0, intervals),
         )
 
@@ -113,8 +106,12 @@ class GroupState:
     @property
     def steps(self) -> Int64 | int:
         """From the committed offsets to those that are read next: [partition], or 0 for all."""
-        topics = self.last_processed
-        return self.layout.marked(topics) if topics else 0
+        return steps_of(self.layout, self.commits)
+
+    @property
+    def lag(self) -> Int64:
+        """[partition]"""
+        return lag_of(self.latest, self.steps)
 
     @classmethod
     def of_incident(
@@ -128,12 +125,103 @@ class GroupState:
         """Whether an incident is open of which nothing else is known."""
         return self.opened_at is not None and self.onset is None
 
-    def begun_anew(self) -> GroupState:
-        """The same without what was observed: its times cannot be compared with those to come."""
+    def followed_by(self, event: OffsetEvent) -> GroupState:
+        """What counts of it once this newer event is there: not times and orders that cannot be
+        compared with its own.
+        """
+        known = self._begun_anew() if self.applied.was_ahead(event) else self
+        if known.applied.shares_order_with(event):
+            return known
+        windows = known.windows.copied()
+        windows.forget_orders()
+        return replace(known, windows=windows)
+
+    def grown(self, layout: Layout, intervals: int) -> GroupState:
+        """A copy with these partitions, which an update may change in place: nothing is known of
+        those that are new.
+        """
+        rows = Rows.of(self).take(self.layout.rows_of(layout), intervals)
+        commits = {topic: seen for topic, seen in self.commits.items() if topic in layout.topics}
+        return replace(self, layout=layout, commits=commits, **rows._asdict())
+
+    def judged(self, status: Status, onset: Onset | None) -> GroupState:
+        """What is remembered once the group was judged, at the time of the event."""
+        since = opened_at(self.opened_at, status, self.applied.observed_at)
+        return replace(
+            self,
+            status=status,
+            opened_at=since,
+            onset=onset,
+            openings=openings(self.openings, since),
+            told=only_kept(self.told),
+        )
+
+    def _begun_anew(self) -> GroupState:
         fresh = GroupState.of_incident(
             self.applied, self.status, self.opened_at, self.windows.intervals
         )
         return replace(fresh, forgotten=self.forgotten)
+
+
+class Rows(NamedTuple):
+    """All that a state has of partitions, under the same names. A column that is added here is
+    grown, joined, cut and copied with the others.
+    """
+
+    latest: Int64
+    windows: Windows
+    track: Track | None
+    onset: Onset | None
+    told: Int64 | None
+
+    @classmethod
+    def of(cls, state: GroupState) -> Rows:
+        return cls(*(getattr(state, name) for name in cls._fields))
+
+    @classmethod
+    def joined(cls, states: Sequence[GroupState]) -> Rows:
+        """Those of many groups, one after the other, to be changed in place."""
+        sizes = [len(state.layout) for state in states]
+        onsets = [None if state.onset is None else state.onset.marks for state in states]
+        onset = _joined(onsets, len(Began), sizes)
+        return cls(
+            latest=np.concatenate([state.latest for state in states], axis=1),
+            windows=Windows.joined([state.windows for state in states]),
+            track=_joined_tracks([state.track for state in states]),
+            onset=None if onset is None else Onset(onset),
+            told=_joined([state.told for state in states], len(Told), sizes),
+        )
+
+    def take(self, rows: Int64, intervals: int) -> Rows:
+        """A copy with these rows; a negative one is a partition of which nothing is known."""
+        return Rows(
+            latest=taken(self.latest, rows),
+            windows=self.windows.resized(intervals).take(rows),
+            track=None if self.track is None else self.track.take(rows),
+            onset=None if self.onset is None else self.onset.take(rows),
+            told=None if self.told is None else taken(self.told, rows),
+        )
+
+    def copied(self) -> Rows:
+        track, onset = self.track, self.onset
+        return Rows(
+            latest=self.latest.copy(),
+            windows=self.windows.copied(),
+            track=None if track is None else Track(track.marks.copy(), track.figures.copy()),
+            onset=None if onset is None else Onset(onset.marks.copy()),
+            told=None if self.told is None else self.told.copy(),
+        )
+
+    def part(self, rows: slice) -> Rows:
+        """These rows; not a copy."""
+        track, onset = self.track, self.onset
+        return Rows(
+            latest=self.latest[:, rows],
+            windows=self.windows.part(rows),
+            track=None if track is None else Track(track.marks[:, rows], track.figures[:, rows]),
+            onset=None if onset is None else Onset(onset.marks[:, rows]),
+            told=None if self.told is None else self.told[:, rows],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +233,54 @@ class GroupGone:
 
     applied: Applied
     source_offset: int
+
+    @classmethod
+    def by(cls, event: OffsetEvent, source_offset: int) -> GroupGone:
+        return cls(Applied.by(event, source_offset), source_offset)
+
+
+def _joined(parts: Sequence[Int64 | None], columns: int, sizes: Sequence[int]) -> Int64 | None:
+    """[column, partition], UNKNOWN for groups that have none; None where none has."""
+    if all(part is None for part in parts):
+        return None
+    unknown_ = (np.full((columns, size), UNKNOWN, np.int64) for size in sizes)
+    both = zip(parts, unknown_, strict=True)
+    return np.concatenate([less if part is None else part for part, less in both], axis=1)
+
+
+def _joined_tracks(tracks: Sequence[Track | None]) -> Track | None:
+    """None where a group has none."""
+    known = [track for track in tracks if track is not None]
+    if len(known) < len(tracks):
+        return None
+    marks = np.concatenate([track.marks for track in known], axis=1)
+    return Track(marks, np.concatenate([track.figures for track in known], axis=1))
+
+
+def lag_of(latest: Int64, steps: Int64 | int = 0) -> Int64:
+    """[partition] log end - offset that is read next, at least 0; UNKNOWN when either is. `steps`:
+    from the committed offsets to those that are read next, 0 or 1; [partition], or for all.
+    """
+    committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
+    known = (committed >= 0) & (log_end >= 0)
+    return np.where(known, np.maximum(log_end - committed - steps, 0), UNKNOWN)
+
+
+def steps_of(layout: Layout, commits: Commits) -> Int64 | int:
+    """[partition], or 0 for all."""
+    topics = last_processed(commits)
+    return layout.marked(topics) if topics else 0
+
+
+def opened_at(previous: int | None, status: Status, now_ms: int) -> int | None:
+    """When the incident that is open now began; None when the group is OK."""
+    if status is Status.OK:
+        return None
+    return now_ms if previous is None else previous
+
+
+def openings(known: tuple[int, ...], opened: int | None) -> tuple[int, ...]:
+    """When the last incidents opened, with that of the one that is open now."""
+    if opened is None or (known and known[-1] == opened):
+        return known
+    return (*known, opened)[-MOST_OPENINGS:]

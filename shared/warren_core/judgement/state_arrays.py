@@ -1,8 +1,9 @@
-"""Arrays of a stored state: written as bytes, and read again one after the other."""
+"""Parts of a stored state: arrays as bytes, read one after the other, and the layout as JSON."""
 
 from __future__ import annotations
 
 import functools
+import json
 import math
 import struct
 from typing import Any
@@ -12,7 +13,10 @@ from numpy.typing import NDArray
 from warren.errors import WarrenError
 
 from warren_core.evaluation import Bools, Int64, Track
+from warren_core.evaluation.commit_convention import CommitEvidence, Commits, Rest
 from warren_core.evaluation.track import NARROW
+from warren_core.judgement.layout import Layout
+from warren_core.judgement.state import Forgotten, GroupState
 
 _TRACK = struct.Struct("<BB")  # marks, figures; 0, 0 where there is no track
 _FITS = -(2**31), 2**31 - 1
@@ -123,3 +127,42 @@ class Reader:
     def expect_end(self) -> None:
         if self._at != len(self._value):
             raise CorruptState(f"{len(self._value) - self._at} bytes too many")
+
+
+def encode_layout(state: GroupState) -> bytes:
+    """Most topics have partitions 0 to n-1: those are just n. A third entry is forgotten ones, a
+    fourth how the group commits: 1 for the next offset, or where it was seen to rest."""
+    compact: list[list[Any]] = [
+        [topic, len(ps) if ps == tuple(range(len(ps))) else ps]
+        for topic, ps in state.layout.topics.items()
+    ]
+    compact += [[topic, [], sorted(partitions)] for topic, partitions in state.forgotten.items()]
+    compact += [
+        [topic, [], [], 1 if evidence.has_reached_end else sorted(evidence.rests)]
+        for topic, evidence in state.commits.items()
+    ]
+    return json.dumps(compact, separators=(",", ":")).encode()
+
+
+@functools.lru_cache(maxsize=4096)
+def decode_layout(raw: bytes, most: int) -> tuple[Layout, Forgotten, Commits]:
+    topics = {}
+    forgotten = {}
+    commits = {}
+    for topic, partitions, *more in json.loads(raw):
+        if len(more) > 1:
+            commits[topic] = _commit_evidence(more[1])
+            continue
+        if more:
+            forgotten[topic] = frozenset(more[0])
+            continue
+        if isinstance(partitions, int) and partitions > most:
+            raise CorruptState(f"{partitions} partitions named, {most} announced")
+        topics[topic] = range(partitions) if isinstance(partitions, int) else partitions
+    return Layout(topics), forgotten, commits
+
+
+def _commit_evidence(stored: int | list[list[int]]) -> CommitEvidence:
+    if isinstance(stored, int):
+        return CommitEvidence(has_reached_end=True)
+    return CommitEvidence(frozenset(Rest(*place) for place in stored))

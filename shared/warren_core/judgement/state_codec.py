@@ -8,12 +8,12 @@ are (`Track.kept` says which it can read), then the marks in 64 bits, those in 3
 the figures in single precision. Then, when the
 log ends were seen: one time where it is the same for all partitions. At the end the offset of the
 last event in `warren.offsets`, when the last incidents opened, while some partition is not OK, when
-that began, 32 bytes a partition, and while an observation has come in part, what its parts told of
-the logs.
+that began, 32 bytes a partition, and while an observation has come in part, what its parts told
+(`Told`): of columns that another version has declared, those that this one has, too.
 
 Version 1 had no track; it is read as a group without one. Until version 2 nobody knew when log ends
-were seen: when the state was stored. Until version 3 nothing was at the end, until 4 nothing of
-logs, until 5 figures had double precision, until 6 all marks had 64 bits. What is before the layout
+were seen: when the state was stored. Until version 3 nothing was at the end, until 4 nothing
+told, until 5 figures had double precision, until 6 all marks had 64 bits. What is before the layout
 stays where it is in every version to come: `remains` reads it, whoever wrote it.
 """
 
@@ -30,17 +30,18 @@ from warren.words import LATEST_MOMENT
 
 from warren_core.evaluation import UNKNOWN, Began, Column, Int64, Onset, Windows
 from warren_core.evaluation.commit_convention import Commits
+from warren_core.judgement.columns import Latest, as_declared
 from warren_core.judgement.layout import Layout
-from warren_core.judgement.log_columns import LogColumn
-from warren_core.judgement.state import Applied, GroupGone, GroupState, Latest
+from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.state_arrays import (
     CorruptState,
     Reader,
+    decode_layout,
     encode_columns,
+    encode_layout,
     encode_times,
     encode_track,
 )
-from warren_core.judgement.state_layout import decode_layout, encode_layout
 
 VERSION = 7
 READABLE = (1, 2, 3, 4, 5, 6, 7)
@@ -53,9 +54,9 @@ _PREFIX = struct.Struct("<BB")  # version, kind
 _APPLIED = struct.Struct("<Bqq")  # source, position, observed_at
 _GROUP = struct.Struct("<BqHII")  # status, opened_at, intervals, partitions, bytes of the layout
 _GONE = struct.Struct("<q")  # source offset
-# Source offset, number of openings, marks of the onset and columns of logs (0 where there is none).
+# Source offset, number of openings, marks of the onset and columns told (0 where there is none).
 _TAIL = struct.Struct("<qBBB")
-_TAIL_4 = struct.Struct("<qBB")  # without those of logs
+_TAIL_4 = struct.Struct("<qBB")  # without those told
 _HEAD = _PREFIX.size + _APPLIED.size
 
 
@@ -221,21 +222,21 @@ def _decode_group(
         commits=commits,
         onset=tail.onset,
         openings=tail.openings,
-        logs=tail.logs,
+        told=tail.told,
     )
 
 
 def _encode_tail(state: GroupState) -> list[bytes]:
     onset = None if state.onset is None else state.onset.marks.astype("<i8")
     marks = 0 if onset is None else len(onset)
-    told = 0 if state.logs is None else len(state.logs)
+    told = 0 if state.told is None else len(state.told)
     parts = [_TAIL.pack(state.applied.source_offset, len(state.openings), marks, told)]
     if state.openings:
         parts.append(np.array(state.openings, "<i8").tobytes())
     if onset is not None:
         parts.append(onset.tobytes())
-    if state.logs is not None:
-        parts.append(state.logs.astype("<i8").tobytes())
+    if state.told is not None:
+        parts.append(state.told.astype("<i8").tobytes())
     return parts
 
 
@@ -243,18 +244,17 @@ class _Tail(NamedTuple):
     source_offset: int
     openings: tuple[int, ...]
     onset: Onset | None
-    logs: Int64 | None
+    told: Int64 | None
 
 
 def _decode_tail(reader: Reader, partitions: int, version: int) -> _Tail:
-    """No onset, and nothing of logs, where another version of Warren has noted it."""
+    """No onset where another version of Warren has noted it."""
     form = _TAIL if version > 4 else _TAIL_4
     source_offset, count, marks, *columns = form.unpack(reader.take(form.size))
     openings: tuple[int, ...] = ()
     if count:
         openings = tuple(reader.numbers("<i8", (count,)).tolist())
     began = reader.rows(marks, partitions)
-    logs = reader.rows(columns[0] if columns else 0, partitions)
+    told = reader.rows(columns[0] if columns else 0, partitions)
     onset = None if began is None or len(began) != len(Began) else Onset(began)
-    is_ours = logs is not None and len(logs) == len(LogColumn)
-    return _Tail(source_offset, openings, onset, logs if is_ours else None)
+    return _Tail(source_offset, openings, onset, None if told is None else as_declared(told))

@@ -14,14 +14,14 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
-from warren.contracts.status import Status
+from warren.contracts.status import Status, group_name, partition_name
 
-from warren_core.evaluation import UNKNOWN, GroupVerdict, Int64, PartitionVerdicts
+from warren_core.evaluation import UNKNOWN
+from warren_core.judgement.columns import Latest
 from warren_core.judgement.incidents import change_id, incident_id
 from warren_core.judgement.lateness import Lateness
-from warren_core.judgement.reasons import Reasons
-from warren_core.judgement.state import Applied, GroupState, Latest
-from warren_core.judgement.status_names import group_name, partition_name
+from warren_core.judgement.state import Applied, GroupState
+from warren_core.judgement.verdict import Verdict
 
 _ENDS: dict[EndReasonName, str] = {
     "group_deleted": "the group was deleted",
@@ -33,64 +33,62 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def status_change(
     event: OffsetEvent,
+    before: GroupState,
     state: GroupState,
-    previous: Status,
-    opened_at: int,
-    lag: Int64,
-    partitions: PartitionVerdicts,
-    group: GroupVerdict,
-    why: Reasons,
+    verdict: Verdict,
     cause: Cause | None = None,
     late: Lateness | None = None,
-) -> StatusChangeEvent:
-    """A group went from one status to another. `opened_at` is that of the incident, open or not.
+) -> StatusChangeEvent | None:
+    """A group went from one status to another; None where it did not.
 
     `late`: what was measured lately, of a group that is not OK.
     """
-    bad = why.worst_first
-    listed = [_bad_partition(state, lag, partitions, why, row) for row in bad[:MAX_PARTITIONS]]
+    if state.status is before.status:
+        return None
+    began = before.opened_at if state.opened_at is None else state.opened_at
+    assert began is not None  # a status other than OK, before or now, has an incident
+    group, why = verdict.group, verdict.why
+    listed = [_bad_partition(state, verdict, row) for row in why.worst_first[:MAX_PARTITIONS]]
     return _change(
         event,
-        status=group.status,
-        previous=previous,
-        data=StatusChange(
+        StatusChange(
             cluster=event.cluster,
             group=event.group,
             status=group_name(group.status),
-            previous=group_name(previous),
+            previous=group_name(before.status),
             reason=why.reason,
             explanation=why.explanation,
             cause=cause,
-            incident_id=incident_id(event.cluster, event.group, opened_at),
-            opened_at=opened_at,
+            incident_id=incident_id(event.cluster, event.group, began),
+            opened_at=began,
             total_lag=group.total_lag,
             late_ms=None if late is None else late.late_ms,
             time_to_loss_ms=None if late is None else late.time_to_loss_ms,
-            max_lag=_max_lag(state, lag, group),
+            max_lag=_max_lag(state, verdict),
             partition_counts={partition_name(status): n for status, n in group.counts.items()},
             partitions=listed,
-            partitions_omitted=len(bad) - len(listed),
+            partitions_omitted=len(why.worst_first) - len(listed),
         ),
     )
 
 
 def incident_ended(
-    event: OffsetEvent, previous: Status, opened_at: int, reason: EndReasonName
-) -> StatusChangeEvent:
-    """A group with an open incident is no more."""
+    event: OffsetEvent, known: GroupState | None, reason: EndReasonName
+) -> StatusChangeEvent | None:
+    """A group is no more; None where it had no open incident."""
+    if known is None or known.opened_at is None:
+        return None
     return _change(
         event,
-        status=Status.NOTFOUND,
-        previous=previous,
-        data=StatusChange(
+        StatusChange(
             cluster=event.cluster,
             group=event.group,
             status="NOTFOUND",
-            previous=group_name(previous),
+            previous=group_name(known.status),
             reason=reason,
             explanation=_ENDS[reason],
-            incident_id=incident_id(event.cluster, event.group, opened_at),
-            opened_at=opened_at,
+            incident_id=incident_id(event.cluster, event.group, known.opened_at),
+            opened_at=known.opened_at,
             total_lag=0,
             max_lag=None,
             partition_counts={},
@@ -99,11 +97,12 @@ def incident_ended(
     )
 
 
-def _change(
-    event: OffsetEvent, *, status: Status, previous: Status, data: StatusChange
-) -> StatusChangeEvent:
+def _change(event: OffsetEvent, data: StatusChange) -> StatusChangeEvent:
+    applied = Applied.by(event)
     return StatusChangeEvent(
-        id=change_id(event.cluster, event.group, Applied.by(event), previous, status),
+        id=change_id(
+            event.cluster, event.group, applied, Status[data.previous], Status[data.status]
+        ),
         source=f"/warren/clusters/{event.cluster}",
         subject=event.group,
         time=_EPOCH + timedelta(milliseconds=event.observed_at),
@@ -111,26 +110,26 @@ def _change(
     )
 
 
-def _bad_partition(
-    state: GroupState, lag: Int64, verdicts: PartitionVerdicts, why: Reasons, row: int
-) -> BadPartition:
+def _bad_partition(state: GroupState, verdict: Verdict, row: int) -> BadPartition:
     topic, partition = state.layout.name(row)
     latest = state.latest[:, row].tolist()
+    lag, why = int(verdict.lag[row]), verdict.why.by_row[row]
     return BadPartition(
         topic=topic,
         partition=partition,
-        status=partition_name(int(verdicts.status[row])),
-        lag=None if lag[row] == UNKNOWN else int(lag[row]),
+        status=partition_name(int(verdict.partitions.status[row])),
+        lag=None if lag == UNKNOWN else lag,
         committed=latest[Latest.COMMITTED],
         log_end=latest[Latest.LOG_END],
         committed_at=latest[Latest.COMMITTED_AT],
-        reason=why.by_row[row].reason,
-        explanation=why.by_row[row].sentence,
+        reason=why.reason,
+        explanation=why.sentence,
     )
 
 
-def _max_lag(state: GroupState, lag: Int64, group: GroupVerdict) -> MaxLag | None:
-    if group.max_lag_row is None:
+def _max_lag(state: GroupState, verdict: Verdict) -> MaxLag | None:
+    row = verdict.group.max_lag_row
+    if row is None:
         return None
-    topic, partition = state.layout.name(group.max_lag_row)
-    return MaxLag(topic=topic, partition=partition, lag=int(lag[group.max_lag_row]))
+    topic, partition = state.layout.name(row)
+    return MaxLag(topic=topic, partition=partition, lag=int(verdict.lag[row]))

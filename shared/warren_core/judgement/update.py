@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from warren.contracts import OffsetEvent
+from warren.contracts import EarlierPositions, OffsetEvent
+from warren.errors import ContractViolation
 
 from warren_core.evaluation import (
+    MAX_TIME,
     UNKNOWN,
     Bools,
     Column,
@@ -18,61 +23,64 @@ from warren_core.evaluation import (
     Sighting,
     Track,
     Windows,
+    expect,
+    inherit,
     see,
 )
-from warren_core.evaluation.commit_convention import last_processed
+from warren_core.evaluation.commit_convention import REST_MS, CommitEvidence, Commits, Rest
 from warren_core.evaluation.track import Mark
-from warren_core.evaluation.waits import expect, inherit
-from warren_core.judgement.commits import correct, seen
-from warren_core.judgement.earlier import recall
-from warren_core.judgement.lags import lag_of_commits
-from warren_core.judgement.layout import Layout
-from warren_core.judgement.log_columns import logs_of_parts
-from warren_core.judgement.observation import Observation, observe
-from warren_core.judgement.state import Applied, GroupState, Latest
+from warren_core.judgement import columns
+from warren_core.judgement.columns import Latest, Told, only_kept
+from warren_core.judgement.layout import MISSING, Layout
+from warren_core.judgement.observation import Observation, observe, order_of
+from warren_core.judgement.state import Applied, GroupState, lag_of, steps_of
+
+APART_MS = 10_000
+"""Between two of the log ends that an event tells of before: as the contract says, and Burrow."""
+
+
+class Updated(NamedTuple):
+    """A state with an event's observation in it, and the rules by its rows."""
+
+    state: GroupState
+    rules: PartitionRules
+    observation: Observation
 
 
 def updated_state(
     event: OffsetEvent, known: GroupState | None, rules: GroupRules, source_offset: int = UNKNOWN
-) -> tuple[GroupState, PartitionRules]:
-    """The state with the event's observation in it; partitions it does not name stay."""
+) -> Updated:
+    """Partitions that the event does not name stay. Raises ContractViolation."""
     old = known or GroupState.new(Applied.by(event), rules.group.intervals)
     named = {topic: positions.partition for topic, positions in event.topics.items()}
-    layout = old.layout.without_topics(event.removed).with_topics(named)
-    applied = PartitionRules.of(rules, layout.counts())
-    rows = old.layout.rows_of(layout)
-    windows = old.windows.resized(applied.slots).take(rows)
-    if not old.applied.shares_order_with(event):
-        windows.forget_orders()
-    latest = np.full((len(Latest), len(rows)), UNKNOWN, np.int64)
-    latest[:, rows >= 0] = old.latest[:, rows[rows >= 0]]
+    layout = old.layout.after(event.removed, named)
     observation = observe(event, layout)
-    latest[:, observation.rows] = observation.latest
+    of_rows = PartitionRules.of(rules, layout.counts())
+    state = old.grown(layout, of_rows.slots)
+    rows, windows = observation.rows, state.windows
+    state.latest[:, rows] = observation.latest
     forget_other_logs(windows, observation)
-    is_first = windows.filled[observation.rows] == 0
+    is_first = windows.filled[rows] == 0
     if event.earlier:
-        recall(windows, layout, latest, event, rules.group.log_ends_apart_ms)
+        _recall(state, event, rules.group.log_ends_apart_ms)
     remember_log_ends(windows, observation, rules.group)
-    before = {t: evidence for t, evidence in old.commits.items() if t in layout.topics}
-    commits = seen(before, event, observation, windows)
-    correct(windows, layout, before, commits)
-    last = last_processed(commits)
-    steps = layout.marked(last)[observation.rows] if last else 0
-    insert(windows, observation, applied, steps, is_first)
+    at_end, rests = shown(observation, windows)
+    commits = learnt(state.commits, event, at_end, rests)
+    correct(windows, layout, state.commits, commits)
+    steps = steps_of(layout, commits)
+    steps = steps if isinstance(steps, int) else steps[rows]
+    insert(windows, observation, of_rows, steps, is_first)
+    track = None
+    if "progress" in of_rows.policies:
+        track = _tracked(state, observation, of_rows, steps, recalls=bool(event.earlier))
     state = replace(
-        old,
+        state,
         applied=Applied.by(event, source_offset),
-        layout=layout,
-        latest=latest,
-        windows=windows,
-        track=_tracked(
-            old, layout, rows, observation, applied, steps, windows if event.earlier else None
-        ),
         commits=commits,
-        onset=None if old.onset is None else old.onset.take(rows),
-        logs=logs_of_parts(event, layout, old.logs, rows) if event.parts > 1 else None,
+        track=track,
+        told=_told(event, observation, state),
     )
-    return state, applied
+    return Updated(state, of_rows, observation)
 
 
 def remember_log_ends(windows: Windows, observation: Observation, rules: Rules) -> None:
@@ -91,17 +99,6 @@ def forget_other_logs(windows: Windows, observation: Observation) -> None:
         windows.clear_commits(rows[back & (windows.newest(Column.OFFSET)[rows] > log_end)])
 
 
-def _was_elsewhere(windows: Windows, observation: Observation) -> Bools:
-    """[N] the newest commit is beyond the log end, and the event's is not: the group was never
-    there, so it has not gone back.
-    """
-    committed, log_end = observation.latest[Latest.COMMITTED], observation.latest[Latest.LOG_END]
-    elsewhere: Bools = windows.newest(Column.OFFSET)[observation.rows] > log_end
-    if elsewhere.any():  # hardly ever
-        elsewhere &= (committed >= 0) & (committed <= log_end)
-    return elsewhere
-
-
 def insert(
     windows: Windows,
     observation: Observation,
@@ -110,7 +107,7 @@ def insert(
     is_first: Bools,
 ) -> None:
     """Commits into their windows. `is_first`: [N] nothing was known of the partition's but what the
-    event may tell of earlier.
+    event may tell of earlier. `steps`: of these partitions.
     """
     rows, latest = observation.rows, observation.latest
     committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
@@ -136,29 +133,16 @@ def insert(
         windows.limit(rules.intervals)
 
 
-def _tracked(
-    old: GroupState,
-    layout: Layout,
-    rows: Int64,
-    observation: Observation,
-    rules: PartitionRules,
-    steps: Int64 | int,
-    recalled: Windows | None,
-) -> Track | None:
-    """What `progress` knows after this event; nothing where no partition is judged by it.
-    `recalled`: with commits of before it.
+def lag_of_commits(latest: Int64, log_end_before: Int64, steps: Int64 | int = 0) -> Int64:
+    """The lag, but 0 where a commit reached the log end remembered before the newest.
+
+    That is 5 or 10 s old by default, as Burrow's is 10 s at most when it takes a commit in: a
+    consumer that keeps up with a steady producer is not behind, although there always is something
+    new when one looks.
     """
-    if "progress" not in rules.policies:
-        return None
-    track = Track.empty(len(rows)) if old.track is None else old.track.take(rows)
-    first = track.marks[Mark.COMMITTED] < 0
-    learn(track, observation, rules, steps)
-    if recalled is not None:
-        expect(track, recalled)
-    if old.track is not None and first.any():
-        for _, _, topic in layout.slices():
-            inherit(track, first, topic)
-    return track
+    lag, next_offset = lag_of(latest, steps), latest[Latest.COMMITTED] + steps
+    caught_up = (log_end_before != UNKNOWN) & (next_offset >= log_end_before) & (lag != UNKNOWN)
+    return np.where(caught_up, 0, lag)
 
 
 def learn(
@@ -174,10 +158,152 @@ def learn(
         log_start=latest[Latest.LOG_START],
         allowed_lag=rules.allowed_lag_of(observation.rows) + steps,
         presence=observation.presence,
-        last_stable=observation.last_stable,
+        last_stable=observation.optional(Told.LAST_STABLE),
         pace_ms=rules.grace_ms,
     )
     see(track, observation.rows, sighting)
+
+
+def shown(observation: Observation, windows: Windows) -> tuple[Bools, Bools]:
+    """[N] each: commits at the log's end, and those that rest one before it. `windows` have the log
+    ends already.
+    """
+    latest, rows = observation.latest, observation.rows
+    committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
+    at_end = (committed == log_end) & (committed > 0)
+    rests = (committed + 1 == log_end) & (committed >= 0)
+    if rests.any():
+        rests &= windows.log_ends[rows, -2] == log_end
+    if rests.any():
+        rests &= observation.at - _there_since(observation, windows) >= REST_MS
+    return at_end, rests
+
+
+def learnt(known: Commits, event: OffsetEvent, at_end: Bools, rests: Bools) -> Commits:
+    """How the group commits, with what the event has `shown`."""
+    if not (at_end | rests).any():
+        return known
+    after = dict(known)
+    start = 0
+    for topic, positions in event.topics.items():
+        part = slice(start, start + len(positions.partition))
+        start = part.stop
+        places = [
+            Rest(positions.partition[at], positions.log_end[at])
+            for at in np.flatnonzero(rests[part]).tolist()
+        ]
+        before = known.get(topic, CommitEvidence())
+        found = before.and_seen(places, at_end=bool(at_end[part].any()))
+        if found is not before:
+            after[topic] = found
+    return after
+
+
+def correct(windows: Windows, layout: Layout, before: Commits, after: Commits) -> None:
+    """Lags of the past were too large by one where it has only now become clear what is meant."""
+    if before is after:
+        return
+    for topic, _, rows in layout.slices():
+        known, found = before.get(topic), after.get(topic)
+        if found is not None and found.steps and not (known and known.steps):
+            lag = windows.columns[Column.LAG, rows]
+            windows.columns[Column.LAG, rows] = np.where(lag > 0, lag - 1, lag)
+
+
+def _there_since(observation: Observation, windows: Windows) -> Int64:
+    """When a group first committed the offset that it has committed last, as far as the windows
+    know: some commit it again and again."""
+    latest, rows = observation.latest, observation.rows
+    is_same = windows.columns[Column.OFFSET, rows] == latest[Latest.COMMITTED, :, None]
+    is_same &= windows.occupied[rows]
+    newest = latest[Latest.COMMITTED_AT, :, None]
+    earlier = np.where(is_same, windows.columns[Column.COMMITTED_AT, rows], newest)
+    since: Int64 = earlier.min(axis=1)
+    return since
+
+
+def _was_elsewhere(windows: Windows, observation: Observation) -> Bools:
+    """[N] the newest commit is beyond the log end, and the event's is not: the group was never
+    there, so it has not gone back.
+    """
+    committed, log_end = observation.latest[Latest.COMMITTED], observation.latest[Latest.LOG_END]
+    elsewhere: Bools = windows.newest(Column.OFFSET)[observation.rows] > log_end
+    if elsewhere.any():  # hardly ever
+        elsewhere &= (committed >= 0) & (committed <= log_end)
+    return elsewhere
+
+
+def _tracked(
+    state: GroupState,
+    observation: Observation,
+    rules: PartitionRules,
+    steps: Int64 | int,
+    *,
+    recalls: bool,
+) -> Track:
+    """What `progress` knows after this event. `recalls`: it tells of commits of before."""
+    track = state.track or Track.empty(len(state.layout))
+    first = track.marks[Mark.COMMITTED] < 0
+    learn(track, observation, rules, steps)
+    if recalls:
+        expect(track, state.windows)
+    if state.track is not None and first.any():
+        for _, _, topic in state.layout.slices():
+            inherit(track, first, topic)
+    return track
+
+
+def _told(event: OffsetEvent, observation: Observation, state: GroupState) -> Int64 | None:
+    """What is remembered of it until the last part is there, and what is kept."""
+    if event.parts == 1 and not columns.KEPT:
+        return None
+    before = state.told if event.part else only_kept(state.told)
+    return observation.told(len(state.layout), before)
+
+
+def _recall(state: GroupState, event: OffsetEvent, apart_ms: int) -> None:
+    """Take in log ends and commits of before the first event of a position, as it tells them.
+
+    Only where nothing is known yet. What was seen here is never touched, so that a collector that
+    was restarted changes nothing. `apart_ms`: between two log ends that windows remember. Raises
+    ContractViolation.
+    """
+    windows, latest = state.windows, state.latest
+    # As long as those after will be; two at least: the newest may be younger than the commit.
+    kept = max(math.ceil(windows.intervals * apart_ms / APART_MS), 2)
+    for topic, earlier in (event.earlier or {}).items():
+        try:
+            for index, row in _found(state.layout.rows(topic, earlier.partition)):
+                if windows.log_ends_at[row] == UNKNOWN:
+                    ends = np.array(earlier.log_end[index][-kept:], np.int64)
+                    windows.recall_log_ends(row, ends)
+                if not windows.filled[row] and latest[Latest.COMMITTED, row] >= 0:
+                    commits = _commits(earlier, index, int(latest[Latest.LOG_END, row]))
+                    commits[Column.OBSERVED_AT] = event.observed_at
+                    commits[Column.ORDER] = order_of(event) - np.arange(commits.shape[1], 0, -1)
+                    windows.fill(row, commits)
+        except OverflowError as error:
+            raise ContractViolation(f"earlier.{topic}: beyond 64 bits") from error
+
+
+def _found(rows: Int64) -> Iterator[tuple[int, int]]:
+    """Place and row of the partitions that the layout has."""
+    return ((index, row) for index, row in enumerate(rows.tolist()) if row != MISSING)
+
+
+def _commits(earlier: EarlierPositions, index: int, log_end: int) -> Int64:
+    """[column, commit]. As Burrow when it begins, by the log end of now: nobody knows that of then.
+    One that had reached the newest of the ends before now was not behind.
+    """
+    offset = np.array(earlier.committed[index], np.int64)
+    commits = np.empty((len(Column), len(offset)), np.int64)
+    commits[Column.OFFSET] = offset
+    times = np.array(earlier.committed_at[index], np.int64)
+    commits[Column.COMMITTED_AT] = np.clip(times, -MAX_TIME, MAX_TIME)
+    before = max(earlier.log_end[index][-1:], default=log_end)
+    lag = np.where(offset >= before, 0, np.maximum(log_end - offset, 0))
+    commits[Column.LAG] = UNKNOWN if log_end == UNKNOWN else lag
+    return commits
 
 
 def _of(values: int | Int64, chosen: Bools) -> int | Int64:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from warren_core.evaluation import UNKNOWN
-from warren_core.evaluation.commit_convention import last_processed
-from warren_core.judgement.lags import lag_of
+from warren_core.judgement.state import lag_of, steps_of
 from warren_core.judgement.state_codec import Positions
 
 LATELY_MS = 2 * 60_000
@@ -30,8 +29,7 @@ AskLag = Callable[[], GroupLag | None]
 def group_lag(stands: Positions, now: int) -> GroupLag | None:
     if abs(now - stands.observed_at) > LATELY_MS:
         return None
-    topics = last_processed(stands.commits)
-    lag = lag_of(stands.latest, stands.layout.marked(topics) if topics else 0)
+    lag = lag_of(stands.latest, steps_of(stands.layout, stands.commits))
     return GroupLag(
         {
             topic: (int(lag[rows].clip(min=0).sum()), bool((lag[rows] != UNKNOWN).all()))

@@ -18,10 +18,10 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
+from warren.contracts.status import group_name
 
 from warren_core.judgement.incidents import derived_id
 from warren_core.judgement.lateness import late_ms
-from warren_core.judgement.status_names import group_name
 from warren_core.objectives.burn import History
 from warren_core.objectives.lag import AskLag
 from warren_core.objectives.limits import Limit

@@ -26,7 +26,6 @@ from support.group_looks import (
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import (
     Cause,
-    CauseName,
     FreshnessEvent,
     GroupEvent,
     OffsetEvent,
@@ -136,7 +135,7 @@ def test_a_transaction_that_nobody_ends_where_nobody_measures_freshness() -> Non
     """The brokers tell how far the log is stable: the group has come there."""
     lives = standing, well
 
-    def said(*last_stable: int, count: int = 40) -> CauseName:
+    def said(*last_stable: int, count: int = 40) -> str:
         partitions = (life(count) for life in lives)
         return told(looks(*partitions, last_stable=[*last_stable, -1])).name
 

@@ -25,8 +25,8 @@ def test_unions_and_differences_are_those_of_sets(
     one: dict[str, list[int]], other: dict[str, list[int]]
 ) -> None:
     assert named(Layout(one)) == sorted(pairs(one))
-    assert named(Layout(one).with_topics(other)) == sorted(pairs(one) | pairs(other))
-    assert named(Layout(one).without_topics(other)) == sorted(pairs(one) - pairs(other))
+    assert named(Layout(one).after({}, other)) == sorted(pairs(one) | pairs(other))
+    assert named(Layout(one).after(other, {})) == sorted(pairs(one) - pairs(other))
 
 
 @given(topics, topics)

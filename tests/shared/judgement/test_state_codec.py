@@ -15,9 +15,9 @@ from warren.settings import PolicyName
 from warren_core.evaluation import Began, Column, Onset, Rules, Track, Windows
 from warren_core.evaluation.commit_convention import CommitEvidence, Rest
 from warren_core.evaluation.track import NARROW, Figure, Mark
+from warren_core.judgement.columns import Latest, Told
 from warren_core.judgement.layout import Layout
-from warren_core.judgement.log_columns import LogColumn
-from warren_core.judgement.state import Applied, GroupGone, GroupState, Latest
+from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.state_arrays import CorruptState
 from warren_core.judgement.state_codec import (
     decode,
@@ -79,7 +79,7 @@ def group_states(draw: st.DrawFn) -> GroupState:
         commits=draw(commit_evidence),
         onset=draw(st.none() | integers(len(Began), partitions).map(Onset)),
         openings=tuple(draw(st.lists(int64, max_size=3))),
-        logs=draw(st.none() | integers(len(LogColumn), partitions)),
+        told=draw(st.none() | integers(len(Told), partitions)),
     )
 
 
@@ -118,9 +118,9 @@ def assert_same(one: GroupState, other: object) -> None:
     assert (one.onset is None) == (other.onset is None)
     if one.onset is not None and other.onset is not None:
         np.testing.assert_array_equal(one.onset.marks, other.onset.marks)
-    assert (one.logs is None) == (other.logs is None)
-    if one.logs is not None and other.logs is not None:
-        np.testing.assert_array_equal(one.logs, other.logs)
+    assert (one.told is None) == (other.told is None)
+    if one.told is not None and other.told is not None:
+        np.testing.assert_array_equal(one.told, other.told)
     if one.track is not None and other.track is not None:
         np.testing.assert_array_equal(one.track.marks, other.track.marks)
         np.testing.assert_array_equal(one.track.figures, other.track.figures)
@@ -224,7 +224,7 @@ def test_what_earlier_versions_have_written_is_read(state: GroupState) -> None:
     """
     assert_same(state, decode(b"\x06" + encoded(state, "<f4")[1:]))
     assert_same(state, decode(b"\x05" + encoded(state)[1:]))
-    state = replace(state, onset=None, openings=(), logs=None)
+    state = replace(state, onset=None, openings=(), told=None)
     assert_same(state, decode(b"\x04" + encoded(state)[1:-1]))
     applied, tail = replace(state.applied, source_offset=-1), -11
     state = replace(state, applied=applied)
@@ -240,7 +240,7 @@ def test_what_earlier_versions_have_written_is_read(state: GroupState) -> None:
 @given(group_states(), st.data())
 def test_a_track_with_other_marks_is_learnt_anew(state: GroupState, data: st.DataObject) -> None:
     """As a version of Warren that remembers less has written it."""
-    state = replace(state, onset=None, logs=None)
+    state = replace(state, onset=None, told=None)
     track = data.draw(tracks(len(state.layout)))
     other = replace(state, track=Track(track.marks[3:], track.figures))
     assert_same(replace(state, track=None), decode(encode(other)))

@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 from warren.contracts import OffsetEvent, Status, split_group_key
 from warren.errors import ContractViolation
-from warren_core.evaluation import GroupRules, Onset, RuleBook, Track
-from warren_core.judgement.brief import Brief
+from warren_core.evaluation import GroupRules, RuleBook
+from warren_core.judgement.brief import Brief, Entry, is_ordinary
 from warren_core.judgement.cohort import judge_together
-from warren_core.judgement.entry import Entry, is_ordinary
 from warren_core.judgement.judge import Ended, Judged, Taken, judge
-from warren_core.judgement.state import GroupGone, GroupState
+from warren_core.judgement.state import GroupGone, GroupState, Rows
 from warren_core.judgement.state_arrays import CorruptState
 from warren_core.judgement.state_codec import decode, encode, remains
 
@@ -166,11 +165,4 @@ def _alone(state: GroupState | GroupGone | None) -> GroupState | GroupGone | Non
     """With columns of its own: those of a cohort would be kept as long as any group's of it."""
     if not isinstance(state, GroupState) or state.latest.base is None:
         return state
-    track, onset = state.track, state.onset
-    return replace(
-        state,
-        latest=state.latest.copy(),
-        windows=state.windows.copied(),
-        track=track and Track(track.marks.copy(), track.figures.copy()),
-        onset=onset and Onset(onset.marks.copy()),
-    )
+    return replace(state, **Rows.of(state).copied()._asdict())

@@ -1,0 +1,147 @@
+"""The catalogue of causes: each registers itself from its own file, with its words.
+
+A root is what somebody has to mend first. A consequence needs a root, known or not: it is told
+second where one is known, and first where none is. `unknown` where the facts speak for nothing.
+
+A wrong cause sends people the wrong way, so each asks for evidence that others do not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from warren.contracts.cause import Cause, CauseEvidence, Finding
+from warren.words import duration, grouped
+
+from warren_core.evaluation.presence import Presence
+from warren_core.judgement.facts import Facts, Pace
+
+BOOTSTRAP = '--bootstrap-server "$BOOTSTRAP"'
+"""Where the cluster is, the reader knows: commands are ready to run once that is set."""
+
+Kind = Literal["root", "consequence"]
+
+
+class Found(NamedTuple):
+    """What a cause says of a group: the sentence with its figures, what to do, the evidence."""
+
+    sentence: str
+    action: str | None
+    evidence: CauseEvidence
+
+
+Find = Callable[[Facts], Found | None]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCause:
+    """A cause that Warren can tell."""
+
+    name: str
+    """As events carry it; that of the function."""
+    kind: Kind
+    rank: int
+    """Roots: the lowest that the facts speak for is told, so what others may look like comes
+    later. Consequences: all are told, the gravest, with the lowest, first."""
+    short: str
+    """Four to seven words, without figures."""
+    when: str
+    """What has to be so, in words."""
+    find: Find
+
+
+CATALOGUE: dict[str, KnownCause] = {}
+
+
+def cause(kind: Kind, rank: int, short: str, when: str) -> Callable[[Find], Find]:
+    """Register the function under its name; see `KnownCause`."""
+
+    def register(find: Find) -> Find:
+        name = find.__name__
+        taken = {(known.kind, known.rank) for known in CATALOGUE.values()}
+        if name in CATALOGUE or (kind, rank) in taken:
+            raise ValueError(f"{name}: the name or the rank {rank} is taken")
+        CATALOGUE[name] = KnownCause(name, kind, rank, short, when, find)
+        return find
+
+    return register
+
+
+def ranked(kind: Kind) -> list[KnownCause]:
+    """Of this kind, in the order in which they are looked for."""
+    of_kind = (known for known in CATALOGUE.values() if known.kind == kind)
+    return sorted(of_kind, key=lambda known: known.rank)
+
+
+def found(sentence: str, action: str | None = None, **evidence: object) -> Found:
+    """Make what was found, with the evidence as fields of CauseEvidence."""
+    return Found(sentence, action, CauseEvidence.model_construct(None, **evidence))
+
+
+def found_at_pace(sentence: str, action: str, pace: Pace, **evidence: object) -> Found:
+    """The same of a group that moves, with how fast."""
+    return found(
+        sentence,
+        action,
+        partitions=pace.partitions,
+        consumed_per_s=round(pace.consumed, 3),
+        produced_per_s=round(pace.produced, 3),
+        **evidence,
+    )
+
+
+def find_cause(facts: Facts) -> Cause:
+    """Say what is wrong with a group that is not OK, the root first."""
+    root = next(_told("root", facts), None)
+    consequences = _told("consequence", facts)
+    first = root or next(consequences, None) or _finding("unknown", _unknown(facts))
+    told: dict[str, Any] = dict(first)
+    return Cause(**told, also=list(consequences))
+
+
+def _told(kind: Kind, facts: Facts) -> Iterator[Finding]:
+    for known in ranked(kind):
+        if (said := known.find(facts)) is not None:
+            yield _finding(known.name, said)
+
+
+def _finding(name: str, said: Found) -> Finding:
+    return Finding(name=name, sentence=said.sentence, action=said.action, evidence=said.evidence)
+
+
+def _unknown(facts: Facts) -> Found:
+    group = facts.membership
+    seen = ""
+    if facts.presence is Presence.NOBODY:
+        seen = "; the group has no members any more" if group and group.members else ""
+    elif group is not None and group.members:
+        count = len(group.members)
+        seen = f"; {count} {'member is' if count == 1 else 'members are'} in the group"
+    elif group is not None and not group.managed:
+        seen = "; the group has no members: who reads assigns partitions to itself, or nobody does"
+    what = f"{listed(facts, facts.bad)} {'is' if len(facts.bad) == 1 else 'are'} not OK"
+    late_ms = facts.late_ms
+    late = f"; {duration(late_ms)} late" if late_ms else ""
+    return found(f"nothing speaks clearly for one cause: {what}{seen}{late}", freshness_ms=late_ms)
+
+
+def listed(facts: Facts, rows: list[int]) -> str:
+    """`orders/0 and 3 more`"""
+    if len(rows) == 1:
+        return facts.name(rows[0])
+    return f"{facts.name(rows[0])} and {grouped(len(rows) - 1)} more"
+
+
+def has(rows: list[int]) -> str:
+    return "has" if len(rows) == 1 else "have"
+
+
+def address(host: str | None) -> str:
+    """Java writes a slash before it where there is no name."""
+    return (host or "an unknown host").removeprefix("/")
+
+
+def times(factor: float) -> str:
+    return f"{factor:.1f} times" if factor < 10 else f"{grouped(round(factor))} times"

@@ -1,0 +1,30 @@
+"""Consequence: the group reads faster than is written, and is still behind."""
+
+from __future__ import annotations
+
+from warren.words import duration, rate, records, utc
+
+from warren_core.judgement.causes.catalogue import Found, cause, found_at_pace
+from warren_core.judgement.facts import SAME, Facts
+
+
+@cause(
+    "consequence",
+    30,
+    "Catching up, still behind",
+    "as `late`, but more than a tenth more is consumed than produced",
+)
+def catching_up(facts: Facts) -> Found | None:
+    pace = facts.pace
+    if pace is None or not pace.stays_behind or pace.consumed <= pace.produced * SAME:
+        return None
+    late = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
+    at = facts.now_ms + round(pace.lag * 1000 / (pace.consumed - pace.produced))
+    return found_at_pace(
+        f"{records(pace.lag)} behind{late}: consumes {rate(pace.consumed)}, of "
+        f"{rate(pace.produced)} produced, and has caught up at {utc(at)}",
+        "nothing, if that is soon enough; else add consumers for a while",
+        pace,
+        caught_up_at=at,
+        freshness_ms=facts.late_ms,
+    )

@@ -1,0 +1,29 @@
+"""Consequence: the group keeps its pace, and a backlog is left of what is over."""
+
+from __future__ import annotations
+
+from warren.words import duration, rate, records
+
+from warren_core.judgement.causes.catalogue import Found, cause, found_at_pace
+from warren_core.judgement.facts import SAME, Facts
+
+
+@cause(
+    "consequence",
+    20,
+    "Keeps pace, backlog does not shrink",
+    "all that is bad is behind; as much is produced as consumed, within a tenth; the lag is more "
+    "than 30 s of it",
+)
+def late(facts: Facts) -> Found | None:
+    pace = facts.pace
+    if pace is None or not pace.stays_behind or pace.consumed > pace.produced * SAME:
+        return None
+    for_ms = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
+    return found_at_pace(
+        f"consumes as much as is produced, {rate(pace.produced)}, and does not catch up the "
+        f"{records(pace.lag)} that it is behind{for_ms}",
+        "add consumers until it has caught up",
+        pace,
+        freshness_ms=facts.late_ms,
+    )

@@ -1,0 +1,48 @@
+"""Cause: one partition stands at a record that the group cannot get past."""
+
+from __future__ import annotations
+
+from warren.contracts.status import Status
+from warren.words import duration, grouped, shell_word
+
+from warren_core.evaluation import Column
+from warren_core.judgement.causes.catalogue import BOOTSTRAP, Found, cause, found
+from warren_core.judgement.facts import Facts
+
+
+@cause(
+    "root",
+    80,
+    "Stuck at one record",
+    "one partition alone stands still at its offset while commits go on, two records behind at "
+    "least",
+)
+def stuck_record(facts: Facts) -> Found | None:
+    """Two records behind at least: of one, the last may be a transaction's end."""
+    rows = facts.standing()
+    if len(rows) != 1 or facts.worst is not Status.STALL or facts.lag[rows[0]] < 2:
+        return None
+    row = rows[0]
+    topic, partition = facts.layout.name(row)
+    offset = int(facts.windows.newest(Column.OFFSET)[row])
+    since = facts.stands_since(rows)
+    look = (
+        f"look at it: kafka-console-consumer {BOOTSTRAP} --topic "
+        f"{shell_word(topic)} --partition {partition} --offset {offset} --max-messages 1"
+    )
+    what = "there is a record that the group cannot get past, or a member has paused the partition"
+    if facts.lost()[row]:
+        what = "the group did not get past the record there, which retention has deleted by now"
+        look = (
+            "restart the consumer: it then goes on where auto.offset.reset says (earliest: at the "
+            "oldest record that is left)"
+        )
+    return found(
+        f"{facts.name(row)} has stood at offset {grouped(offset)} for "
+        f"{duration(facts.now_ms - since)} while commits go on: {what}",
+        look,
+        topic=topic,
+        partition=partition,
+        offset=offset,
+        since=since,
+    )

@@ -1,0 +1,224 @@
+"""The verdict on a group: its partitions by the rules, then by what else is known, and the reasons.
+
+What else is known takes a verdict back; it never makes one worse. A member that is behind reads on
+in one partition first, and then in the next one: clients fetch much of a partition at once, and
+offsets of their other partitions stand still meanwhile, or are committed again and again. So they
+do where a member has paused a partition for a moment, as whose buffer for it is full.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from warren.contracts.status import Status, partition_name
+from warren.words import grouped
+
+from warren_core.evaluation import (
+    UNKNOWN,
+    Bools,
+    Evidence,
+    Explanation,
+    Following,
+    GroupVerdict,
+    Int64,
+    Onset,
+    PartitionRules,
+    PartitionVerdicts,
+    Track,
+    Windows,
+    by_partition,
+    explain,
+    judge_group,
+    judge_partitions,
+    onset_of,
+    reads_a_burst,
+    told_beyond_end,
+    usual_gap,
+    waited_ms,
+)
+from warren_core.evaluation.policies import Statuses
+from warren_core.evaluation.rule import BY
+from warren_core.evaluation.track import Mark
+from warren_core.judgement.columns import Latest
+from warren_core.judgement.facts import STANDING, Knowledge
+from warren_core.judgement.layout import MISSING, Layout
+from warren_core.judgement.state import GroupState, lag_of
+from warren_core.judgement.update import Updated
+
+LONGEST_TURN_MS = 5 * 60_000
+_OF_A_LAG = (Status.WARN, Status.STOP, Status.STALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """Why partitions are not OK. `worst_first` are their rows."""
+
+    by_row: dict[int, Explanation]
+    worst_first: list[int]
+    explanation: str | None  # of the group
+
+    @property
+    def reason(self) -> str | None:
+        """Of the group: that of its worst partition."""
+        return self.by_row[self.worst_first[0]].reason if self.worst_first else None
+
+
+NONE = Reasons({}, [], None)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is said of a group. `lag` is that of now, `least_lag` what partitions are judged by."""
+
+    partitions: PartitionVerdicts
+    group: GroupVerdict
+    lag: Int64
+    least_lag: Int64
+    onset: Onset | None  # where some partition is not OK
+    why: Reasons
+
+
+def verdict_on(updated: Updated, known: GroupState | None, knowledge: Knowledge) -> Verdict:
+    """`known`: the state before the update."""
+    state, rules = updated.state, updated.rules
+    lag = state.lag
+    least_lag = least_lag_of(state.latest, state.windows, lag, state.steps)
+    following = Following(state.windows.filled < rules.intervals, rules.grace_ms, doubt=rules.doubt)
+    now = state.applied.observed_at
+    evidence = Evidence(state.windows, least_lag, now, state.track, following)
+    partitions = by_rules(evidence, rules)
+    partitions = _told_in_turn(partitions, rules, state, knowledge)
+    partitions = _told_nothing_left(partitions, state, knowledge)
+    group = judge_group(partitions, lag)
+    if group.status is Status.OK:
+        return Verdict(partitions, group, lag, least_lag, None, NONE)
+    status, policies = partitions.status, rules.policies
+    before = _lag_before(known, state) if known and "progress" in policies else None
+    onset = onset_of(state.windows, status, state.onset)
+    found = explain(evidence, status, policies, rules.allowed_lag, onset, before)
+    why = _reasons(state.layout, status, lag, found)
+    return Verdict(partitions, group, lag, least_lag, onset, why)
+
+
+def by_rules(evidence: Evidence, rules: PartitionRules) -> PartitionVerdicts:
+    """By the policies alone."""
+    verdicts = judge_partitions(
+        evidence,
+        by_partition(rules.policies),
+        intervals=rules.intervals,
+        allowed_lag=rules.allowed_lag,
+        minimum_complete=rules.minimum_complete,
+    )
+    return told_beyond_end(verdicts, evidence)
+
+
+def least_lag_of(latest: Int64, windows: Windows, lag: Int64, steps: Int64 | int = 0) -> Int64:
+    """The lag that a partition is judged by: that of now or, while no broker says where the log
+    ends, the one that follows from where it last ended. Logs only grow, so it is at least that.
+    """
+    if (lag != UNKNOWN).all():  # as nearly always
+        return lag
+    then = latest.copy()
+    then[Latest.LOG_END] = windows.log_ends[:, -1]
+    return np.where(lag == UNKNOWN, lag_of(then, steps), lag)
+
+
+def bad_rows(status: Statuses, lag: Int64, group: Int64 | None = None) -> Int64:
+    """Rows that are not OK, the worst first: by status and then by lag; equal ones by topic and
+    partition. `group`: [partition] the number of its group, which counts before all that.
+    """
+    rows = np.flatnonzero(status > Status.OK)
+    keys = [rows, -lag[rows], -status[rows].astype(np.int64)]
+    if group is not None:
+        keys.append(group[rows])
+    worst: Int64 = rows[np.lexsort(keys)]
+    return worst
+
+
+def _lag_before(known: GroupState, updated: GroupState) -> Int64:
+    """[partition of the updated state] the lag before the update; UNKNOWN in those that are new."""
+    lag = np.append(known.lag, UNKNOWN)  # MISSING is the last one
+    return lag[known.layout.rows_of(updated.layout)]
+
+
+def _told_in_turn(
+    verdicts: PartitionVerdicts, rules: PartitionRules, state: GroupState, knowledge: Knowledge
+) -> PartitionVerdicts:
+    """The verdicts of policy `progress` without STOP and STALL where the owner reads the backlog of
+    another partition, for a while; without STALL, for as long as a silence would take to be told,
+    where it reads any other. Where nobody knows the owner it is told as ever.
+    """
+    track = state.track
+    standing = np.isin(verdicts.status, STANDING)
+    if track is None or not standing.any():  # as nearly always
+        return verdicts
+    standing &= rules.policies["progress"]
+    now = state.applied.observed_at
+    waited = waited_ms(track, now)
+    reading = _reads(track, now) & ~standing
+    standing &= waited <= LONGEST_TURN_MS
+    if not (standing.any() and reading.any()):
+        return verdicts
+    group = knowledge.membership()
+    if group is None:
+        return verdicts
+    owner = np.array([group.owners.get(name, -1) for name in state.layout.names()])
+    takes_turns = np.isin(owner, owner[reading & _has_backlog(track)])
+    may_be_paused = (verdicts.status == Status.STALL) & (waited <= BY.least_wait)
+    waits = standing & (owner >= 0)
+    waits &= takes_turns | (may_be_paused & np.isin(owner, owner[reading]))
+    behind = np.where(track.marks[Mark.GROWING] > 0, np.uint8(Status.WARN), np.uint8(Status.OK))
+    return replace(verdicts, status=np.where(waits, behind, verdicts.status))
+
+
+def _reads(track: Track, now_ms: int) -> Bools:
+    """[partition] its offset has advanced lately."""
+    marks, figures = track.marks, track.figures
+    recent = np.maximum(usual_gap(marks, figures), BY.least_wait)
+    lately: Bools = (marks[Mark.ADVANCED_AT] >= 0) & (now_ms - marks[Mark.ADVANCED_AT] <= recent)
+    return lately
+
+
+def _has_backlog(track: Track) -> Bools:
+    """[partition] more is read than what comes."""
+    has: Bools = (track.marks[Mark.BEHIND_SINCE] >= 0) | reads_a_burst(track.figures)
+    return has
+
+
+def _told_nothing_left(
+    verdicts: PartitionVerdicts, state: GroupState, knowledge: Knowledge
+) -> PartitionVerdicts:
+    """The verdicts with OK where freshness found no record at or after the committed offset.
+
+    The end of a transaction lies behind its last record, and nobody reads it: a client that commits
+    the offset after the record that it has processed rests one before the log end there, and the
+    rules see a lag that never goes away. Who has read the log knows better.
+    """
+    if (verdicts.status == Status.OK).all():  # as nearly always
+        return verdicts
+    late = knowledge.lateness_at(state.applied.observed_at)
+    if late is None or not late.nothing_left:
+        return verdicts
+    status = verdicts.status.copy()
+    for topic, partition, committed in late.nothing_left:
+        (row,) = state.layout.rows(topic, [partition])
+        if row == MISSING or state.latest[Latest.COMMITTED, row] != committed:
+            continue
+        if status[row] in _OF_A_LAG:
+            status[row] = Status.OK
+    return replace(verdicts, status=status)
+
+
+def _reasons(
+    layout: Layout, status: Statuses, lag: Int64, by_row: dict[int, Explanation]
+) -> Reasons:
+    if not by_row:
+        return NONE
+    worst_first: list[int] = bad_rows(status, lag).tolist()
+    worst = worst_first[0]
+    topic, partition = layout.name(worst)
+    more = len(worst_first) - 1
+    others = f"; {grouped(more)} more {'is' if more == 1 else 'are'} not OK" if more else ""
+    said = f"{topic}/{partition} {partition_name(int(status[worst]))}: {by_row[worst].sentence}"
+    return Reasons(by_row, worst_first, said + others)
