@@ -16,12 +16,20 @@ Generated from `warren_notifier.channels.kinds`; do not edit.
 
 A channel is a table `[notifier.channels.<name>]`. What all have (`timeout`, `rate`, `ca` and so on)
 is in [settings.md](settings.md); this page has what each `type` has beside it.
+
+| type | |
+|---|---|
 """
 
 
 def pages() -> dict[str, str]:
     """File contents by path below docs/."""
-    return {"channels.md": "\n".join([INTRODUCTION, *map(_section, kinds().values())])}
+    listed = "".join(
+        f"| [`{name}`](#type--{name}) | {(kind.settings.__doc__ or '').splitlines()[0]} |\n"
+        for name, kind in kinds().items()
+    )
+    parts = [INTRODUCTION + listed, *map(_section, kinds().values())]
+    return {"channels.md": "\n".join(parts)}
 
 
 def _section(kind: Kind[Any]) -> str:

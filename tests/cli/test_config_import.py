@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from pathlib import Path
 
@@ -110,6 +111,9 @@ def test_check_refuses_servers_that_would_end_a_service(tmp_path: Path) -> None:
             'type = "template"\nurl = "https://example.org/"\nbody = "{% if %}"',
             "body: ",
         ),
+        ('type = "slack"\nurl = "https://a.b"\ntimeuot = 1', "timeuot: unknown setting; did you"),
+        ('type = "pigeon"', "type: 'pigeon' is none of alertmanager, "),
+        ('type = "opsgenie"\napi_key = "k"', "type: Opsgenie ends in April 2027"),
     ],
 )
 def test_a_channel_with_which_the_notifier_would_not_start(
@@ -120,3 +124,17 @@ def test_a_channel_with_which_the_notifier_would_not_start(
     checked = run("check", "--config", str(settings))
     assert isinstance(checked.exception, SettingsError)
     assert f"notifier.channels.team.{problem}" in str(checked.exception)
+
+
+def test_what_is_shown_of_a_channel_is_all_but_its_secrets(tmp_path: Path) -> None:
+    settings = tmp_path / "warren.toml"
+    settings.write_text(
+        """[notifier.channels.team]
+type = "slack-bot"
+token = "xoxb-1"
+conversation = "C0123456789"
+"""
+    )
+    shown = json.loads(run("show", "--config", str(settings)).stdout)["notifier"]["channels"]
+    assert shown["team"]["conversation"] == "C0123456789"
+    assert shown["team"]["token"] == "**********"

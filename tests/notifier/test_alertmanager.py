@@ -11,17 +11,10 @@ import pytest
 from notifier.builders import MINUTE, OPENED_AT, delivery, event, fullest
 from notifier.hostile_names import EVERY
 from notifier.http_receiver import Answer, HttpReceiver, Request
-from notifier.test_slack import BASE, CLOCK, send
-from notifier.test_webhook import LOOPBACK
-from pydantic import SecretStr, ValidationError
+from notifier.specimens import BASE, Specimen, made, send
 from warren.contracts import Breach, Cause, Finding
 from warren_notifier.channels.alert import fingerprint
-from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
-from warren_notifier.channels.kinds.alertmanager import AlertmanagerChannel, AlertmanagerSettings
-from warren_notifier.channels.kinds.alertmanager_webhook import (
-    AlertmanagerWebhookChannel,
-    AlertmanagerWebhookSettings,
-)
+from warren_notifier.channels.channel import Delivered
 from warren_notifier.state.delivery import Delivery
 
 LABELS = {
@@ -31,18 +24,6 @@ LABELS = {
     "severity": "critical",
 }
 WARNING = LABELS | {"severity": "warning"}
-
-
-def alertmanager(url: str, **fields: Any) -> AlertmanagerChannel:
-    settings = AlertmanagerSettings(type="alertmanager", url=SecretStr(url), **fields)
-    return AlertmanagerChannel(settings, BASE, LOOPBACK, CLOCK)
-
-
-def webhook(url: str, **fields: Any) -> AlertmanagerWebhookChannel:
-    settings = AlertmanagerWebhookSettings(
-        type="alertmanager-webhook", url=SecretStr(url), **fields
-    )
-    return AlertmanagerWebhookChannel(settings, BASE, LOOPBACK, CLOCK)
 
 
 def breach(limit: str, value: float, **fields: Any) -> Breach:
@@ -63,10 +44,6 @@ def breach(limit: str, value: float, **fields: Any) -> Breach:
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 TIME = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
 ALERT = {"labels", "annotations", "startsAt", "endsAt", "generatorURL"}
-GROUP = {
-    *("version", "groupKey", "truncatedAlerts", "status", "receiver", "groupLabels"),
-    *("commonLabels", "commonAnnotations", "externalURL", "alerts"),
-}
 NO_END = "0001-01-01T00:00:00Z"
 
 
@@ -96,41 +73,29 @@ def api(request: Request) -> Answer:
     return Answer(400, body=repr(wrong).encode()) if wrong else Answer(200)
 
 
-def hook(request: Request) -> Answer:
-    """What Alertmanager's webhooks send."""
-    group = json.loads(request.body)
-    wrong = [one for alert in group["alerts"] for one in violations(alert | {"generatorURL": BASE})]
-    if group.keys() != GROUP or group["version"] != "4":
-        wrong.append("fields")
-    if group["status"] not in ("firing", "resolved") or group["truncatedAlerts"] != 0:
-        wrong.append("status")
-    for alert in group["alerts"]:
-        if alert.keys() != ALERT | {"status", "fingerprint"}:
-            wrong.append("fields of an alert")
-        if not re.fullmatch(r"[0-9a-f]{16}", alert["fingerprint"]):
-            wrong.append("fingerprint")
-        if group["commonLabels"].items() - alert["labels"].items():
-            wrong.append("commonLabels")
-    if group["groupLabels"].items() - group["commonLabels"].items():
-        wrong.append("groupLabels")
-    return Answer(400, body=repr(wrong).encode()) if wrong else Answer(200)
+# Names of labels that are none.
+BAD_LABELS = [
+    ("type", f'labels = {{ "{name}" = "x" }}\ntype', f"it.labels.{name}.[key]", "match pattern")
+    for name in ("9th", "a-b", "ä", "", "a b", "__name__ ")
+]
+SPECIMEN = Specimen(
+    lambda at: f'url = "http://{at}/k3y-17aQ9/"',
+    ("17aQ9", "9Qa71"),
+    [
+        *BAD_LABELS,
+        ("type", "resend_interval = 0\ntype", "it.resend_interval", "greater than"),
+    ],
+    api,
+)
 
 
 def taken(what: Delivery, **fields: Any) -> tuple[Delivered, list[dict[str, Any]]]:
     with HttpReceiver(decide=api) as receiver:
-        base = receiver.url.removesuffix("/hook")
-        (result,) = send(alertmanager(f"{base}/am/", **fields), what)
+        (result,) = send(made("alertmanager", f"127.0.0.1:{receiver.port}", **fields), what)
     (request,) = receiver.requests
-    assert request.path == "/am/api/v2/alerts"
+    assert request.path == "/k3y-17aQ9/api/v2/alerts"
     assert isinstance(result, Delivered)
     return result, json.loads(request.body)
-
-
-def told(what: Delivery) -> tuple[Delivered, dict[str, Any]]:
-    with HttpReceiver(decide=hook) as receiver:
-        (result,) = send(webhook(receiver.url), what)
-    assert isinstance(result, Delivered)
-    return result, json.loads(receiver.requests[0].body)
 
 
 def with_receipt(what: Delivery, labels: dict[str, str] | str) -> Delivery:
@@ -187,52 +152,14 @@ def test_where_it_is_not_known_what_fired_all_that_may_end(receipt: str) -> None
     assert [alert["labels"] for alert in alerts] == [WARNING, LABELS]
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        (Answer(400, body=b"bad label"), Refused("HTTP 400: bad label")),
-        (Answer(503, {"Retry-After": "9"}), Retry("HTTP 503", 9.0)),
-    ],
-)
-def test_answers(answer: Answer, expected: Result) -> None:
-    for channel in (alertmanager, webhook):
-        with HttpReceiver(answer) as receiver:
-            assert send(channel(receiver.url), delivery()) == [expected]
-
-
-def test_the_webhook_is_one_group_of_alerts_for_an_incident() -> None:
-    opened, group = told(delivery())
-    assert (group["version"], group["status"], group["receiver"]) == ("4", "firing", "mail")
-    assert group["commonLabels"] == LABELS
-    worse = event("WARN", "ERR", event_id="event-2", at=OPENED_AT + MINUTE)
-    assert opened.receipt is not None
-    _, changed = told(with_receipt(delivery(worse, kind="changed"), opened.receipt))
-    assert changed["groupKey"] == group["groupKey"]
-    assert [one["status"] for one in changed["alerts"]] == ["firing", "resolved"]
-    assert changed["status"] == "firing"
-    assert "severity" not in changed["commonLabels"]
-    over = event("OK", "WARN", event_id="event-3", at=OPENED_AT + MINUTE)
-    _, ended = told(with_receipt(delivery(over, kind="resolved"), WARNING))
-    assert (ended["status"], ended["commonLabels"]) == ("resolved", WARNING)
-
-
 @pytest.mark.parametrize("name", EVERY)
 def test_any_name_is_a_label_and_the_fullest_event_an_alert(name: str) -> None:
     what, group = fullest(EVERY[name]), EVERY[name]
     _, (alert,) = taken(delivery(what), labels={"team": "data"})
     assert (alert["labels"]["consumer_group"], alert["labels"]["team"]) == (group, "data")
-    _, told_as = told(delivery(what))
-    assert told_as["groupLabels"]["consumer_group"] == group
     over = event("OK", "ERR", event_id="event-2", group=group, at=OPENED_AT + MINUTE)
     _, ends = taken(delivery(over, kind="resolved"))
     assert {alert["labels"]["consumer_group"] for alert in ends} == {group}
-
-
-@pytest.mark.parametrize("label", ["9th", "a-b", "ä", "", "a b", "__name__ "])
-def test_names_of_labels_that_are_none_are_refused(label: str) -> None:
-    for channel in (alertmanager, webhook):
-        with pytest.raises(ValidationError):
-            channel("https://alerts.example.org", labels={label: "x"})
 
 
 def test_fingerprints_are_those_of_prometheus() -> None:

@@ -12,11 +12,11 @@ from notifier.builders import MINUTE, OPENED_AT, delivery, event, route
 from notifier.harness import Harness, Log, life
 from notifier.hostile_names import HOSTILE
 from notifier.http_receiver import Answer, Hang, HttpReceiver
-from notifier.test_slack import BASE, CLOCK, send
-from notifier.test_webhook import LOOPBACK
-from pydantic import SecretStr
-from warren_notifier.channels.channel import ChannelUnusable, Delivered, Retry
-from warren_notifier.channels.kinds.apprise import LEAST, AppriseChannel, AppriseSettings
+from notifier.specimens import BASE, Specimen, of_table, send
+from notifier.specimens import channel as channel_of
+from warren.errors import SettingsError
+from warren_notifier.channels.channel import Delivered, Retry
+from warren_notifier.channels.kinds.apprise import LEAST, AppriseChannel
 from warren_notifier.state.delivery import Delivery
 
 SERVICES = [  # the first three have one format, a NotifyFormat; the others a tuple of them
@@ -29,9 +29,22 @@ SERVICES = [  # the first three have one format, a NotifyFormat; the others a tu
 ]
 
 
+SPECIMEN = Specimen(
+    lambda at: f'url = "json://{at}/hook?+X-Key=secret&redirect=yes"',
+    ("/hook", "/other"),
+    [
+        ("json", "jsom", "it.url", "Apprise knows no such URL"),
+        ("json://", "", "it.url", "Apprise knows no such URL"),
+    ],
+    is_url=False,
+    is_service=False,
+)
+
+
 def channel(url: str, **fields: Any) -> AppriseChannel:
-    settings = AppriseSettings(type="apprise", url=SecretStr(url), **fields)
-    return AppriseChannel(settings, BASE, LOOPBACK, CLOCK)
+    found = channel_of(of_table('type = "apprise"', url=url, **fields))
+    assert isinstance(found, AppriseChannel)
+    return found
 
 
 def json_url(receiver: HttpReceiver, query: str = "") -> str:
@@ -153,13 +166,7 @@ def test_an_attempt_has_a_deadline_and_hanging_ones_are_counted() -> None:
     assert log.audit()[2 + LEAST].detail == f"{2 + LEAST} attempts hang"
 
 
-@pytest.mark.parametrize("url", ["nothing://x", "https//x", ""])
-def test_urls_that_apprise_does_not_know(url: str) -> None:
-    with pytest.raises(ChannelUnusable, match="Apprise knows no such URL"):
-        channel(url)
-
-
 def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "apprise", None)
-    with pytest.raises(ChannelUnusable, match=r"warren-notifier\[apprise\]"):
+    with pytest.raises(SettingsError, match=r"warren-notifier\[apprise\]"):
         channel("ntfys://topic")

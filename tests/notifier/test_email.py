@@ -11,23 +11,47 @@ import pytest
 from notifier.builders import delivery, event, route
 from notifier.harness import Harness, Log, life
 from notifier.smtp_receiver import SmtpReceiver, serving, until_closed
-from notifier.test_webhook import LOOPBACK
+from notifier.specimens import Specimen, of_table
+from notifier.specimens import channel as made_of
 from notifier.tls import self_signed
-from pydantic import SecretStr
-from warren.clock import SystemClock
 from warren_local.ports import free_port
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
-from warren_notifier.channels.kinds.email import EmailChannel, EmailSettings
+from warren_notifier.channels.kinds.email import EmailChannel
 from warren_notifier.state.delivery import Delivery
+
+SPECIMEN = Specimen(
+    # Only the API that draws its plots is asked over HTTP: a mail server is usually internal.
+    lambda at: (
+        f"""host = "127.0.0.1"\nport = {free_port()}\ntls = "none"
+sender = "warren@example.org"\nto = ["sre@example.org"]
+api = "http://{at}"\napi_token = "t"\n"""
+    ),
+    ("sre@", "dev@"),
+    [
+        ('"warren@example.org"', '"warren"', "it.sender", "match pattern"),
+        ("host =", "hosts =", "it.hosts", "unknown setting"),
+        ('host = "127.0.0.1"', "", "it.host", "Field required"),
+        ('api_token = "t"', 'api_token = "\\u00e9"', "it.api_token", "not printable ASCII"),
+    ],
+    is_url=False,
+    is_guarded=False,
+    is_service=False,
+)
+TABLE = """
+type = "email"
+host = "127.0.0.1"
+tls = "none"
+timeout = 5.0
+sender = "warren@example.org"
+to = ["oncall@example.org"]
+plot = false
+"""  # no plot: nobody is at the address of the links
 
 
 def channel(port: int, **fields: Any) -> EmailChannel:
-    values: dict[str, Any] = {"tls": "none", "timeout": 5.0, "to": ["oncall@example.org"]}
-    values["plot"] = False  # nobody is at the address of the links
-    settings = EmailSettings(
-        type="email", host="127.0.0.1", port=port, sender="warren@example.org", **values | fields
-    )
-    return EmailChannel(settings, "https://warren.example.org/", LOOPBACK, SystemClock())
+    found = made_of(of_table(TABLE, port=port, **fields))
+    assert isinstance(found, EmailChannel)
+    return found
 
 
 def send(receiver: SmtpReceiver, delivered: Delivery | None = None, **fields: Any) -> Result:
@@ -154,9 +178,9 @@ def test_encrypted_and_with_a_login(tmp_path: Path, tls: str) -> None:
     login = ("warren", "geheim")
     with serving(SmtpReceiver(), port=free_port(), login=login, **contexts) as receiver:
         known = {"tls": tls, "ca": certificate}
-        right = {"username": "warren", "password": SecretStr("geheim")}
+        right = {"username": "warren", "password": "geheim"}
         assert send(receiver, **known, **right) == Delivered("OK")
-        wrong = send(receiver, **known, **right | {"password": SecretStr("falsch")})
+        wrong = send(receiver, **known, **right | {"password": "falsch"})
         assert isinstance(wrong, Refused)
         assert "535" in wrong.detail
         assert "falsch" not in wrong.detail

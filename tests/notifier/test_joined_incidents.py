@@ -223,7 +223,7 @@ def test_a_chat_says_it_likewise() -> None:
     warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
     with HttpReceiver(decide=checked) as receiver:
         before = [stuck().to_bytes().decode()]
-        result = send_many(webhook(receiver.url), told(warned), news(1), lasting=before)
+        result = send_many(webhook(receiver), told(warned), news(1), lasting=before)
     assert isinstance(result, Delivered)
     said = shown(json.loads(receiver.requests[0].body))
     assert STANDS in said

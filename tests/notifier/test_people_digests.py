@@ -13,13 +13,12 @@ from notifier.harness import Harness, Log, life
 from notifier.hostile_names import HOSTILE
 from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.slack_receiver import SlackApi, shown
+from notifier.specimens import BASE, made, specimen
 from notifier.test_digests import news
 from notifier.test_email_digest import PROD, over
 from notifier.test_email_digest import news as told
-from notifier.test_slack import BASE, bot, checked, webhook
-from notifier.test_teams import channel as teams
+from notifier.test_slack_bot import bot
 from notifier.test_teams import shown as shown_by_teams
-from notifier.test_teams import workflow
 from warren.clock import ManualClock
 from warren.contracts import Cause, StatusChangeEvent
 from warren_notifier.channels.channel import Channel, Delivered, Result
@@ -52,9 +51,8 @@ def send_many(channel: Channel, *many: Delivery, lasting: Sequence[str] = ()) ->
 
 def posted(kind: str, *many: Delivery, lasting: Sequence[str] = ()) -> tuple[dict[str, Any], str]:
     """The message and its text."""
-    decide = {"slack": checked, "teams": workflow}[kind]
-    with HttpReceiver(decide=decide) as receiver:
-        channel = webhook(receiver.url) if kind == "slack" else teams(receiver.url)
+    with HttpReceiver(decide=specimen(kind).receiver) as receiver:
+        channel = made(kind, f"127.0.0.1:{receiver.port}")
         assert isinstance(send_many(channel, *many, lasting=lasting), Delivered)
     (request,) = receiver.requests
     message: dict[str, Any] = json.loads(request.body)
@@ -101,7 +99,7 @@ def played(api: SlackApi, *batches: Sequence[StatusChangeEvent]) -> Log:
 
         async def scenario(tasks: asyncio.TaskGroup) -> None:
             nonlocal offset
-            channel = bot(receiver.url)
+            channel = bot(receiver)
             routes = [route(channels=("slack",))]
             harness = Harness(
                 log, tasks, routes, {"slack": channel}, clock=clock, queue_size=10_000
@@ -167,7 +165,7 @@ def test_a_storm_without_its_thread_begins_another() -> None:
     api, lost = SlackApi(), told(1, "ERR", "repeated")
     lost.receipt = "C123/1.000001/digest"
     with api.receiver() as receiver:
-        result = send_many(bot(receiver.url), lost, told(2))
+        result = send_many(bot(receiver), lost, told(2))
     assert isinstance(result, Delivered)
     assert result.receipt == "C123/1795244400.000000/digest"
     assert list(api.threads()) == ["1795244400.000000"]
@@ -192,7 +190,7 @@ def test_a_hundred_that_were_told_alone_end_together_though_slack_asks_to_wait()
         return api.decide(request)
 
     async def attempts() -> list[Result]:
-        channel = bot(receiver.url)
+        channel = bot(receiver)
         try:
             return [await channel.send_many(Digest("d", PROD, ends, [], None)) for _ in range(4)]
         finally:

@@ -11,14 +11,14 @@ import pytest
 from notifier.builders import delivery, event
 from notifier.http_receiver import Answer, Drip, Hang, HttpReceiver, Reset, Script
 from notifier.smtp_receiver import SmtpReceiver, serving, until_closed
-from notifier.test_webhook import LOOPBACK
+from notifier.specimens import channel as channel_of
+from notifier.specimens import of_table
+from notifier.test_email import TABLE
 from PIL import Image
-from pydantic import SecretStr
 from warren.clock import ManualClock
 from warren_local.ports import free_port
 from warren_notifier.channels.channel import Delivered
 from warren_notifier.channels.group_past import MOST_BYTES, PAUSE, Past
-from warren_notifier.channels.kinds.email import EmailChannel, EmailSettings
 from warren_notifier.channels.plot import HEIGHT, LINE, WIDTH, plot
 
 MINUTE = 60_000
@@ -40,19 +40,10 @@ def mails(*answers: Script, group: str = "billing", pause: float = 0) -> list[Em
     """A mail for each answer that the API is to give, `pause` seconds apart."""
     clock = ManualClock(NOW)
     with HttpReceiver(*answers) as api, serving(SmtpReceiver(), port=free_port()) as receiver:
-        settings = EmailSettings(
-            type="email",
-            host="127.0.0.1",
-            port=receiver.port,
-            tls="none",
-            sender="warren@example.org",
-            to=["oncall@example.org"],
-            api=api.url,
-            api_token=SecretStr("t0ken"),
-        )
+        of = of_table(TABLE, port=receiver.port, api=api.url, api_token="t0ken", plot=True)
 
         async def run() -> None:
-            channel = EmailChannel(settings, "https://warren.example.org/", LOOPBACK, clock)
+            channel = channel_of(of, clock)
             for _ in answers:
                 assert isinstance(await channel.send(delivery(event(group=group))), Delivered)
                 clock.advance(pause)

@@ -11,18 +11,13 @@ import pytest
 from notifier.builders import delivery, event
 from notifier.hostile_names import HOSTILE
 from notifier.http_receiver import HttpReceiver
-from notifier.test_webhook import LOOPBACK
-from pydantic import SecretStr
+from notifier.specimens import channel as channel_of
+from notifier.specimens import of_table
 from support.alertmanager import Alertmanager, alertmanager, running_alertmanager
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import StatusChangeEvent
 from warren_notifier.channels.channel import Delivered
-from warren_notifier.channels.kinds.alertmanager import AlertmanagerChannel, AlertmanagerSettings
-from warren_notifier.channels.kinds.alertmanager_webhook import (
-    AlertmanagerWebhookChannel,
-    AlertmanagerWebhookSettings,
-)
 
 LONG = 600.0  # seconds: nothing expires while a test runs on a busy machine
 
@@ -55,14 +50,10 @@ def send(
     **fields: Any,
 ) -> str | None:
     """The receipt."""
-    settings = AlertmanagerSettings(
-        type="alertmanager", url=SecretStr(real.url), resend_interval=resend_interval
-    )
+    of = of_table('type = "alertmanager"', url=real.url, resend_interval=resend_interval)
 
     async def run() -> str | None:
-        channel = AlertmanagerChannel(
-            settings, "https://warren.example.org", LOOPBACK, SystemClock()
-        )
+        channel = channel_of(of, SystemClock())
         what = delivery(published, **fields)
         what.receipt = receipt
         result = await channel.send(what)
@@ -172,10 +163,7 @@ def test_our_own_webhook_is_what_alertmanager_would_send(
     (theirs,) = messages(told, "shape")[:1]
 
     async def ours(url: str) -> None:
-        settings = AlertmanagerWebhookSettings(type="alertmanager-webhook", url=SecretStr(url))
-        channel = AlertmanagerWebhookChannel(
-            settings, "https://warren.example.org", LOOPBACK, SystemClock()
-        )
+        channel = channel_of(of_table('type = "alertmanager-webhook"', url=url), SystemClock())
         assert isinstance(await channel.send(delivery(published(cluster="shape"))), Delivered)
         await channel.close()
 

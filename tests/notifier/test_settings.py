@@ -123,38 +123,16 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
         ("timeout", "timeuot", "notifier.channels.hook.timeuot", "notifier.channels.hook.timeout?"),
         ('"10.0.0.0/8"', '"10.0.0.1/8"', "notifier.allow_networks", "host bits set"),
         ('type = "webhook"', 'type = "pigeon"', "notifier.channels.hook.type", "alertmanager, "),
-        ("https://hooks", "ftp://hooks", "notifier.channels.hook", "http:// or https://"),
-        (
-            "hooks.example.org/x",
-            "hooks.example.org:99999/x",
-            "notifier.channels.hook.url",
-            "out of range",
-        ),
-        (
-            "hooks.example.org/x",
-            "hooks example.org/x",
-            "notifier.channels.hook.url",
-            "host or port is none",
-        ),
-        ("hooks.example.org/x", "xn--/x", "notifier.channels.hook.url", "Malformed"),
         ("allow_net", "flap_openings = 1\nallow_net", "notifier", "1 is no flapping"),
         ("allow_net", "longest_retry = 1\nallow_net", "notifier", "less than first_retry, 2"),
         ("allow_net", "session_timeout = 400\nallow_net", "notifier.session_timeout", "300"),
-        ("Authorization =", '"content-length" =', "notifier.channels.hook", "Warren's own"),
         ("https://warren.example.org", "javascript:alert(1)", "notifier.link_base", "https://"),
-        ("timeout = 5", "timeout = 5\nrate = 1e-300", "notifier.channels.hook.rate", "0.01"),
         (
             "repeat_interval = 1800",
             'escalate_after = 60\nescalate_to = ["hook"]',
             "notifier",
             "'hook' is told at once",
         ),
-        (SECRET, "whsec_c2hvcnQ=", "notifier.channels.hook.secret", "24 to 64 bytes"),
-        (SECRET, "whsec_%%%", "notifier.channels.hook", "base64"),
-        ("Authorization =", '"Bad Name" =', "notifier.channels.hook", "no header name"),
-        ("Bearer token", "a\\nb", "notifier.channels.hook", "not printable ASCII"),
-        ('"warren@example.org"', '"warren"', "notifier.channels.team", "match pattern"),
-        ('host = "mx.example.org"', "", "notifier.channels.team", "Field required"),
         ("channels.team]", 'channels."a b"]', "notifier.channels", "match pattern"),
     ],
 )
@@ -166,16 +144,3 @@ def test_refusals_name_the_setting_and_what_is_wrong(
         load(tmp_path, WORKING.replace(old, new, 1))
     assert refused.value.setting.startswith(setting)
     assert advice in refused.value.problem
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "setting"),
-    [
-        ("https://hooks.example.org", "https://[", "notifier.channels.hook"),
-        ("[notifier.channels.team]", "[notifier.channels.team]\nca = 'x'", "channels.team.ca"),
-    ],
-)
-def test_channels_that_cannot_be_used(tmp_path: Path, old: str, new: str, setting: str) -> None:
-    with pytest.raises(SettingsError) as refused:
-        configured_channels(load(tmp_path, WORKING.replace(old, new)), ManualClock())
-    assert setting in refused.value.setting

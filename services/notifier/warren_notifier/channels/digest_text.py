@@ -11,7 +11,8 @@ from warren.words import counted, duration, grouped, records, utc, visible
 
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_groups import BAD, CALLED, Group, digest_groups, lasting_groups
-from warren_notifier.channels.incident_text import lag_then, page_link
+from warren_notifier.channels.incident_text import lag_then
+from warren_notifier.channels.links import page_link
 
 SHOWN = 20
 NEW = 10

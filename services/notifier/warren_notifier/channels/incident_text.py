@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from warren.contracts import (
     BadPartition,
@@ -16,26 +14,23 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
-from warren.path_segments import segment
 from warren.words import (
     as_of,
     counted,
     duration,
     grouped,
     records,
-    shortened,
     utc,
     visible,
 )
 
+from warren_notifier.channels.links import is_web_link, page_link
 from warren_notifier.routing import lost_end
 from warren_notifier.state.delivery import Delivery
 
 SHOWN = 10
 OLD_MS = 10_000
 """From this age on figures are others by now: they carry the time of which they are."""
-LONGEST_ID = 100  # characters; acknowledgements take no longer ones
-LONGEST_LINK = 2_000  # characters; browsers and services cut longer ones, and they lead nowhere
 MEANING = {
     "STOP": "has stopped committing: the consumer is down or hangs",
     "STALL": "commits, but always the same offset: it does not get past a record",
@@ -114,7 +109,7 @@ class IncidentText:
     def runbooks(self) -> list[str]:
         """Values of `facts` that are URLs which people can follow."""
         said = [breach.runbook or "" for breach in self.change.objectives or []]
-        return [runbook for runbook in said if _is_web_link(runbook)]
+        return [runbook for runbook in said if is_web_link(runbook)]
 
     @property
     def runbook_link(self) -> str:
@@ -328,33 +323,3 @@ def _row(partition: BadPartition) -> tuple[str, str, str, str, str, str]:
 def _figure(value: int | None) -> str:
     """`2,140`; `unknown` for None and Kafka's -1."""
     return "unknown" if value is None or value < 0 else grouped(value)
-
-
-def page_link(base: str, *path: str) -> str:
-    """A page of Warren's; empty without a base, and where it would be too long to lead there."""
-    link = "/".join([base.rstrip("/"), *map(segment, path)]) if base else ""
-    return link if len(link) <= LONGEST_LINK else ""
-
-
-def shown_id(incident_id: str) -> str:
-    """As people are told it: whole wherever it can be acknowledged."""
-    return visible(shortened(incident_id, LONGEST_ID))
-
-
-def incident_key(incident_id: str, longest: int) -> str:
-    """By which a receiver knows the incident again: its id, of a longer one than `longest` a
-    digest.
-    """
-    if len(incident_id) <= longest:
-        return incident_id
-    return hashlib.sha256(incident_id.encode()).hexdigest()
-
-
-def _is_web_link(text: str) -> bool:
-    """Whether it is a URL of http or https, and not too long."""
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    fit = text.isascii() and text.isprintable() and " " not in text and len(text) <= LONGEST_LINK
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and fit

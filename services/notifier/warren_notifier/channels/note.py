@@ -13,7 +13,8 @@ from warren_notifier.channels.channel import Result
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_text import DigestText, besides, digest_text
 from warren_notifier.channels.http import HttpChannel, TargetSettings
-from warren_notifier.channels.incident_text import IncidentText, shown_id
+from warren_notifier.channels.incident_text import IncidentText
+from warren_notifier.channels.links import shown_id
 from warren_notifier.state.delivery import Delivery
 
 Facts = Sequence[tuple[str, str]]
