@@ -26,21 +26,22 @@ from warren_notifier.channels.channel import (
     takes_acknowledgements,
 )
 from warren_notifier.channels.digest import tells_many
-from warren_notifier.delivery.channel_queues import ChannelQueues
-from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.delivery.outcomes import Outcomes
 from warren_notifier.delivery.rate_limit import RateLimit
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import RetryPlan
+from warren_notifier.delivery.workers import Workers
 from warren_notifier.dispatcher import Dispatcher
+from warren_notifier.due import Due
+from warren_notifier.outbox import Outbox
+from warren_notifier.owned import OwnedSubjects
 from warren_notifier.routing.decisions import Router
-from warren_notifier.routing.grouping import Grouping
-from warren_notifier.routing.routes import Route
-from warren_notifier.silences.holds import Holds
-from warren_notifier.source.backlog import Backlog
-from warren_notifier.source.partition_start import PartitionStart
-from warren_notifier.source.record import SourceRecord
+from warren_notifier.routing.holds import Holds
+from warren_notifier.routing.routes import Grouping, Route
+from warren_notifier.rules import Rulebook
+from warren_notifier.source.consumer import PartitionStart, SourceRecord
+from warren_notifier.source.past import Backlog
 from warren_notifier.state.delivery import Delivery
-from warren_notifier.state.owned_state import OwnedState
 
 END = 1_000_000  # of the partition's log: beyond every offset here
 
@@ -164,18 +165,27 @@ class Harness:
     ) -> None:
         self.log = log
         self.clock = clock or ManualClock(OPENED_AT)
-        self.owned = OwnedState()
+        self.owned = OwnedSubjects()
         self.writer = MemoryWriter(log, crash_after)
-        records = Records("t.")
-        redact = redaction or Redaction(())
-        recorder = OutcomeRecorder(self.owned, self.writer, records, redact, self.clock)
-        plan = RetryPlan(2, 60, lambda: 1.0)
+        known = (self.owned, Records("t."), self.writer)
         digesting = {name for name, channel in channels.items() if tells_many(channel)}
         grouping = Grouping(routes, digesting)
-        queues = ChannelQueues(
+        router = Router(
+            routes,
+            deadline_ms,
+            {name: channel.identity for name, channel in channels.items()},
+            grouping,
+            flap_openings,
+            1_800_000,
+            resends or {},
+            {name for name, channel in channels.items() if takes_acknowledgements(channel)},
+        )
+        rulebook = Rulebook(router, Holds(silences or Silences(), routes), self.clock)
+        outcomes = Outcomes(*known, rulebook, redaction or Redaction(()), self.clock)
+        making = Workers(
             tasks,
-            plan,
-            recorder,
+            RetryPlan(2, 60, lambda: 1.0),
+            outcomes,
             self.owned,
             grouping,
             self.clock,
@@ -184,29 +194,14 @@ class Harness:
             lambda: None,
             limits or {},
         )
-        self.queues = {name: queues.of(name, channel) for name, channel in channels.items()}
+        self.queues = {name: making.of(name, channel) for name, channel in channels.items()}
         self._going = asyncio.Event()
         if not stopped:
             self.start()
-        self.dispatcher = Dispatcher(
-            Router(
-                routes,
-                deadline_ms,
-                {name: channel.identity for name, channel in channels.items()},
-                grouping,
-                flap_openings,
-                1_800_000,
-                resends or {},
-                {name for name, channel in channels.items() if takes_acknowledgements(channel)},
-            ),
-            self.owned,
-            records,
-            self.writer,
-            recorder,
-            self.queues,
-            Holds(silences or Silences(), routes),
-            self.clock,
-        )
+        outbox = Outbox(rulebook, *known, outcomes, self.queues)
+        self.due = Due(rulebook, self.owned, outbox, self.clock)
+        self.tick, self.tell_again = self.due.tick, self.due.tell_again
+        self.dispatcher = Dispatcher(routes, *known, self.queues, outbox)
 
     def start(self) -> None:
         """Lets the waits of a harness that was made `stopped` begin to end."""
@@ -233,12 +228,12 @@ class Harness:
         return positions.get(0, -1)
 
     def pending(self) -> list[Delivery]:
-        return [delivery for state in self.owned.states() for delivery in state.deliveries]
+        return [delivery for owned in self.owned.all() for delivery in owned.state.deliveries]
 
     async def idle(self) -> None:
         """Until nothing is pending any more; forgets what is settled."""
         await until(lambda: not self.pending())
-        await self.dispatcher.rounds.forget_settled()
+        await self.due.forget_settled()
 
 
 def life(scenario: Callable[[asyncio.TaskGroup], Awaitable[None]]) -> None:

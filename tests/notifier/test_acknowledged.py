@@ -61,8 +61,7 @@ def closing() -> StatusChangeEvent:
 
 
 async def tick(harness: Harness) -> None:
-    await harness.dispatcher.rounds.put_off()
-    await harness.dispatcher.rounds.acknowledge()
+    await harness.tick()
 
 
 async def quiet(harness: Harness) -> None:

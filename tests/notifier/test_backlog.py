@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from notifier.builders import MINUTE, OPENED_AT, change
-from warren_notifier.source.backlog import Backlog
+from warren_notifier.source.past import Backlog
 
 
 def test_only_what_lasts_is_told() -> None:

@@ -15,7 +15,7 @@ from warren.clock import ManualClock
 from warren.contracts import Breach, Cause, GroupStatusName, StatusChangeEvent
 from warren_notifier.channels.channel import Refused, Result, Retry
 from warren_notifier.channels.digest import Digest
-from warren_notifier.routing.grouping import Grouping
+from warren_notifier.routing.routes import Grouping
 
 ROUTES = [route(channels=("mail",))]
 WAIT, INTERVAL = 30_000, 300_000  # the defaults, milliseconds

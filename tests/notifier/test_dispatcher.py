@@ -307,12 +307,12 @@ def test_open_incidents_are_sent_again() -> None:
         await harness.idle()
         for _ in range(4):
             clock.advance(300)
-            await harness.dispatcher.rounds.repeat()
+            await harness.tick()
             await harness.idle()
         await harness.read(OK, offset=1)
         await harness.idle()
         clock.advance(6000)
-        await harness.dispatcher.rounds.repeat()
+        await harness.tick()
 
     life(scenario)
     kinds = [delivery.pending.kind for delivery in mail.sent]

@@ -33,9 +33,7 @@ def closing() -> StatusChangeEvent:
 async def at(harness: Harness, seconds: float) -> None:
     """So long after the opening everything that is due is done."""
     harness.clock.advance((OPENED_AT + seconds * 1000 - harness.clock.now_ms()) / 1000)
-    await harness.dispatcher.rounds.put_off()
-    await harness.dispatcher.rounds.repeat()
-    await harness.dispatcher.rounds.escalate()
+    await harness.tick()
     await until(lambda: harness.queues["mail"].idle and harness.queues["boss"].idle)
 
 

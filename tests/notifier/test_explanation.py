@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from notifier.builders import OPENED_AT, change, route
 from warren.settings.mute_window import DAYS
 from warren_notifier.routing.decisions import Router
-from warren_notifier.routing.grouping import Grouping
-from warren_notifier.routing.routes import Route
-from warren_notifier.silences.explanation import explain
+from warren_notifier.routing.explanation import explain
+from warren_notifier.routing.routes import Grouping, Route
 
 ROUTES = [
     route("a", ("mail",), minimum_severity="ERR", continue_matching=True),

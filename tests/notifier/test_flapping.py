@@ -68,9 +68,9 @@ class Group:
             if quiet_at is not None:
                 at = OPENED_AT + round(quiet_at * MINUTE)
                 self.clock.advance((at - self.clock.now_ms()) / 1000)
-                await harness.dispatcher.rounds.repeat()
+                await harness.tick()
                 await harness.idle()
-                await harness.dispatcher.rounds.forget_settled()
+                await harness.due.forget_settled()
 
         life(scenario)
 

@@ -9,7 +9,7 @@ from notifier.harness import Hanging, Harness, Log, life
 from warren.clock import ManualClock
 from warren.metrics.notifier import NOTIFIER
 from warren_notifier.gauges import PART, Gauges
-from warren_notifier.routing.grouping import Grouping
+from warren_notifier.routing.routes import Grouping
 
 GROUPS = 3 * PART + 1
 

@@ -101,7 +101,7 @@ def test_nor_what_was_silenced() -> None:
         await harness.assign()
         await harness.read(FIRST, SECOND)
         harness.clock.advance(60 * 60)
-        await harness.dispatcher.rounds.put_off()
+        await harness.tick()
         await harness.idle()
 
     life(scenario)

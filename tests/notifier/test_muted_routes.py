@@ -47,9 +47,7 @@ class Notifier:
         """So long after the opening all that is due is done."""
         later = OPENED_AT + minutes * MINUTE - self.clock.now_ms()
         self.clock.advance(later / 1000)
-        await harness.dispatcher.rounds.put_off()
-        await harness.dispatcher.rounds.repeat()
-        await harness.dispatcher.rounds.escalate()
+        await harness.tick()
         await until(lambda: all(queues.idle for queues in harness.queues.values()))
 
     def told(self, channel: str = "mx") -> list[tuple[str, str]]:
@@ -110,7 +108,7 @@ def test_what_waits_when_a_window_begins_goes_on_by_another_route() -> None:
         await harness.read(event())
         await until(lambda: [one.pending.attempts for one in harness.pending()] == [1])
         notifier.clock.advance(90)
-        await harness.dispatcher.rounds.put_off()
+        await harness.tick()
         harness.start()
         await harness.idle()
 

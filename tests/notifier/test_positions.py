@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warren_notifier.source.positions import Positions
+from warren_notifier.source.consumer import Positions
 
 
 def test_what_was_refused_is_due_until_it_is_committed() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from notifier.builders import OPENED_AT, change, delivery, event, pending_delivery, route
 from warren.contracts import DeadLetter, DeliveryOutcome, NotificationEvent, NotifierState
 from warren_notifier.delivery.records import Records
-from warren_notifier.delivery.retry_plan import Step
+from warren_notifier.owned import Owned
 from warren_notifier.routing.decisions import Router
+from warren_notifier.state.delivery import Step
+from warren_notifier.state.stored import restored, to_store
 from warren_notifier.state.subject_state import SubjectState
 
 RECORDS = Records("t.")
@@ -39,15 +43,14 @@ def test_what_could_not_be_delivered_is_there_whole() -> None:
 
 def test_a_state_and_its_tombstone_have_one_key() -> None:
     news = change()
-    state = SubjectState(2, news.subject)
-    state.offset = 7
-    (telling,), _ = state.decide(news, Router([route()], 1).on_change(news, 7, None, {}, NOW))
-    telling.at_once = True
-    kept = RECORDS.state(state, settled=False)
-    gone = RECORDS.state(state, settled=True)
+    decision = Router([route()], 1).on_change(news, 7, None, {}, NOW)
+    decided, (key,), _ = SubjectState(2, news.subject, 7).decided(news, decision)
+    state = decided.with_telling(replace(decided.tellings[key], at_once=True))
+    kept = RECORDS.state(Owned(state), settled=False)
+    gone = RECORDS.state(Owned(state), settled=True)
     assert kept.key == gone.key == b"prod|billing|warren.group.status.changed"
     assert (kept.topic, kept.partition, gone.value) == ("t.notifier-state", 2, None)
     stored = NotifierState.from_bytes(kept.value)
-    assert SubjectState.restored(2, stored).to_store() == stored
+    assert to_store(restored(2, stored)[0]) == stored
     assert stored.told is not None
     assert [(one.channel, one.opened) for one in stored.told] == [("mail", True)]

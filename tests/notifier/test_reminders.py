@@ -55,9 +55,7 @@ class Life:
         """Each minute all is done that is due."""
         while self.clock.now_ms() < OPENED_AT + minute * MINUTE:
             self.clock.advance(60)
-            await harness.dispatcher.rounds.put_off()
-            await harness.dispatcher.rounds.repeat()
-            await harness.dispatcher.rounds.escalate()
+            await harness.tick()
             await until(lambda: all(queues.idle for queues in harness.queues.values()))
 
 
@@ -117,7 +115,7 @@ def test_news_count_when_they_arrive_at_a_receiver_that_was_away() -> None:
         await harness.idle()
         for minute in range(20, 40):
             clock.advance(60)
-            await harness.dispatcher.rounds.repeat()
+            await harness.tick()
             await harness.idle()
             assert len(hook.sent) == 1 + (minute == 39)
 
@@ -158,11 +156,11 @@ def test_a_clock_that_is_set_back_makes_nobody_wait_for_longer(is_away: bool) ->
 
     async def goes_on(harness: Harness) -> None:
         notifier.clock.set_back(3600)
-        await harness.dispatcher.rounds.follow_clock()
+        await harness.tick()
         if is_away:
             notifier.clock.advance(3600)
         notifier.clock.advance(20 * 60)
-        await harness.dispatcher.rounds.repeat()
+        await harness.tick()
         await harness.idle()
 
     life(first)

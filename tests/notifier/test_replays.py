@@ -10,7 +10,7 @@ import pytest
 from notifier.builders import MINUTE, OPENED_AT, event, route
 from notifier.harness import Harness, Log, Scripted, life
 from warren.contracts import StatusChangeEvent
-from warren_notifier.source.seen_events import SeenEvents
+from warren_notifier.source.past import SeenEvents
 
 
 def of_incident(number: int) -> tuple[StatusChangeEvent, StatusChangeEvent, StatusChangeEvent]:

@@ -11,7 +11,7 @@ from support.waiting import until
 from warren.clock import ManualClock
 from warren_notifier.channels.channel import Refused, Result, Retry
 from warren_notifier.routing.decisions import delivery_id
-from warren_notifier.source.backlog import Backlog
+from warren_notifier.source.past import Backlog
 from warren_notifier.state.delivery import Delivery
 
 ERR = event("ERR")
@@ -33,7 +33,7 @@ def test_after_a_restart_repeats_and_the_end_go_on() -> None:
         harness = Harness(log, tasks, [route(repeat_interval=600)], {"mail": mail}, clock=clock)
         await harness.assign()
         clock.advance(600)
-        await harness.dispatcher.rounds.repeat()
+        await harness.tick()
         await harness.idle()
         await harness.read(OK, offset=1)
         await harness.idle()
@@ -122,10 +122,10 @@ def test_the_size_of_what_is_remembered_is_that_of_its_record() -> None:
     async def one_life(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": Scripted()})
         await harness.assign()
-        sizes.append([state.stored_bytes for state in harness.owned.states()])
+        sizes.append([owned.stored_bytes for owned in harness.owned.all()])
         await harness.read(ERR)
         await harness.idle()
-        sizes.append([state.stored_bytes for state in harness.owned.states()])
+        sizes.append([owned.stored_bytes for owned in harness.owned.all()])
 
     life(one_life)
     life(one_life)
@@ -347,7 +347,7 @@ class TestRevoking:
             await until(lambda: mail.sent and harness.queues["mail"].idle)
             clock.advance(600)
             harness.writer.open.clear()
-            repeating = tasks.create_task(harness.dispatcher.rounds.repeat())
+            repeating = tasks.create_task(harness.tick())
             await until(lambda: len(harness.pending()) == 1)
             revoking = tasks.create_task(harness.dispatcher.revoke([0], grace=60))
             await until(lambda: not harness.owned.partitions)
@@ -454,7 +454,7 @@ def test_what_was_refused_is_told_when_the_channel_is_mended() -> None:
         await harness.read(ERR)
         await harness.idle()
         for _ in range(2):
-            await harness.dispatcher.rounds.tell_again()
+            await harness.tell_again()
             await harness.idle()
 
     life(scenario)

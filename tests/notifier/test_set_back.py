@@ -11,7 +11,7 @@ from notifier.test_digests import INTERVAL, Together, news
 from support.waiting import until
 from warren.clock import ManualClock
 from warren_notifier.channels.channel import Retry
-from warren_notifier.state.set_back import SetBack
+from warren_notifier.due import SetBack
 
 HOUR = 3600
 START = 20 * HOUR * 1000
@@ -93,9 +93,7 @@ def test_reminders_and_escalations_stay_as_far_away_as_they_were() -> None:
 
         async def after(seconds: float) -> tuple[int, int]:
             clock.advance(seconds)
-            await harness.dispatcher.rounds.follow_clock()
-            await harness.dispatcher.rounds.repeat()
-            await harness.dispatcher.rounds.escalate()
+            await harness.tick()
             await until(lambda: harness.queues["mail"].idle and harness.queues["boss"].idle)
             return len(mail.sent), len(boss.sent)
 

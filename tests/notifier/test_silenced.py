@@ -16,8 +16,8 @@ from warren.settings.mute_window import DAYS
 from warren.silences import Silences
 from warren_notifier.channels.channel import Delivered, Retry
 from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.holds import Holds
 from warren_notifier.routing.repeats import on_repeat
-from warren_notifier.silences.holds import Holds
 from warren_notifier.state.telling import LOOKED_AFTER
 
 OVER = OPENED_AT + 60 * MINUTE
@@ -29,7 +29,7 @@ def closing() -> StatusChangeEvent:
 
 async def let_time_pass(harness: Harness, to: int) -> None:
     harness.clock.advance((to - harness.clock.now_ms()) / 1000)
-    await harness.dispatcher.rounds.put_off()
+    await harness.tick()
 
 
 def test_an_opening_is_told_when_the_silence_is_over() -> None:
@@ -156,7 +156,7 @@ def test_a_silence_takes_effect_on_what_is_being_tried_again() -> None:
         await until(lambda: len(mail.sent) == 1)
         await until(lambda: log.states()[0].deliveries[0].attempts == 1)
         put(quiet, silence())
-        await harness.dispatcher.rounds.put_off()
+        await harness.tick()
         harness.start()
         await until(lambda: harness.queues["mail"].idle)
         assert len(mail.sent) == 1
@@ -176,7 +176,7 @@ def test_an_attempt_that_is_under_way_is_left_alone() -> None:
         await harness.read(event())
         await until(lambda: len(mail.sent) == 1)
         put(quiet, silence())
-        await harness.dispatcher.rounds.put_off()
+        await harness.tick()
         mail.let_go.set()
         await harness.idle()
 
@@ -305,11 +305,11 @@ def test_an_acknowledged_incident_is_not_repeated_and_its_end_is_told() -> None:
         await harness.read(event("WARN"))
         await until(lambda: not harness.pending())
         harness.clock.advance(600)
-        await harness.dispatcher.rounds.repeat()
+        await harness.tick()
         await until(lambda: len(mail.taken) == 2 and not harness.pending())
         put(asked, acknowledgement())
         harness.clock.advance(6000)
-        await harness.dispatcher.rounds.repeat()
+        await harness.tick()
         assert not harness.pending()
         await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
         await until(lambda: len(mail.taken) == 3)
@@ -356,11 +356,11 @@ def test_a_reminder_that_is_tried_again_is_withdrawn_when_somebody_looks_after_i
         await harness.read(event())
         await harness.idle()
         harness.clock.advance(600)
-        await harness.dispatcher.rounds.repeat()
+        await harness.tick()
         await until(lambda: len(mail.sent) == 2)
         await until(lambda: log.states()[0].deliveries[0].attempts == 1)
         put(asked, acknowledgement())
-        await harness.dispatcher.rounds.put_off()
+        await harness.tick()
         harness.start()
         await harness.idle()
         await harness.read(closing(), offset=1)

@@ -27,10 +27,10 @@ def test_a_storm_in_a_silence_is_one_message_after_it() -> None:
         await harness.assign()
         await harness.read(*(news(group) for group in GROUPS))
         await harness.read(*(news(group, "OK") for group in GROUPS[:10]), offset=50)
-        await harness.dispatcher.rounds.put_off()
+        await harness.tick()
         assert not mail.digests
         clock.advance(OVER / 1000)
-        await harness.dispatcher.rounds.put_off()
+        await harness.tick()
         await harness.idle()
 
     life(scenario)
@@ -50,13 +50,13 @@ def test_a_silence_takes_effect_on_what_waits_for_others() -> None:
         await harness.assign()
         await harness.read(news("a"), news("b"))
         put(quiet, silence(group="^a$", begins_at=0, ends_at=OVER))
-        await harness.dispatcher.rounds.put_off()
+        await harness.tick()
         harness.start()
         await until(lambda: len(mail.digests) == 1)
         assert clock.now_ms() >= WAIT
         await until(lambda: len(harness.pending()) == 1)
         clock.advance((OVER - clock.now_ms()) / 1000)
-        await harness.dispatcher.rounds.put_off()
+        await harness.tick()
         await harness.idle()
 
     life(scenario)

@@ -44,9 +44,9 @@ def test_an_opening_and_its_end_on_the_routes_channels_and_nowhere_else() -> Non
         assert not harness.pending()
         await harness.dispatcher.test(0, TEST)
         await harness.dispatcher.test(0, TEST.model_copy(update={"id": "twice"}))
-        await harness.dispatcher.rounds.end_tests()  # not before the opening has arrived
+        await harness.tick()  # not before the opening has arrived
         await until(lambda: not harness.pending())
-        await harness.dispatcher.rounds.end_tests()
+        await harness.tick()
         await harness.idle()
 
     life(scenario)
@@ -67,7 +67,7 @@ def test_it_is_given_up_after_a_minute_and_then_there_is_no_end() -> None:
         await harness.assign(committed=1)
         await harness.dispatcher.test(0, TEST)
         await until(lambda: not harness.pending())
-        await harness.dispatcher.rounds.end_tests()
+        await harness.tick()
         await harness.idle()
 
     life(scenario)
@@ -90,9 +90,7 @@ def test_the_next_notifier_tells_the_end() -> None:
     async def second(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, routes, channels, clock=clock)
         await harness.assign(committed=1)
-        await harness.dispatcher.rounds.repeat()
-        await harness.dispatcher.rounds.escalate()
-        await harness.dispatcher.rounds.end_tests()
+        await harness.tick()
         await harness.read(event(), offset=1)
         await until(lambda: len(other.taken) == 1)
         await until(lambda: kinds(hook)[-1:] == ["resolved"] and kinds(mail)[-1:] == ["resolved"])

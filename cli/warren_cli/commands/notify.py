@@ -21,7 +21,7 @@ from warren_cli.commands.silence import ByOption, whoever
 from warren_cli.commands.status import StatusName
 
 if TYPE_CHECKING:
-    from warren_notifier.silences.explanation import ChannelPart, RoutePart
+    from warren_notifier.routing.explanation import ChannelPart, RoutePart
 
 LOOK_EVERY = 0.5  # seconds
 _STATUSES: dict[StatusName, GroupStatusName] = {
@@ -60,9 +60,8 @@ def explain_(
     """
     from warren_notifier.channels.configured import digesting
     from warren_notifier.routing.change import Change, Subject
-    from warren_notifier.routing.grouping import Grouping
-    from warren_notifier.routing.routes import Route
-    from warren_notifier.silences.explanation import explain
+    from warren_notifier.routing.explanation import explain
+    from warren_notifier.routing.routes import Grouping, Route
 
     if event_type not in EVENT_TYPES:
         raise SettingsError("--type", f"{visible(event_type)} is none of {', '.join(EVENT_TYPES)}")

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from warren.clock import Clock
 from warren.metrics import notifier as metrics
 
-from warren_notifier.routing.grouping import Grouping
-from warren_notifier.state.owned_state import OwnedState
-from warren_notifier.state.subject_state import SubjectState
+from warren_notifier.owned import Owned, OwnedSubjects
+from warren_notifier.routing.routes import Grouping
 from warren_notifier.state.telling import Telling
 
 PART = 200  # states between two turns of everything else
@@ -35,7 +34,7 @@ class Gauges:
     """Of one session."""
 
     def __init__(
-        self, channels: Iterable[str], owned: OwnedState, grouping: Grouping, clock: Clock
+        self, channels: Iterable[str], owned: OwnedSubjects, grouping: Grouping, clock: Clock
     ) -> None:
         self._channels = list(channels)
         self._owned = owned
@@ -60,17 +59,17 @@ class Gauges:
     def _look(self) -> Iterator[None]:
         zero = dict.fromkeys(self._channels, 0)
         figures = _Figures(pending=dict(zero), silenced=dict(zero))
-        for number, state in enumerate(self._owned.states(), 1):
-            self._count(state, figures)
+        for number, owned in enumerate(self._owned.all(), 1):
+            self._count(owned, figures)
             if number % PART == 0:
                 yield
         self._set(figures)
 
-    def _count(self, state: SubjectState, figures: _Figures) -> None:
+    def _count(self, owned: Owned, figures: _Figures) -> None:
         figures.states += 1
-        figures.bytes += state.stored_bytes
-        figures.open += state.incident is not None
-        for telling in state.tellings:
+        figures.bytes += owned.stored_bytes
+        figures.open += owned.state.incident is not None
+        for telling in owned.state.tellings.values():
             if telling.delivery is None:
                 continue
             channel = telling.told.channel

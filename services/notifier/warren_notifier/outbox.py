@@ -3,125 +3,139 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
-from warren.clock import Clock
-from warren.kafka.batched_writer import BatchedWriter
+import structlog
+from warren.kafka.batched_writer import BatchedWriter, Record
+from warren.metrics.notifier import NOTIFIER_EVENTS
 
-from warren_notifier.agenda import Agenda
-from warren_notifier.batch import Batch
-from warren_notifier.delivery.group_queues import GroupQueues
-from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.decide import decide
+from warren_notifier.delivery.outcomes import Outcomes
 from warren_notifier.delivery.records import Records
-from warren_notifier.delivery.retry_plan import without_attempt
-from warren_notifier.review import Review
-from warren_notifier.routing.change import Change
-from warren_notifier.routing.decisions import Decision, Router
-from warren_notifier.routing.flapping import Damped, Damping
-from warren_notifier.state.delivery import Delivery
-from warren_notifier.state.owned_state import OwnedState
-from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import FLAPS, Ended, Telling
+from warren_notifier.delivery.worker import Worker
+from warren_notifier.inputs import Counted, Effect, EndLost, Input, PutOff, Tell
+from warren_notifier.owned import Owned, OwnedSubjects
+from warren_notifier.rules import Rulebook, Rules
+from warren_notifier.state.delivery import Delivery, Ended
+
+log = structlog.get_logger(__name__)
+
+GONE = "the channel is no longer configured"
+
+
+@dataclass(slots=True)
+class Batch:
+    """What some inputs lead to by the same rules, written together before any of it is sent."""
+
+    rules: Rules
+    now: int
+    outcomes: Outcomes
+    records: list[Record] = field(default_factory=list)
+    tell: list[Delivery] = field(default_factory=list)
+    subjects: dict[Owned, None] = field(default_factory=dict)
+
+    def decide(self, owned: Owned, given: Input) -> bool:
+        """Takes over what an input leads to. False: the event was a replay."""
+        decided = decide(owned.state, given, self.rules, self.now)
+        if decided.subject is not owned.state:
+            owned.put(decided.subject)
+            self.subjects[owned] = None
+        for effect in decided.effects:
+            self._take(owned, effect)
+        return Counted("replayed") not in decided.effects
+
+    def _take(self, owned: Owned, effect: Effect) -> None:
+        match effect:
+            case Tell(delivery):
+                self.tell.append(delivery)
+            case Ended():
+                self.subjects[owned] = None
+                self.records.append(self.outcomes.ended(effect))
+            case PutOff(delivery, why):
+                self.records.append(self.outcomes.put_off(delivery, why))
+            case Counted(result):
+                NOTIFIER_EVENTS.labels(result).inc()
+            case EndLost():
+                subject = owned.subject._asdict()
+                log.warning("the end of an incident was never seen", **subject)
 
 
 class Outbox:
-    """Batches of it: remembered in `owned`, written with `writer`, delivered in `queues`."""
+    """Batches: decided by `rulebook`, written with `writer`, sent by `workers`."""
 
     def __init__(
         self,
-        router: Router,
-        damping: Damping,
-        review: Review,
-        agenda: Agenda,
-        owned: OwnedState,
+        rulebook: Rulebook,
+        owned: OwnedSubjects,
         records: Records,
         writer: BatchedWriter,
-        recorder: OutcomeRecorder,
-        queues: Mapping[str, GroupQueues],
-        clock: Clock,
+        outcomes: Outcomes,
+        workers: Mapping[str, Worker],
     ) -> None:
-        self._router = router
-        self._damping = damping
-        self._review = review
-        self._agenda = agenda
+        self.on_change: Callable[[Owned], None] = owned.note
+        """Hears of each subject that is about to be written."""
+        self._rulebook = rulebook
+        self._router = rulebook.router
         self._owned = owned
         self._records = records
         self._writer = writer
-        self._recorder = recorder
-        self._queues = queues
-        self._clock = clock
+        self._outcomes = outcomes
+        self._workers = workers
 
-    def note(self, state: SubjectState, change: Change, decision: Decision, batch: Batch) -> None:
-        """What one change of a subject leads to."""
-        busy, ended = state.decide(change, decision)
-        batch.states[state.partition, state.subject] = state
-        batch.records += [self._recorder.ended(one) for one in ended]
-        self._review.look(state, busy, batch)
-        batch.news += [(t, t.delivery) for t in busy if t.delivery is not None]
-
-    def take(self, state: SubjectState, damped: Damped, batch: Batch) -> None:
-        """What is left of it where subjects that flap are told of once."""
-        state.flaps = damped.flaps
-        batch.states[state.partition, state.subject] = state
-        for change, pending in damped.withheld:
-            delivery = Delivery(state.partition, state.subject, pending, change.event)
-            batch.records.append(self._recorder.ended(Ended(delivery, "superseded", FLAPS)))
-        for change, decision in damped.decisions:
-            self.note(state, change, decision, batch)
-
-    def calm(self, state: SubjectState, at: int, batch: Batch) -> None:
-        """Tells what was withheld, if it has been quiet until `at`; forgets old incidents."""
-        flaps = state.flaps
-        if flaps is None or not self._damping.is_over(flaps, at):
-            return
-        if flaps.since is None:
-            state.flaps = None
-            return
-        now = self._clock.now_ms()
-        self.take(state, self._damping.calm(state.incident, state.told(), flaps, now), batch)
+    def batch(self) -> Batch:
+        return Batch(self._rulebook.now(), self._rulebook.clock.now_ms(), self._outcomes)
 
     async def write(self, batch: Batch) -> None:
         """Makes the batch durable, then queues its deliveries."""
-        for state in batch.states.values():
-            self._agenda.note(state)
+        for owned in batch.subjects:
+            self.on_change(owned)
         self._foresee(batch)
         states = [
-            self._records.state(state, settled=self._owned.forget_settled(state))
-            for state in batch.states.values()
+            self._records.state(owned, settled=self._owned.forget_settled(owned))
+            for owned in batch.subjects
         ]
         await self._writer.write([*batch.records, *states])
-        for telling, delivery in batch.news:
-            if self._owned.holds(delivery):  # and no newer one, which is not written yet
-                await self._admit(telling, delivery)
+        for delivery in batch.tell:
+            owner = self._owned.holding(delivery)
+            if owner is not None:  # and there is no newer one, which is not written yet
+                await self._queue(owner, delivery)
 
-    async def forget_settled(self) -> None:
-        """States that nothing is left of, in a record each."""
-        settled = [one for one in self._owned.settling() if self._owned.forget_settled(one)]
-        await self._writer.write([self._records.state(state, settled=True) for state in settled])
+    async def forget(self, subjects: Iterable[Owned]) -> None:
+        """Those that nothing is left of, in a record each."""
+        settled = [one for one in subjects if self._owned.forget_settled(one)]
+        await self._writer.write([self._records.state(one, settled=True) for one in settled])
 
     def _foresee(self, batch: Batch) -> None:
         """Which deliveries are sent as soon as they are written: what is written says so, which
         spares a record. Of the others nothing may arrive before another record says that it may.
         """
-        before: Counter[str | None] = Counter()
-        for telling, _ in batch.news:
+        before: Counter[str] = Counter()
+        for delivery in batch.tell:
+            owned = self._owned.holding(delivery)
+            telling = owned.state.telling(delivery) if owned is not None else None
+            if owned is None or telling is None:
+                continue
             channel = self._router.channel_of(telling.told)
-            queues = self._queues.get(channel) if channel is not None else None
-            telling.at_once = (
-                queues is not None
-                and (telling.partition, telling.subject) in batch.states
-                and queues.is_free_for(telling.subject, before[channel])
-            )
+            worker = self._workers.get(channel) if channel is not None else None
+            if channel is None or worker is None:
+                continue
+            free = worker.is_free_for(owned.subject, before[channel])
+            at_once = owned in batch.subjects and free
             before[channel] += 1
+            if telling.at_once != at_once:
+                owned.put(owned.state.with_telling(replace(telling, at_once=at_once)))
 
-    async def _admit(self, telling: Telling, delivery: Delivery) -> None:
+    async def _queue(self, owned: Owned, delivery: Delivery) -> None:
         """Queues what a channel is to know; a channel that is gone ends it, which is said."""
-        channel = self._router.channel_of(telling.told)
-        queues = self._queues.get(channel) if channel is not None else None
-        if queues is not None:
-            if not telling.is_held:
-                telling.durable.set()
-                queues.add(telling)
+        telling = owned.state.telling(delivery)
+        if telling is None or telling.delivery is None:
             return
-        why = "the channel is no longer configured"
-        await self._recorder.record(delivery, without_attempt(delivery.pending, "given_up", why))
+        channel = self._router.channel_of(telling.told)
+        worker = self._workers.get(channel) if channel is not None else None
+        if worker is None:
+            await self._outcomes.without_attempt(Ended(telling.delivery, "given_up", GONE))
+        elif not telling.is_held:
+            line = owned.line(delivery)
+            owned.note_written(line, delivery)
+            worker.add(line)

@@ -31,26 +31,25 @@ from warren.standstill import Turns
 
 from warren_notifier.channels.channel import Channel, resend_intervals, takes_acknowledgements
 from warren_notifier.channels.digest import tells_many
-from warren_notifier.delivery.channel_queues import ChannelQueues
-from warren_notifier.delivery.channel_worker import Sleep
-from warren_notifier.delivery.group_queues import GroupQueues
-from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.delivery.outcomes import Outcomes
 from warren_notifier.delivery.rate_limit import Rate, RateLimit, SharedBuckets
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import RetryPlan
+from warren_notifier.delivery.worker import Sleep
+from warren_notifier.delivery.workers import Workers
 from warren_notifier.dispatcher import Dispatcher
+from warren_notifier.due import Due
 from warren_notifier.gauges import Gauges
 from warren_notifier.lease import Lease, LeasedProducer
-from warren_notifier.rounds import Rounds
+from warren_notifier.outbox import Outbox
+from warren_notifier.owned import OwnedSubjects
 from warren_notifier.routing.decisions import Router
-from warren_notifier.routing.grouping import Grouping
-from warren_notifier.routing.routes import Route
-from warren_notifier.silences.holds import Holds
-from warren_notifier.silences.topics import SilenceTopics
-from warren_notifier.source.consumer import StatusConsumer
-from warren_notifier.source.positions import Positions
-from warren_notifier.state.owned_state import OwnedState
-from warren_notifier.state.state_topic import StateTopic
+from warren_notifier.routing.holds import Holds
+from warren_notifier.routing.routes import Grouping, Route
+from warren_notifier.rules import Rulebook
+from warren_notifier.source.asked import SilenceTopics
+from warren_notifier.source.consumer import Positions, StatusConsumer
+from warren_notifier.source.state_topic import StateTopic
 
 log = structlog.get_logger(__name__)
 
@@ -87,7 +86,7 @@ class Session:
         self._on_ready = on_ready
         self._sleep = sleep
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="source")
-        self._owned = OwnedState()
+        self._owned = OwnedSubjects()
         self._positions = Positions()
         # A record that is late must not overwrite what the next owner of its partition has written.
         in_time = settings.session_timeout * 0.8
@@ -95,7 +94,7 @@ class Session:
         producer = EventProducer(HOME, HOME, home, delivery_timeout=in_time)
         self._writer = BatchedWriter(LeasedProducer(producer, self._lease))
         self._records = Records(home.topic_prefix)
-        self._recorder = OutcomeRecorder(self._owned, self._writer, self._records, redaction, clock)
+        self._redaction = redaction
         self._plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
         routes = [Route(route) for route in settings.routes]
         digesting = {name for name, channel in channels.items() if tells_many(channel)}
@@ -113,7 +112,6 @@ class Session:
             for name, channel in settings.channels.items()
             if channel.rate
         }
-        self._queues: dict[str, GroupQueues] = {}
         self._mended = False
         for channel in channels:  # from 0 on: no increase is seen of a series that begins at 1
             for outcome in get_args(DeliveryOutcome):
@@ -136,10 +134,13 @@ class Session:
     async def _run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             silences = Silences()
-            queues = ChannelQueues(
+            rulebook = self._rulebook(silences)
+            known = (self._owned, self._records, self._writer)
+            outcomes = Outcomes(*known, rulebook, self._redaction, self._clock)
+            making = Workers(
                 tasks,
                 self._plan,
-                self._recorder,
+                outcomes,
                 self._owned,
                 self._grouping,
                 self._clock,
@@ -148,30 +149,14 @@ class Session:
                 self._lease.check,
                 self._limits,
             )
-            self._queues = {n: queues.of(n, channel) for n, channel in self._channels.items()}
-            dispatcher = Dispatcher(
-                Router(
-                    self._grouping.routes,
-                    round(self._settings.deadline * 1000),
-                    {name: channel.identity for name, channel in self._channels.items()},
-                    self._grouping,
-                    self._settings.flap_openings,
-                    round(self._settings.flap_window * 1000),
-                    resend_intervals(self._channels),
-                    {n for n, one in self._channels.items() if takes_acknowledgements(one)},
-                ),
-                self._owned,
-                self._records,
-                self._writer,
-                self._recorder,
-                self._queues,
-                Holds(silences, self._grouping.routes, resend_intervals(self._channels)),
-                self._clock,
-            )
+            workers = {name: making.of(name, one) for name, one in self._channels.items()}
+            outbox = Outbox(rulebook, *known, outcomes, workers)
+            due = Due(rulebook, self._owned, outbox, self._clock)
+            dispatcher = Dispatcher(self._grouping.routes, *known, workers, outbox)
             asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)
             helpers = [
                 tasks.create_task(self._writer.run()),
-                tasks.create_task(self._tick(dispatcher.rounds)),
+                tasks.create_task(self._tick(due)),
                 tasks.create_task(asked.follow()),
             ]
             await asked.known(self._stop)
@@ -179,6 +164,20 @@ class Session:
                 await self._consume(consumer, dispatcher)
             for helper in helpers:
                 helper.cancel()
+
+    def _rulebook(self, silences: Silences) -> Rulebook:
+        resends = resend_intervals(self._channels)
+        router = Router(
+            self._grouping.routes,
+            round(self._settings.deadline * 1000),
+            {name: channel.identity for name, channel in self._channels.items()},
+            self._grouping,
+            self._settings.flap_openings,
+            round(self._settings.flap_window * 1000),
+            resends,
+            {n for n, one in self._channels.items() if takes_acknowledgements(one)},
+        )
+        return Rulebook(router, Holds(silences, router.routes, resends), self._clock)
 
     @contextlib.asynccontextmanager
     async def _joined(self, dispatcher: Dispatcher) -> AsyncIterator[StatusConsumer]:
@@ -222,19 +221,13 @@ class Session:
                 self._positions.committed(positions)
                 dispatcher.committed(positions)
 
-    async def _tick(self, rounds: Rounds) -> None:
+    async def _tick(self, due: Due) -> None:
         while True:
             self._lease.check()
-            await rounds.follow_clock()
             if self._mended:
                 self._mended = False
-                await rounds.tell_again()
-            await rounds.put_off()
-            await rounds.repeat()
-            await rounds.escalate()
-            await rounds.acknowledge()
-            await rounds.end_tests()
-            await rounds.forget_settled()
+                await due.tell_again()
+            await due.tick()
             await self._gauges.show()
             await self._sleep(TICK_SECONDS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import structlog
 from warren.clock import Clock
@@ -12,35 +12,15 @@ from warren.metrics.notifier import NOTIFIER_ATTEMPT_SECONDS
 
 from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
 from warren_notifier.channels.digest import Digest, tells_many
-from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
-from warren_notifier.delivery.retry_plan import RetryPlan, Step
+from warren_notifier.delivery.outcomes import Outcomes, Prepared
+from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.delivery.slots import Slots
-from warren_notifier.state.delivery import Delivery
-from warren_notifier.state.telling import Telling
+from warren_notifier.inputs import Attempted
+from warren_notifier.owned import Line
 
 log = structlog.get_logger(__name__)
 
 UNFIT_IN_A_ROW = 16  # of 32,000 news in halves one is alone by then: more, and it is the receiver
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A delivery that may be sent now. `uncertain`: one before it may have arrived."""
-
-    delivery: Delivery
-    uncertain: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Attempted:
-    """A delivery after an attempt. `digest`, `thread`: of the message that told it with others."""
-
-    delivery: Delivery
-    step: Step
-    milliseconds: int
-    uncertain: bool
-    digest: str | None = None
-    thread: str | None = None
 
 
 class Attempts:
@@ -51,51 +31,29 @@ class Attempts:
         name: str,
         channel: Channel,
         plan: RetryPlan,
-        recorder: OutcomeRecorder,
+        outcomes: Outcomes,
         slots: Slots,
         clock: Clock,
         check_lease: Callable[[], None],
     ) -> None:
         """`check_lease` raises when nothing may be sent any more."""
+        self.prepare = outcomes.begin
+        self.record = outcomes.record
+        self.without = outcomes.without_attempt
         self._name = name
         self._channel = channel
         self._plan = plan
-        self._recorder = recorder
         self._slots = slots
         self._clock = clock
         self._check_lease = check_lease
         self._unfit = 0
         """Messages that were refused as such, without one between them that was taken."""
 
-    async def prepare(self, telling: Telling) -> Prepared | None:
-        """What the channel is to know now; None when that has just changed.
-
-        That something may arrive is durable before it is sent: its end is then owed.
-        """
-        delivery, uncertain = telling.delivery, telling.told.uncertain
-        if delivery is None or telling.is_held:
+    async def alone(self, line: Line) -> Attempted | None:
+        """One delivery in a message of its own; None when there is none any more."""
+        prepared = await self.prepare(line)
+        if prepared is None:
             return None
-        written = telling.is_sent_at_once or delivery.pending.kind == "resolved"
-        telling.suspect(True)
-        if not written and not uncertain:
-            await self._recorder.remember(delivery)
-            if telling.delivery is not delivery:
-                telling.suspect(uncertain)
-                return None
-        if delivery.pending.kind == "changed" and not uncertain:
-            self._open_if_unknown(telling, delivery)
-        telling.in_flight = delivery
-        delivery.receipt = telling.told.receipt
-        return Prepared(delivery, uncertain)
-
-    def _open_if_unknown(self, telling: Telling, delivery: Delivery) -> None:
-        """What was decided while an opening was under way opens, if that has failed since."""
-        pending = delivery.pending
-        if telling.told.status is None and pending.status in ("WARN", "ERR"):
-            delivery.pending = pending.model_copy(update={"kind": "opened"})
-
-    async def alone(self, prepared: Prepared) -> Attempted:
-        """One delivery in a message of its own."""
         self._check_lease()
         result, milliseconds = await self._timed(self._channel.send(prepared.delivery))
         step = self._plan.after(prepared.delivery.pending, result, self._clock.now_ms())
@@ -111,16 +69,16 @@ class Attempts:
         self._check_lease()
         result, milliseconds = await self._timed(self._channel.send_many(digest))
         backoff = self._plan.backoff(1 + max(one.delivery.pending.attempts for one in news))
+        at_most = None
         if self._may_take_parts(result) and len(news) > 1:
             result = Retry(f"{result.detail}; told in two parts")
             backoff = self._plan.backoff(1)
-            for one in news:
-                one.delivery.at_most = len(news) // 2
+            at_most = len(news) // 2
         now = self._clock.now_ms()
         message = None if digest.alone is not None else digest.digest_id
         return [
             Attempted(
-                one.delivery,
+                replace(one.delivery, at_most=at_most or one.delivery.at_most),
                 self._plan.after(one.delivery.pending, _for(one, result, digest), now, backoff),
                 milliseconds,
                 _uncertain(one, result),
@@ -133,16 +91,6 @@ class Attempts:
     def _may_take_parts(self, result: Result) -> bool:
         is_unfit = isinstance(result, Refused) and result.of_message
         return is_unfit and self._unfit <= UNFIT_IN_A_ROW
-
-    async def record(self, attempted: Attempted) -> None:
-        await self._recorder.record(
-            attempted.delivery,
-            attempted.step,
-            attempted.milliseconds,
-            uncertain=attempted.uncertain,
-            digest=attempted.digest,
-            thread=attempted.thread,
-        )
 
     async def _timed(self, sending: Awaitable[Result]) -> tuple[Result, int]:
         started = self._clock.monotonic()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
@@ -17,12 +17,13 @@ from warren.clock import Clock
 from warren.contracts import DigestKey
 
 from warren_notifier.channels.digest import Digest
-from warren_notifier.delivery.attempts import Attempted, Attempts, Prepared
-from warren_notifier.delivery.group_queues import GroupQueue
+from warren_notifier.delivery.attempts import Attempts
+from warren_notifier.delivery.outcomes import Prepared
 from warren_notifier.delivery.slots import Slots
-from warren_notifier.routing.grouping import Grouping
-from warren_notifier.state.owned_state import OwnedState
-from warren_notifier.state.telling import Telling
+from warren_notifier.delivery.worker import GroupQueue, Sleep
+from warren_notifier.inputs import Attempted
+from warren_notifier.owned import Line, OwnedSubjects
+from warren_notifier.routing.routes import Grouping
 
 LOOK_SECONDS = 1.0  # between two looks at who waits
 _DIGESTS = UUID("5a3f0f43-8e5e-4c0a-8f0e-2f1f6c7f5b2d")  # namespace of digest ids
@@ -35,20 +36,17 @@ class _Member:
 
     @property
     def can_be_told(self) -> bool:
-        head = self.queue.head
-        return head.delivery is not None and head.durable.is_set() and head.needless() is None
+        return self.queue.head.can_be_told
 
-    def tellings(self, key: DigestKey, within: float, clock: Clock) -> list[Telling]:
+    def lines(self, key: DigestKey, within: float, clock: Clock) -> list[Line]:
         """The first one, and those behind it that are due within so many seconds."""
         found = []
-        for telling in self.queue.tellings:
-            if telling.delivery is None:
+        for line in self.queue.lines:
+            if line.delivery is None:
                 continue
-            if telling.told.digest != key or not telling.durable.is_set() or telling.needless():
+            if line.digest != key or not line.can_be_told or line.wait(clock) > within:
                 break
-            if telling.delivery.wait(clock) > within:
-                break
-            found.append(telling)
+            found.append(line)
         return found
 
 
@@ -86,11 +84,11 @@ class Digests:
         channel: str,
         tasks: asyncio.TaskGroup,
         attempts: Attempts,
-        owned: OwnedState,
+        owned: OwnedSubjects,
         grouping: Grouping,
         slots: Slots,
         clock: Clock,
-        sleep: Callable[[float], Awaitable[None]],
+        sleep: Sleep,
     ) -> None:
         self._channel = channel
         self._tasks = tasks
@@ -104,7 +102,7 @@ class Digests:
 
     async def join(self, queue: GroupQueue) -> list[Attempted]:
         """Waits for the message about the queue's first telling. Nothing attempted: look again."""
-        key = queue.head.told.digest
+        key = queue.head.digest
         if key is None:
             return []
         self._owned.note_digest(queue.head)
@@ -157,7 +155,8 @@ class Digests:
 
     def _recall(self, waiting: _Waiting) -> None:
         """What tellings remember of the newest message: this notifier may not have sent it."""
-        told = [telling.told for _, telling in self._owned.digest(self._channel, waiting.key)]
+        lines = self._owned.digest(self._channel, waiting.key)
+        told = [line.telling.told for line in lines if line.telling is not None]
         newest = max(told, key=lambda one: one.told_at or 0, default=None)
         if newest is not None and (newest.told_at or 0) > max(waiting.sent_at, waiting.recalled_at):
             waiting.recalled_at = newest.told_at or 0
@@ -173,7 +172,7 @@ class Digests:
         for member in waiting.members:
             delivery = member.queue.head.delivery
             if delivery is not None:
-                wait = delivery.wait(self._clock)
+                wait = member.queue.head.wait(self._clock)
                 ready.append(wait if delivery.pending.attempts else max(wait, (after - now) / 1000))
         return max(waiting.not_before - self._clock.monotonic(), min(ready))
 
@@ -182,54 +181,54 @@ class Digests:
         taking = self._taking(waiting)
         for member in taking:
             member.queue.busy = True
-        tellings = [telling for found in taking.values() for telling in found]
-        prepared = await asyncio.gather(*(self._attempts.prepare(t) for t in tellings))
-        ready = {t: p for t, p in zip(tellings, prepared, strict=True) if p is not None}
-        by_delivery: dict[int, Attempted] = {}
+        lines = [line for found in taking.values() for line in found]
+        prepared = await asyncio.gather(*(self._attempts.prepare(line) for line in lines))
+        ready = {line: one for line, one in zip(lines, prepared, strict=True) if one is not None}
+        made: dict[Line, Attempted] = {}
         if ready:
-            attempted = await self._attempts.together(
-                self._digest(waiting, list(ready.values())), list(ready.values())
-            )
+            news = list(ready.values())
+            attempted = await self._attempts.together(self._digest(waiting, ready), news)
             self._note(waiting, attempted)
-            by_delivery = {id(one.delivery): one for one in attempted}
+            made = dict(zip(ready, attempted, strict=True))
         for member, found in taking.items():
-            made = [by_delivery[id(ready[t].delivery)] for t in found if t in ready]
-            self._release(waiting, member, made)
+            self._release(waiting, member, [made[line] for line in found if line in made])
 
-    def _taking(self, waiting: _Waiting) -> dict[_Member, list[Telling]]:
+    def _taking(self, waiting: _Waiting) -> dict[_Member, list[Line]]:
         """As many as the receiver may take in one message."""
         within = self._grouping.wait_ms("", waiting.key, "changed") / 1000
-        taking: dict[_Member, list[Telling]] = {}
+        taking: dict[_Member, list[Line]] = {}
         count, most = 0, sys.maxsize
         for member in waiting.members:
-            for telling in member.tellings(waiting.key, within, self._clock):
-                at_most = telling.delivery.at_most if telling.delivery is not None else None
+            for line in member.lines(waiting.key, within, self._clock):
+                at_most = line.delivery.at_most if line.delivery is not None else None
                 most = min(most, at_most or most)
                 if count >= most:
                     return taking
-                taking.setdefault(member, []).append(telling)
+                taking.setdefault(member, []).append(line)
                 count += 1
         return taking
 
-    def _digest(self, waiting: _Waiting, news: list[Prepared]) -> Digest:
-        has_news = {id(one.delivery) for one in news}
+    def _digest(self, waiting: _Waiting, news: Mapping[Line, Prepared]) -> Digest:
         lasting, receipts = [], []
         until = waiting.sent_at + self._grouping.interval_ms(waiting.key)
         goes_on = self._clock.now_ms() < until
-        for state, telling in self._owned.digest(self._channel, waiting.key):
-            goes_on |= telling.told.thread is not None
-            if telling.in_flight is not None and id(telling.in_flight) in has_news:
+        for line in self._owned.digest(self._channel, waiting.key):
+            telling, state = line.telling, line.owned.state
+            if telling is None:
                 continue
+            goes_on |= telling.told.thread is not None
             incident = state.incident.incident_id if state.incident is not None else None
-            if telling.told.opened and incident == telling.told.incident_id and state.change:
+            is_open = telling.told.opened and incident == telling.told.incident_id
+            if line not in news and is_open and state.change is not None:
                 lasting.append(state.change.event)
                 if telling.told.receipt is not None:
                     receipts.append(telling.told.receipt)
-        ids = sorted(one.delivery.pending.delivery_id for one in news)
+        deliveries = [one.delivery for one in news.values()]
+        ids = sorted(one.pending.delivery_id for one in deliveries)
         return Digest(
             digest_id=str(uuid5(_DIGESTS, "|".join(ids))),
             key=waiting.key,
-            news=[one.delivery for one in news],
+            news=deliveries,
             lasting=lasting,
             thread=waiting.thread if goes_on else None,
             receipts=receipts,

@@ -11,10 +11,10 @@ from warren.contracts import DeadLetter, NotificationEvent, group_key
 from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.kafka.batched_writer import Record
 
-from warren_notifier.delivery.retry_plan import Step
+from warren_notifier.owned import Owned
 from warren_notifier.routing.change import Subject
-from warren_notifier.state.delivery import Delivery
-from warren_notifier.state.subject_state import SubjectState
+from warren_notifier.state.delivery import Delivery, Step
+from warren_notifier.state.stored import to_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +90,13 @@ class Records:
         topic = DEAD_LETTERS.full_name(self.prefix)
         return Record(topic, partition, letter.key, letter.to_bytes())
 
-    def state(self, state: SubjectState, *, settled: bool) -> Record:
+    def state(self, owned: Owned, *, settled: bool) -> Record:
         """The state as it is now, for `warren.notifier-state`; a tombstone once it is settled."""
-        subject = state.subject
+        subject = owned.subject
         key = f"{subject.cluster}|{subject.group}|{subject.event_type}".encode()
-        value = None if settled else state.to_store().to_bytes()
-        state.stored_bytes = len(value or b"")
-        return Record(NOTIFIER_STATE.full_name(self.prefix), state.partition, key, value)
+        value = None if settled else to_store(owned.state).to_bytes()
+        owned.stored_bytes = len(value or b"")
+        return Record(NOTIFIER_STATE.full_name(self.prefix), owned.partition, key, value)
 
 
 def _group_key(subject: Subject) -> bytes:

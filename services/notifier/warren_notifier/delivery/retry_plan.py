@@ -5,26 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from warren.contracts import DeliveryOutcome, PendingDelivery
+from warren.contracts import PendingDelivery
 
 from warren_notifier.channels.channel import Delivered, Refused, Result
+from warren_notifier.state.delivery import Step
 
 LATE_WAIT = 3_600  # seconds between attempts to deliver an end after its deadline
 LONGEST_OWED = 86_400  # seconds that a receiver can put off an end
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What an attempt led to. `pending` counts it. `failed` and `silenced` are not the end."""
-
-    pending: PendingDelivery
-    outcome: DeliveryOutcome
-    detail: str
-    receipt: str | None = None
-
-    @property
-    def final(self) -> bool:
-        return self.outcome not in ("failed", "silenced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +55,3 @@ class RetryPlan:
         """Seconds to wait after so many failed attempts (at least one)."""
         doubled = min(self.first * 2.0 ** min(attempts - 1, 60), self.longest)
         return doubled * (1 + self.jitter()) / 2
-
-
-def without_attempt(pending: PendingDelivery, outcome: DeliveryOutcome, why: str) -> Step:
-    """An end that needs no attempt: at the deadline, without a channel, without an opening."""
-    return Step(pending, outcome, why)

@@ -19,9 +19,7 @@ from warren.contracts import (
 )
 
 from warren_notifier.routing.change import Change, Severity
-from warren_notifier.routing.grouping import Grouping
-from warren_notifier.routing.routes import Route, matching
-from warren_notifier.routing.tellers import Muted, channels_told, muted_at
+from warren_notifier.routing.routes import Grouping, Muted, Route, channels_told, matching, muted_at
 
 _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of delivery ids
 

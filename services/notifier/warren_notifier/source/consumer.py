@@ -20,9 +20,7 @@ from warren.kafka.rebalances import group_consumer
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
-from warren_notifier.source.backlog import Backlog
-from warren_notifier.source.partition_start import PartitionStart
-from warren_notifier.source.record import SourceRecord
+from warren_notifier.source.past import Backlog
 
 log = structlog.get_logger(__name__)
 
@@ -30,6 +28,25 @@ BATCH = 100
 TIMEOUT = 10.0
 
 OnRevoke = Callable[[Collection[int]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """Where it lies, and its bytes."""
+
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionStart:
+    """The group's committed offset, the log end offset, and the backlog of a first start."""
+
+    committed: int
+    end: int
+    backlog: Backlog | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +174,33 @@ class StatusConsumer:
 
     def _lose(self, _: Consumer, __: list[TopicPartition]) -> None:
         self._lost = True
+
+
+class Positions:
+    """Positions that are to be committed, of the assigned partitions. What was refused once is
+    tried again, also without news.
+
+    A rebalance refuses commits that come while it goes on. On a topic where nothing happens next,
+    the position would stay behind for good.
+    """
+
+    def __init__(self) -> None:
+        self._due: dict[int, int] = {}
+
+    @property
+    def due(self) -> dict[int, int]:
+        return dict(self._due)
+
+    def take(self, positions: Mapping[int, int]) -> None:
+        """Newer positions replace older ones."""
+        self._due.update(positions)
+
+    def committed(self, positions: Mapping[int, int]) -> None:
+        for partition, position in positions.items():
+            if self._due.get(partition) == position:
+                del self._due[partition]
+
+    def revoked(self, partitions: Collection[int]) -> None:
+        """The next one who serves them commits what it has done."""
+        for partition in partitions:
+            self._due.pop(partition, None)

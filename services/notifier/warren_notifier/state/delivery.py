@@ -1,43 +1,75 @@
-"""A pending delivery, and where it belongs."""
+"""A pending delivery, where it belongs, and what an attempt makes of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 
-from warren.clock import Clock
-from warren.contracts import PendingDelivery
+from warren.contracts import DeliveryOutcome, PendingDelivery
 
 from warren_notifier.routing.change import Subject
+
+_numbers = count()
 
 
 @dataclass(slots=True)
 class Delivery:
-    """A delivery from its decision to its end. `pending`: what it has come to, as it is stored."""
+    """A delivery from its decision to its end. Nothing here changes it: what it comes to is a new
+    value of the same `number`.
+    """
 
     partition: int
     subject: Subject
     pending: PendingDelivery
+    """What it has come to, as it is stored."""
     event: str
     """The event's text, as published."""
     receipt: str | None = None
     """What the channel said when it took an earlier delivery of the incident."""
     at_most: int | None = None
     """So many news in the message that tells it, for it was in one that was refused; None: any."""
-    _due: tuple[int, float] | None = field(default=None, repr=False)
-    """When the next attempt is due: by the wall clock, and by the monotonic one."""
+    number: int = field(default_factory=partial(next, _numbers), compare=False, repr=False)
 
-    def wait(self, clock: Clock) -> float:
-        """Seconds until the next attempt, from when it was first asked on by both clocks: a wall
-        clock that is set back makes nobody wait for longer.
-        """
-        at = self.pending.next_attempt_at
-        by_wall = (at - clock.now_ms()) / 1000
-        if self._due is None or self._due[0] != at:
-            self._due = at, clock.monotonic() + by_wall
-        return min(by_wall, self._due[1] - clock.monotonic())
+    def is_same(self, other: Delivery | None) -> bool:
+        """Whether the other one is this delivery, whatever it has come to since."""
+        return other is not None and self.number == other.number
 
-    def wait_as(self, other: Delivery) -> None:
-        """The next attempt is due when that of another one is, which this one replaces."""
-        at = other.pending.next_attempt_at
-        self.pending = self.pending.model_copy(update={"next_attempt_at": at})
-        self._due = other._due
+    def updated(self, **fields: object) -> Delivery:
+        """The delivery with other fields of `pending`."""
+        return Delivery(
+            self.partition,
+            self.subject,
+            self.pending.model_copy(update=fields),
+            self.event,
+            self.receipt,
+            self.at_most,
+            self.number,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What an attempt led to. `pending` counts it. `failed` and `silenced` are not the end."""
+
+    pending: PendingDelivery
+    outcome: DeliveryOutcome
+    detail: str
+    receipt: str | None = None
+
+    @property
+    def final(self) -> bool:
+        return self.outcome not in ("failed", "silenced")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A delivery that came to its end without an attempt."""
+
+    delivery: Delivery
+    outcome: DeliveryOutcome
+    why: str
+
+    @property
+    def step(self) -> Step:
+        return Step(self.delivery.pending, self.outcome, self.why)

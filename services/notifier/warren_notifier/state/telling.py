@@ -1,14 +1,12 @@
-"""What one channel knows of one incident, and what it is to know next."""
+"""What one channel knows of one incident, and what it is to know next: values."""
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
-from warren.contracts import Acknowledged, DeliveryOutcome, PendingDelivery, Told
+from warren.contracts import Told
 
-from warren_notifier.routing.change import Subject
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.delivery import Delivery, Ended, Step
 
 NOT_OPENED = "its opening did not arrive, so nobody awaits the end"
 FLAPS = "the group flaps, and newer news replace it"
@@ -17,139 +15,34 @@ REPLACED = "newer news replace it"
 NOT_LOOKED_AFTER = "nobody looks after the incident any more"
 LOOKED_AFTER = "somebody looks after the incident, and need not be reminded"
 
+Key = tuple[str, str]
+"""Incident and channel."""
+
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """A delivery that came to its end without an attempt."""
-
-    delivery: Delivery
-    outcome: DeliveryOutcome
-    why: str
-
-
-@dataclass(slots=True, eq=False)
 class Telling:
     """There is work as long as there is a `delivery`. A newer one replaces it, unsent or not."""
 
-    partition: int
-    subject: Subject
     told: Told
     delivery: Delivery | None = None
     in_flight: Delivery | None = None
     """The delivery of an attempt that is under way; it may have been replaced since."""
-    durable: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when `delivery` is written down: nothing is sent before."""
     at_once: bool = False
     """Whether a free slot awaits `delivery`: what is written of it then says that it may arrive."""
 
-    def replace(self, pending: PendingDelivery | None, event: str) -> list[Ended]:
-        """Makes `pending` what the channel is to know next; what ends by that."""
-        ended = []
-        old, self.delivery = self.delivery, None
-        self.durable.set()  # whoever waits for it sees that there is nothing any more
-        left_out = 0
-        if old is not None and old is not self.in_flight:
-            is_change = old.pending.kind != "acknowledged"
-            left_out = old.pending.left_out + is_change
-            ended.append(Ended(old, "superseded", REPLACED))
-        if pending is None:
-            return ended
-        pending = pending.model_copy(update={"left_out": pending.left_out + left_out})
-        new = Delivery(self.partition, self.subject, pending, event)
-        if pending.kind == "resolved" and not self.told.opened:
-            return [*ended, Ended(new, "suppressed", NOT_OPENED)]
-        if old is not None:  # a receiver that asked for a pause gets it, and news wait once only
-            new.wait_as(old)
-        self.delivery = new
-        self.durable.clear()
-        return ended
+    @property
+    def key(self) -> Key:
+        return self.told.incident_id, self.told.channel
 
-    def withdraw(self, why: str) -> list[Ended]:
-        """What ends because nobody wants it any more; nothing where there is nothing."""
-        old, self.delivery = self.delivery, None
-        self.durable.set()
-        return [] if old is None else [Ended(old, "suppressed", why)]
-
-    def needless(self) -> Ended | None:
-        """The delivery, if what has happened since it was decided makes it needless."""
-        delivery = self.delivery
-        if delivery is None:
-            return None
-        if delivery.pending.kind == "resolved" and not self.told.opened:
-            return Ended(delivery, "suppressed", NOT_OPENED)
-        news = delivery.pending.kind in ("opened", "changed")
-        if news and self.told.status == delivery.pending.status and not self.told.uncertain:
-            return Ended(delivery, "superseded", KNOWN)
-        return None
+    @property
+    def is_under_way(self) -> bool:
+        """Whether an attempt to send `delivery` is."""
+        return self.delivery is not None and self.delivery.is_same(self.in_flight)
 
     @property
     def is_held(self) -> bool:
         """Whether its delivery is put off: it is in no queue, and nothing of it is sent."""
         return self.delivery is not None and self.delivery.pending.held is not None
-
-    def hold(self, why: str) -> None:
-        """Puts the delivery off until `release`."""
-        if self.delivery is not None:
-            self.delivery.pending = self.delivery.pending.model_copy(update={"held": why})
-            self.durable.set()  # whoever waits looks again
-            self.durable.clear()
-
-    def leave_to(self, route: str, *, closes: bool) -> None:
-        """Another route tells the delivery, whose id receivers may know; `closes`: whether it tells
-        ends.
-        """
-        if self.delivery is not None:
-            self.delivery.pending = self.delivery.pending.model_copy(update={"route": route})
-        if not self.told.opened:
-            self.told = self.told.model_copy(update={"route": route, "closes": closes})
-
-    def release(self, now: int) -> None:
-        """The delivery is as new: `now` is when its time begins."""
-        if self.delivery is None:
-            return
-        pending = self.delivery.pending
-        self.delivery.pending = pending.model_copy(
-            update={
-                "held": None,
-                "accepted_at": now,
-                "deadline_at": now + pending.deadline_at - pending.accepted_at,
-                "next_attempt_at": max(pending.next_attempt_at, now),
-            }
-        )
-
-    def suspect(self, uncertain: bool) -> None:
-        """Notes whether the channel may have taken a delivery whose outcome nobody knows."""
-        self.told = self.told.model_copy(update={"uncertain": uncertain})
-
-    def took(
-        self, pending: PendingDelivery, now: int, thread: str | None, receipt: str | None = None
-    ) -> None:
-        """Notes that the channel took a delivery, and in which thread of a digest."""
-        update: dict[str, object] = {
-            "status": pending.status,
-            "uncertain": False,
-            "heard_at": now,
-        }
-        if self.told.digest is not None:
-            update |= {"told_at": now, "thread": thread}
-        if receipt is not None:
-            update["receipt"] = receipt
-        self.told = self.told.model_copy(update=update)
-
-    def heard(self, now: int) -> None:
-        """Notes that the channel was asked in vain: it is asked again when it would be reminded."""
-        self.told = self.told.model_copy(update={"heard_at": now})
-
-    def set_back(self, milliseconds: int) -> None:
-        """The clock was: what the channel heard is as long ago as before."""
-        if self.told.heard_at is not None:
-            self.heard(max(self.told.heard_at - milliseconds, 0))
-
-    def heard_of(self, acknowledgement: Acknowledged) -> None:
-        """Notes that the channel was told, or does not want to be, that somebody looks after the
-        incident. It knows of the incident what it knew before.
-        """
-        self.told = self.told.model_copy(update={"acknowledged_at": acknowledgement.at})
 
     @property
     def is_sent_at_once(self) -> bool:
@@ -166,6 +59,139 @@ class Telling:
             and pending.next_attempt_at <= pending.accepted_at
         )
 
+    def knowing(self, **fields: object) -> Telling:
+        """With other fields of what the channel knows."""
+        told = self.told.model_copy(update=fields)
+        return Telling(told, self.delivery, self.in_flight, self.at_once)
+
+    def pending(self, **fields: object) -> Telling:
+        """With other fields of what is pending of its delivery, if there is one."""
+        if self.delivery is None:
+            return self
+        return Telling(self.told, self.delivery.updated(**fields), self.in_flight, self.at_once)
+
+    def replaced(self, new: Delivery | None) -> tuple[Telling, list[Ended]]:
+        """Makes `new` what the channel is to know next; what ends by that."""
+        ended, old = [], self.delivery
+        free = Telling(self.told, None, self.in_flight)
+        left_out = 0
+        if old is not None and not self.is_under_way:
+            left_out = old.pending.left_out + (old.pending.kind != "acknowledged")
+            ended.append(Ended(old, "superseded", REPLACED))
+        if new is None:
+            return free, ended
+        if old is not None:  # a receiver that asked for a pause gets it, and news wait once only
+            at, left_out = old.pending.next_attempt_at, new.pending.left_out + left_out
+            new = new.updated(left_out=left_out, next_attempt_at=at)
+        if new.pending.kind == "resolved" and not self.told.opened:
+            return free, [*ended, Ended(new, "suppressed", NOT_OPENED)]
+        return Telling(self.told, new, self.in_flight), ended
+
+    def needless(self) -> Ended | None:
+        """The delivery, if what has happened since it was decided makes it needless."""
+        delivery = self.delivery
+        if delivery is None:
+            return None
+        if delivery.pending.kind == "resolved" and not self.told.opened:
+            return Ended(delivery, "suppressed", NOT_OPENED)
+        news = delivery.pending.kind in ("opened", "changed")
+        if news and self.told.status == delivery.pending.status and not self.told.uncertain:
+            return Ended(delivery, "superseded", KNOWN)
+        return None
+
+    def left_to(self, route: str, *, closes: bool) -> Telling:
+        """Another route tells the delivery, whose id receivers may know; `closes`: whether it tells
+        ends.
+        """
+        left = self.pending(route=route)
+        return left if self.told.opened else left.knowing(route=route, closes=closes)
+
+    def released(self, now: int) -> Telling:
+        """The delivery is as new: `now` is when its time begins."""
+        if self.delivery is None:
+            return self
+        pending = self.delivery.pending
+        return self.pending(
+            held=None,
+            accepted_at=now,
+            deadline_at=now + pending.deadline_at - pending.accepted_at,
+            next_attempt_at=max(pending.next_attempt_at, now),
+        )
+
+    def begun(self, *, uncertain: bool) -> Telling:
+        """An attempt to send the delivery begins. `uncertain`: one before it may have arrived.
+
+        What was decided as a change while an opening was under way opens, if that has failed since.
+        """
+        told, delivery = self.told, self.delivery
+        if not told.uncertain:
+            told = told.model_copy(update={"uncertain": True})
+        if delivery is None:
+            return Telling(told)
+        pending = delivery.pending
+        is_opening = self.told.status is None and pending.status in ("WARN", "ERR")
+        if pending.kind == "changed" and not uncertain and is_opening:
+            delivery = delivery.updated(kind="opened")
+        if delivery.receipt != told.receipt:
+            delivery = replace(delivery, receipt=told.receipt)
+        return Telling(told, delivery, delivery, self.at_once)
+
+    def attempted(
+        self,
+        delivery: Delivery,
+        step: Step,
+        now: int,
+        *,
+        uncertain: bool | None,
+        thread: str | None,
+    ) -> Telling:
+        """What a step of a delivery means for what the channel knows, and is to know next.
+
+        `uncertain`: whether the channel may have taken a delivery without saying so; None after no
+        attempt.
+        """
+        is_news = delivery.pending.kind != "acknowledged"
+        update = self._heard(delivery, step, now, thread)
+        if uncertain is not None and (step.outcome != "delivered" or not is_news):
+            update["uncertain"] = uncertain
+        told = self.told.model_copy(update=update)
+        if delivery.is_same(self.delivery):
+            left = None if step.final else replace(delivery, pending=step.pending)
+            return Telling(told, left, at_once=self.at_once)
+        telling = Telling(told, self.delivery, at_once=self.at_once)
+        if telling.delivery is not None and step.outcome != "delivered":
+            left_out = telling.delivery.pending.left_out + delivery.pending.left_out + is_news
+            return telling.pending(left_out=left_out)
+        return telling
+
+    def _heard(
+        self, delivery: Delivery, step: Step, now: int, thread: str | None
+    ) -> dict[str, object]:
+        """What the channel knows by that."""
+        acknowledged = delivery.pending.acknowledged
+        if acknowledged is not None and step.final:
+            # It was told, or does not want to be: it knows of the incident what it knew before.
+            return {"acknowledged_at": acknowledged.at}
+        if step.outcome in ("refused", "given_up"):  # asked again when it would be reminded
+            return {"heard_at": now}
+        if step.outcome != "delivered":
+            return {}
+        knows: dict[str, object] = {
+            "status": step.pending.status,
+            "uncertain": False,
+            "heard_at": now,
+        }
+        if self.told.digest is not None:
+            knows |= {"told_at": now, "thread": thread}
+        if step.receipt is not None:
+            knows["receipt"] = step.receipt
+        return knows
+
+    def set_back(self, milliseconds: int) -> Telling:
+        """The clock was: what the channel heard is as long ago as before."""
+        heard_at = self.told.heard_at
+        return self if heard_at is None else self.knowing(heard_at=max(heard_at - milliseconds, 0))
+
     def to_store(self) -> Told:
         """As `warren.notifier-state` has it: the first attempt may follow at once."""
         first = (
@@ -174,7 +200,9 @@ class Telling:
             and self.is_sent_at_once
         )
         replaced = None
-        if self.in_flight is not None and self.in_flight is not self.delivery:
+        if self.in_flight is not None and not self.is_under_way:
             replaced = self.in_flight.pending
         uncertain = self.told.uncertain or first
+        if replaced is None and uncertain == self.told.uncertain:
+            return self.told
         return self.told.model_copy(update={"uncertain": uncertain, "replaced": replaced})

@@ -1,4 +1,4 @@
-"""What one channel needs to deliver: its queues, its worker and its digests."""
+"""What one channel needs to deliver: its worker, its attempts and its digests."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ from warren.clock import Clock
 
 from warren_notifier.channels.channel import Channel
 from warren_notifier.delivery.attempts import Attempts
-from warren_notifier.delivery.channel_worker import ChannelWorker, Sleep
 from warren_notifier.delivery.digests import Digests
-from warren_notifier.delivery.group_queues import GroupQueues
-from warren_notifier.delivery.outcome_recorder import OutcomeRecorder
+from warren_notifier.delivery.outcomes import Outcomes
 from warren_notifier.delivery.rate_limit import RateLimit
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.delivery.slots import Slots
-from warren_notifier.routing.grouping import Grouping
-from warren_notifier.state.owned_state import OwnedState
+from warren_notifier.delivery.worker import Sleep, Worker
+from warren_notifier.owned import OwnedSubjects
+from warren_notifier.routing.routes import Grouping
 
 
 @dataclass(frozen=True, slots=True)
-class ChannelQueues:
-    """Builds the queues of channels that share a notifier's state and clock."""
+class Workers:
+    """Makes the workers of channels that share a notifier's subjects and clock."""
 
     tasks: asyncio.TaskGroup
     plan: RetryPlan
-    recorder: OutcomeRecorder
-    owned: OwnedState
+    outcomes: Outcomes
+    owned: OwnedSubjects
     grouping: Grouping
     clock: Clock
     sleep: Sleep
@@ -37,13 +36,14 @@ class ChannelQueues:
     """Raises when nothing may be sent any more."""
     limits: Mapping[str, RateLimit] = field(default_factory=dict)
 
-    def of(self, name: str, channel: Channel) -> GroupQueues:
+    def of(self, name: str, channel: Channel) -> Worker:
         slots = Slots(channel.concurrency, self.limits.get(name))
         attempts = Attempts(
-            name, channel, self.plan, self.recorder, slots, self.clock, self.check_lease
+            name, channel, self.plan, self.outcomes, slots, self.clock, self.check_lease
         )
         digests = Digests(
             name, self.tasks, attempts, self.owned, self.grouping, slots, self.clock, self.sleep
         )
-        worker = ChannelWorker(attempts, digests, self.recorder, slots, self.clock, self.sleep)
-        return GroupQueues(self.tasks, worker.step, self.queue_size, slots)
+        return Worker(
+            self.tasks, attempts, digests.join, slots, self.clock, self.sleep, self.queue_size
+        )

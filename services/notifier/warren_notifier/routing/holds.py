@@ -1,17 +1,17 @@
-"""Why a delivery is put off now. Pure but for what people have asked for since."""
+"""What people ask for at one moment: which deliveries are put off, and what is acknowledged."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from warren.contracts import TEST_CLUSTER, Acknowledgement, PendingDelivery
+from warren.contracts import TEST_CLUSTER, Acknowledgement, OpenIncident, PendingDelivery
 from warren.silences import InForce, Silences
 
 from warren_notifier.routing.change import Subject
 from warren_notifier.routing.mute_windows import muted_until
-from warren_notifier.routing.routes import Route
+from warren_notifier.routing.routes import Route, contested
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Hold:
 
 
 class Holds:
-    """Answers for `silences` and the mute windows of `routes`."""
+    """What people ask for by `silences`, and the settings by the mute windows of `routes`."""
 
     def __init__(
         self, silences: Silences, routes: Sequence[Route] = (), resends: Collection[str] = ()
@@ -32,27 +32,38 @@ class Holds:
         self._resends = frozenset(resends)
         self._silences = silences
         self._muted = {route.name: route.mute for route in routes if route.mute}
+        self._contested = contested(routes)
 
     def at(self, now: int) -> HoldsAt:
         """What holds at `now` (Unix milliseconds)."""
-        muted = {name: muted_until(windows, now) for name, windows in self._muted.items()}
-        return HoldsAt(self._silences.in_force(now), muted, self._resends)
-
-    def is_looked_after(self, incident_id: str) -> bool:
-        """Whether somebody has acknowledged an incident."""
-        return self.acknowledgement(incident_id) is not None
-
-    def acknowledgement(self, incident_id: str) -> Acknowledgement | None:
-        return self._silences.acknowledgement(incident_id)
+        return HoldsAt(
+            self._silences.in_force(now),
+            {name: muted_until(windows, now) for name, windows in self._muted.items()},
+            self._resends,
+            self._contested,
+            self._silences.acknowledgement,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class HoldsAt:
-    """At one moment. `muted`: until when, by route; None where a route is not muted."""
+    """At one moment. `muted`: until when, by route; None where a route is not muted.
+
+    `contested`: channels that several routes name. `acknowledged`: who acknowledged an incident.
+    """
 
     silences: InForce
     muted: dict[str, int | None]
-    resends: frozenset[str] = frozenset()
+    resends: frozenset[str]
+    contested: frozenset[str]
+    acknowledged: Callable[[str], Acknowledgement | None]
+
+    def acknowledgement(self, incident: OpenIncident) -> Acknowledgement | None:
+        """Of the incident, or of the one that it goes on as."""
+        found = self.acknowledged(incident.incident_id)
+        if found is None and incident.goes_on_as is not None:
+            found = self.acknowledged(incident.goes_on_as)
+        return found
 
     def muted_until(self, route: Route) -> int | None:
         """Unix milliseconds; None: the route is not muted."""

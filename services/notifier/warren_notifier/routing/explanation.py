@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from warren.contracts import DigestKey
 
 from warren_notifier.routing.change import Change
-from warren_notifier.routing.grouping import Grouping
 from warren_notifier.routing.mute_windows import muted_until
-from warren_notifier.routing.routes import Route, matching
-from warren_notifier.routing.tellers import channels_told, muted_at
+from warren_notifier.routing.routes import Grouping, Route, channels_told, matching, muted_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,360 @@
+"""Decide what follows for one subject: `decide(subject, given, rules, now)`, and nothing else does.
+
+Pure: the same subject, input, rules and time give the same subject and effects. Whoever calls it
+makes the subject durable before any delivery of it is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from warren.contracts import TEST_CLUSTER
+
+from warren_notifier.inputs import (
+    Attempted,
+    Begun,
+    Changed,
+    Counted,
+    Effect,
+    EndLost,
+    Input,
+    MayArrive,
+    Mended,
+    NotSent,
+    PutOff,
+    TakenUp,
+    Tell,
+    Tested,
+    TimePassed,
+)
+from warren_notifier.routing import trial
+from warren_notifier.routing.acknowledging import on_acknowledged
+from warren_notifier.routing.change import Change, as_known, read_change
+from warren_notifier.routing.decisions import Decision, Router
+from warren_notifier.routing.escalation import begun_anew, escalate_at, on_escalate
+from warren_notifier.routing.flapping import Damped, Damping
+from warren_notifier.routing.lost_end import lost_end
+from warren_notifier.routing.repeats import on_repeat
+from warren_notifier.routing.routes import Route
+from warren_notifier.routing.start import on_start
+from warren_notifier.rules import Rules
+from warren_notifier.state.delivery import Delivery, Ended
+from warren_notifier.state.subject_state import SubjectState
+from warren_notifier.state.telling import (
+    FLAPS,
+    LOOKED_AFTER,
+    NOT_LOOKED_AFTER,
+    REPLACED,
+    Key,
+    Telling,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """`subject`: the very same one where nothing is to be written."""
+
+    subject: SubjectState
+    effects: tuple[Effect, ...] = ()
+
+
+def decide(subject: SubjectState, given: Input, rules: Rules, now: int) -> Decided:
+    """What an input leads to; `now` is in Unix milliseconds."""
+    course = _Course(subject, rules, now)
+    match given:
+        case Changed(change, offset):
+            course.on_change(change, offset)
+        case TimePassed():
+            course.on_time_passed()
+        case TakenUp(ended):
+            course.on_taken_up(ended)
+        case Mended():
+            course.tell_added()
+        case Tested(opening, route):
+            course.on_test(opening, route)
+        case Attempted():
+            course.on_attempt(given)
+        case MayArrive(delivery) | NotSent(delivery) | Begun(delivery):
+            telling = subject.telling(delivery)
+            if telling is not None:
+                course.put(_sending(telling, given))
+    return Decided(course.subject, tuple(course.effects))
+
+
+def _sending(telling: Telling, given: MayArrive | NotSent | Begun) -> Telling:
+    if isinstance(given, Begun):
+        return telling.begun(uncertain=given.uncertain)
+    return telling.knowing(uncertain=isinstance(given, MayArrive))
+
+
+def due_at(subject: SubjectState, router: Router) -> int | None:
+    """When time alone may lead to something, Unix milliseconds; None: it will not."""
+    times = [subject.repeat_at, escalate_at(router.routes, subject.incident)]
+    if subject.flaps is not None:
+        times.append(_damping(router).calm_at(subject.flaps))
+    return min((at for at in times if at is not None), default=None)
+
+
+def _damping(router: Router) -> Damping:
+    return Damping(router, router.flap_openings, router.flap_window_ms)
+
+
+class _Course:
+    """What one input leads to, step by step."""
+
+    def __init__(self, subject: SubjectState, rules: Rules, now: int) -> None:
+        self.subject = subject
+        self.effects: list[Effect] = []
+        self._router = rules.router
+        self._holds = rules.holds
+        self._now = now
+
+    def put(self, telling: Telling) -> None:
+        self.subject = self.subject.with_telling(telling)
+
+    # A change of the status.
+
+    def on_change(self, change: Change, offset: int) -> None:
+        subject, event = self.subject, self.subject.change
+        is_again = event is not None and change.event_id == event.event_id
+        # Published twice, as after a kill, is no news.
+        if offset <= subject.offset or is_again or subject.is_past(self._known(change)):
+            self.effects.append(Counted("replayed"))
+            return
+        self.subject = replace(subject, offset=offset)
+        self._calm(change.at)
+        change = self._known(change)
+        self._end_lost(change, offset)
+        subject = self.subject
+        incident = subject.incident
+        if incident is not None and subject.is_over_for_now and not change.closing:
+            # It is bad again, which escalation counts from now on.
+            incident = begun_anew(incident, incident.routes, self._now)
+        damped = _damping(self._router).on_change(
+            change, offset, incident, subject.told(), subject.flaps, self._now
+        )
+        if incident is not subject.incident:
+            self.subject = replace(subject, incident=incident)
+        result = "withheld"
+        if damped.decisions:
+            result = "routed" if damped.decisions[-1][1].deliveries else "unrouted"
+        self.effects.append(Counted(result))
+        self._take_damped(damped)
+
+    def _known(self, change: Change) -> Change:
+        return as_known(change, self.subject.incident)
+
+    def _end_lost(self, change: Change, offset: int) -> None:
+        """Ends the open incident if the change is of another one; while the group flaps, that is
+        told when other ends are.
+        """
+        subject, flaps = self.subject, self.subject.flapping
+        if subject.incident is None or subject.change is None or change.closing:
+            return
+        is_same = change.incident_id == subject.incident.incident_id
+        if is_same or (flaps is not None and flaps.end is not None):
+            return
+        self.effects.append(EndLost())
+        end = lost_end(subject.change, change)
+        if flaps is not None:
+            update = {"end": end.event, "end_offset": offset}
+            self.subject = replace(subject, flaps=flaps.model_copy(update=update))
+            return
+        told = subject.told()
+        self._take(end, self._router.on_change(end, offset, subject.incident, told, self._now))
+
+    def _take_damped(self, damped: Damped) -> None:
+        """What is left of it where subjects that flap are told of once."""
+        if damped.flaps is not self.subject.flaps:
+            self.subject = replace(self.subject, flaps=damped.flaps)
+        for change, pending in damped.withheld:
+            withheld = self.subject.delivery_of(change, pending)
+            self.effects.append(Ended(withheld, "superseded", FLAPS))
+        for change, decision in damped.decisions:
+            self._take(change, decision)
+
+    def _take(self, change: Change, decision: Decision | None) -> None:
+        """What a change of the subject leads to."""
+        if decision is None:
+            return
+        self.subject, busy, ended = self.subject.decided(change, decision)
+        self.effects += ended
+        self._look(busy)
+        self._tell(busy)
+
+    def _tell(self, keys: Collection[Key]) -> None:
+        for key in keys:
+            delivery = self.subject.tellings[key].delivery
+            if delivery is not None:
+                self.effects.append(Tell(delivery))
+
+    # Silences, mute windows and acknowledgements.
+
+    def _look(self, keys: Collection[Key]) -> None:
+        """Holds what is silenced, lets go what is not, withdraws what nobody needs; what is being
+        sent is left alone.
+        """
+        for key in keys:
+            telling = self.subject.tellings[key]
+            if telling.delivery is None or telling.is_under_way:
+                continue
+            needless = self._why_needless(telling.delivery)
+            if needless is not None:
+                self.put(replace(telling, delivery=None))
+                self.effects.append(Ended(telling.delivery, "suppressed", needless))
+                continue
+            self._hold_or_release(self._left_to_another_route(telling, telling.delivery))
+
+    def _hold_or_release(self, telling: Telling) -> None:
+        delivery = telling.delivery
+        if delivery is None:
+            return
+        hold = self._holds.of(self.subject.subject, delivery.pending)
+        if (hold is not None) == telling.is_held:
+            return
+        if hold is not None:
+            self.put(telling.pending(held=hold.name))
+            self.effects.append(PutOff(delivery, hold.detail))
+            return
+        self.put(telling.released(self._now))
+        self._tell([telling.key])
+        if self.subject.incident is not None and not telling.told.opened:
+            routes = {delivery.pending.route}
+            incident = begun_anew(self.subject.incident, routes, self._now)
+            self.subject = replace(self.subject, incident=incident)
+
+    def _left_to_another_route(self, telling: Telling, delivery: Delivery) -> Telling:
+        """What a muted route has to tell is told by another one that names the channel, if that is
+        not muted, or no longer so before.
+        """
+        pending, subject = delivery.pending, self.subject
+        if pending.channel not in self._holds.contested or not self._holds.mutes(pending):
+            return telling
+        is_newest = subject.change is not None and subject.change.event == delivery.event
+        change = subject.change if is_newest else read_change(delivery.event.encode())
+        if change is None:
+            return telling
+        muted = self._holds.muted_until
+        route = self._router.teller(change, subject.incident, pending.channel, muted)
+        if route is None or route.name == pending.route:
+            return telling
+        telling = telling.left_to(route.name, closes=route.send_resolved)
+        self.put(telling)
+        return telling
+
+    def _why_needless(self, delivery: Delivery) -> str | None:
+        """Decided before somebody acknowledged the incident, or took that back."""
+        pending, incident = delivery.pending, self.subject.incident
+        if incident is None or incident.incident_id != pending.incident_id:
+            acknowledgement = self._holds.acknowledged(pending.incident_id)
+        else:
+            acknowledgement = self._holds.acknowledgement(incident)
+        if pending.kind == "acknowledged":
+            return NOT_LOOKED_AFTER if acknowledgement is None else None
+        reminds = pending.kind == "repeated" and pending.channel not in self._router.resends
+        return LOOKED_AFTER if reminds and acknowledgement is not None else None
+
+    # The time.
+
+    def on_time_passed(self) -> None:
+        self._look(list(self.subject.tellings))
+        self._calm(self._now)
+        self._repeat()
+        self._escalate()
+        self._acknowledge()
+        self._end_test()
+        self.subject = self.subject.without_done()
+
+    def _calm(self, at: int) -> None:
+        """Tells what was withheld, if it has been quiet until `at`; forgets old incidents."""
+        damping, subject, flaps = _damping(self._router), self.subject, self.subject.flaps
+        if flaps is None or not damping.is_over(flaps, at):
+            return
+        if flaps.since is None:
+            self.subject = replace(subject, flaps=None)
+            return
+        self._take_damped(damping.calm(subject.incident, subject.told(), flaps, self._now))
+
+    def _repeat(self) -> None:
+        subject, change, incident = self.subject, self.subject.change, self.subject.incident
+        at = subject.repeat_at
+        if incident is None or change is None or at is None or at > self._now:
+            return
+        # Nobody is reminded of what flaps; what must hear of an incident again still does.
+        quiet = subject.flapping is not None or self._holds.acknowledgement(incident) is not None
+        known = (change, incident, subject.told(), subject.under_way(), self._now)
+        self._take(change, on_repeat(self._router, *known, is_looked_after=quiet))
+
+    def _escalate(self) -> None:
+        subject, change, incident = self.subject, self.subject.change, self.subject.incident
+        at = escalate_at(self._router.routes, incident)
+        if incident is None or change is None or at is None or at > self._now:
+            return
+        if subject.is_over_for_now or self._holds.acknowledgement(incident) is not None:
+            return
+        # The time of a route begins when what it has to tell is no longer put off.
+        held = {t.told.route for t in subject.tellings.values() if t.is_held}
+        known = (change, incident, subject.told(), self._now, held, subject.under_way())
+        self._take(change, on_escalate(self._router, *known))
+
+    def _acknowledge(self) -> None:
+        """Tells who knows acknowledgements that somebody acknowledged the incident."""
+        subject, change, incident = self.subject, self.subject.change, self.subject.incident
+        if incident is None or change is None or subject.is_over_for_now:
+            return
+        acknowledgement = self._holds.acknowledgement(incident)
+        if acknowledgement is not None:
+            known = (change, incident, subject.told(), subject.under_way())
+            decision = on_acknowledged(self._router, *known, acknowledgement, self._now)
+            self._take(change, decision)
+
+    # Starts and tests.
+
+    def on_taken_up(self, ended: Collection[Ended]) -> None:
+        self.subject = self.subject.renamed(self._router.channel_of)
+        keys = list(self.subject.tellings)
+        self._tell(keys)
+        self.effects += ended
+        self._look(keys)
+        self.tell_added()
+
+    def tell_added(self) -> None:
+        """What is so now, where routes and channels were added meanwhile or others have failed."""
+        subject, change = self.subject, self.subject.change
+        if subject.incident is None or change is None or subject.flapping is not None:
+            return
+        known = (subject.told(), self._now, subject.under_way())
+        self._take(change, on_start(self._router, change, subject.incident, *known))
+
+    def on_test(self, opening: Change, route: Route) -> None:
+        if self.subject.incident is not None:  # of a test that is not over
+            return
+        self.subject = replace(self.subject, offset=max(self.subject.offset, 0))
+        router = trial.router(self._router, route)
+        self._take(opening, router.on_change(opening, 0, None, {}, self._now))
+
+    def _end_test(self) -> None:
+        """Its opening has come to its end on all channels."""
+        subject, change = self.subject, self.subject.change
+        is_test = subject.subject.cluster == TEST_CLUSTER
+        if not is_test or change is None or subject.under_way():
+            return
+        end = trial.closing(change, self._now)
+        known = (subject.incident, subject.told(), self._now)
+        self._take(end, self._router.on_change(end, 0, *known))
+
+    # An attempt's outcome.
+
+    def on_attempt(self, attempt: Attempted) -> None:
+        delivery, step = attempt.delivery, attempt.step
+        if step.outcome == "failed" and not self.subject.holds(delivery):
+            self.effects.append(Ended(delivery, "superseded", REPLACED))
+        telling = self.subject.telling(delivery)
+        if telling is not None:
+            self.put(
+                telling.attempted(
+                    delivery, step, self._now, uncertain=attempt.uncertain, thread=attempt.thread
+                )
+            )
+            self.subject = self.subject.without_done()

@@ -1,0 +1,140 @@
+"""What becomes of a delivery: counted, logged, audited, dead-lettered, and decided upon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import structlog
+from warren.clock import Clock
+from warren.kafka.batched_writer import BatchedWriter, Record
+from warren.metrics.notifier import NOTIFIER_DELIVERIES
+from warren.redaction import Redaction
+from warren.words import visible
+
+from warren_notifier.decide import decide
+from warren_notifier.delivery.records import Records
+from warren_notifier.inputs import Attempted, Begun, MayArrive, NotSent
+from warren_notifier.owned import Line, Owned, OwnedSubjects
+from warren_notifier.rules import Rulebook
+from warren_notifier.state.delivery import Delivery, Ended, Step
+from warren_notifier.state.telling import REPLACED
+
+log = structlog.get_logger(__name__)
+
+DETAIL = 300  # characters of what a receiver said
+READ = 4_096  # characters of it that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A delivery that may be sent now. `uncertain`: one before it may have arrived."""
+
+    delivery: Delivery
+    uncertain: bool
+
+
+class Outcomes:
+    """Records steps in Kafka and in the owned subjects; durable when the call returns."""
+
+    def __init__(
+        self,
+        owned: OwnedSubjects,
+        records: Records,
+        writer: BatchedWriter,
+        rulebook: Rulebook,
+        redaction: Redaction,
+        clock: Clock,
+    ) -> None:
+        self._owned = owned
+        self._writer = writer
+        self._records = records
+        self._rulebook = rulebook
+        self._redaction = redaction
+        self._clock = clock
+
+    def ended(self, one: Ended) -> Record:
+        """The audit of a delivery that ended without an attempt, to be written with the state."""
+        _show(one.delivery, one.step, failed=False)
+        return self._records.audit(one.delivery, one.step, self._clock.now_ms(), None)
+
+    def put_off(self, delivery: Delivery, why: str) -> Record:
+        """The audit of a delivery that is put off, to be written with the state."""
+        step = Step(delivery.pending, "silenced", self._fit_to_show(why))
+        _show(delivery, step, failed=False)
+        return self._records.audit(delivery, step, self._clock.now_ms(), None)
+
+    async def begin(self, line: Line) -> Prepared | None:
+        """What the channel is to know now; None when that has just changed.
+
+        That something may arrive is durable before it is sent: its end is then owed.
+        """
+        telling, delivery = line.telling, line.delivery
+        if telling is None or delivery is None or telling.is_held:
+            return None
+        uncertain = telling.told.uncertain
+        is_written = telling.is_sent_at_once or delivery.pending.kind == "resolved"
+        if not is_written and not uncertain:
+            self._decide(line.owned, MayArrive(delivery))
+            if self._owned.owns(delivery):
+                await self._writer.write([self._records.state(line.owned, settled=False)])
+            if not line.owned.state.holds(delivery):
+                self._decide(line.owned, NotSent(delivery))
+                return None
+        self._decide(line.owned, Begun(delivery, uncertain))
+        return None if line.delivery is None else Prepared(line.delivery, uncertain)
+
+    async def without_attempt(self, one: Ended) -> None:
+        """Records the end of a delivery that needs no attempt."""
+        await self.record(Attempted(one.delivery, one.step))
+
+    async def record(self, attempt: Attempted) -> None:
+        """The audit is durable before the delivery is forgotten, so that none is missing."""
+        delivery, step = attempt.delivery, attempt.step
+        if step.outcome == "failed" and self._replaced(delivery):
+            step = replace(step, outcome="superseded", detail=f"{step.detail}; {REPLACED}")
+        step = replace(step, detail=self._fit_to_show(step.detail))
+        failed = step.outcome in ("refused", "given_up")
+        _show(delivery, step, failed)
+        now = self._clock.now_ms()
+        records = [self._records.audit(delivery, step, now, attempt.milliseconds, attempt.digest)]
+        if failed:
+            records.append(self._records.undelivered(delivery, step, now))
+        await self._writer.write(records)
+        if not self._owned.owns(delivery):  # its partition went to another notifier meanwhile
+            return
+        owned = self._owned.of(delivery.partition, delivery.subject)
+        ended = self._decide(owned, replace(attempt, step=step))
+        owned.line(delivery).wait(self._clock)  # from now on, whatever becomes of the wall clock
+        settled = self._owned.forget_settled(owned)
+        await self._writer.write([*ended, self._records.state(owned, settled=settled)])
+
+    def _decide(self, owned: Owned, given: Attempted | Begun | MayArrive | NotSent) -> list[Record]:
+        """Takes over what an attempt leads to; audits of deliveries that it ended."""
+        decided = decide(owned.state, given, self._rulebook.now(), self._clock.now_ms())
+        owned.put(decided.subject)
+        return [self.ended(one) for one in decided.effects if isinstance(one, Ended)]
+
+    def _replaced(self, delivery: Delivery) -> bool:
+        return self._owned.owns(delivery) and self._owned.holding(delivery) is None
+
+    def _fit_to_show(self, detail: str) -> str:
+        """Without secrets and control characters, and short."""
+        text = visible(self._redaction(detail[:READ], cut=len(detail) > READ))
+        return text if len(text) <= DETAIL else f"{text[:DETAIL]}…"
+
+
+def _show(delivery: Delivery, step: Step, failed: bool) -> None:
+    """Counts and logs a step."""
+    pending, subject = step.pending, delivery.subject
+    NOTIFIER_DELIVERIES.labels(pending.channel, step.outcome).inc()
+    say = log.error if failed else log.info
+    say(
+        f"notification {step.outcome.replace('_', ' ')}",
+        cluster=subject.cluster,
+        group=subject.group,
+        kind=pending.kind,
+        channel=pending.channel,
+        delivery_id=pending.delivery_id,
+        attempt=pending.attempts,
+        detail=step.detail,
+    )

@@ -1,0 +1,240 @@
+"""The subjects that this notifier owns, those of its assigned partitions, in memory.
+
+Everything here can be rebuilt from `warren.notifier-state`; nothing here writes to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import structlog
+from warren.clock import Clock
+from warren.contracts import DigestKey, NotifierState
+from warren.errors import ContractViolation
+
+from warren_notifier.routing.change import Subject
+from warren_notifier.state.delivery import Delivery, Ended
+from warren_notifier.state.stored import restored
+from warren_notifier.state.subject_state import SubjectState
+from warren_notifier.state.telling import Key, Telling
+
+log = structlog.get_logger(__name__)
+
+
+class Owned:
+    """The place of one subject. `state` changes by `put` alone."""
+
+    def __init__(self, state: SubjectState) -> None:
+        self.partition = state.partition
+        self.subject = state.subject
+        self.state = state
+        self.stored_bytes = 0
+        """Of its newest record."""
+        self.moved = asyncio.Event()
+        """Set when anything has changed that work on it waits for."""
+        self._written: dict[Key, int] = {}
+        self._due: dict[Key, tuple[int, float]] = {}
+        """When an attempt is due: by the wall clock, and by the monotonic one."""
+
+    def put(self, state: SubjectState) -> None:
+        self.state = state
+        pending = {key for key, t in state.tellings.items() if t.delivery and not t.is_held}
+        self._written = {key: n for key, n in self._written.items() if key in pending}
+        self._due = {key: due for key, due in self._due.items() if key in state.tellings}
+        self.moved.set()
+
+    def line(self, delivery: Delivery) -> Line:
+        """The line of a delivery's channel, for one incident."""
+        return Line(self, (delivery.pending.incident_id, delivery.pending.channel))
+
+    def lines(self) -> list[Line]:
+        return [Line(self, key) for key in self.state.tellings]
+
+    def note_written(self, line: Line, delivery: Delivery) -> None:
+        self._written[line.key] = delivery.number
+        self.moved.set()
+
+    def is_written(self, line: Line) -> bool:
+        delivery = line.delivery
+        return delivery is not None and self._written.get(line.key) == delivery.number
+
+    def wait(self, line: Line, clock: Clock) -> float:
+        """Seconds until the next attempt, from when it was first asked on by both clocks: a wall
+        clock that is set back makes nobody wait for longer.
+        """
+        if line.delivery is None:
+            return 0
+        at = line.delivery.pending.next_attempt_at
+        by_wall = (at - clock.now_ms()) / 1000
+        known = self._due.get(line.key)
+        if known is None or known[0] != at:
+            known = self._due[line.key] = at, clock.monotonic() + by_wall
+        return min(by_wall, known[1] - clock.monotonic())
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one channel is told of one incident, as it is whenever one asks."""
+
+    owned: Owned
+    key: Key
+
+    @property
+    def telling(self) -> Telling | None:
+        return self.owned.state.tellings.get(self.key)
+
+    @property
+    def delivery(self) -> Delivery | None:
+        return self.telling.delivery if self.telling is not None else None
+
+    @property
+    def digest(self) -> DigestKey | None:
+        """With whom it is told; None: alone."""
+        return self.telling.told.digest if self.telling is not None else None
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the delivery is written down: nothing is sent before."""
+        return self.owned.is_written(self)
+
+    @property
+    def can_be_told(self) -> bool:
+        telling = self.telling
+        return telling is not None and self.is_written and telling.needless() is None
+
+    def wait(self, clock: Clock) -> float:
+        """Seconds until the next attempt."""
+        return self.owned.wait(self, clock)
+
+
+class _Partition:
+    def __init__(self, committed: int) -> None:
+        self.committed = committed
+        self.subjects: dict[Subject, Owned] = {}
+
+
+class OwnedSubjects:
+    """Of the assigned partitions."""
+
+    def __init__(self) -> None:
+        self._partitions: dict[int, _Partition] = {}
+        self._pending: dict[Owned, None] = {}
+        self._settling: dict[Owned, None] = {}
+        """Those that may be settled."""
+        self._digests: dict[DigestKey, dict[Owned, None]] = {}
+
+    @property
+    def partitions(self) -> set[int]:
+        return set(self._partitions)
+
+    def assign(
+        self, partition: int, stored: Iterable[NotifierState], end: int, committed: int
+    ) -> list[tuple[Owned, list[Ended]]]:
+        """Begins to own a partition, and gives its subjects with deliveries that ended by that.
+
+        `end`: the log end of the events; a state that has seen more is of a topic that was deleted
+        since, so that offsets have begun anew. `committed`: the group's position.
+        """
+        self._partitions[partition] = assigned = _Partition(committed)
+        found = []
+        for record in stored:
+            record = record if record.offset < end else record.model_copy(update={"offset": -1})
+            try:
+                state, ended = restored(partition, record)
+            except ContractViolation as violation:  # of an incompatible version's making
+                log.error("state refused", partition=partition, reason=violation.reason)
+                continue
+            owned = assigned.subjects[state.subject] = Owned(state)
+            owned.stored_bytes = len(record.to_bytes())
+            found.append((owned, ended))
+            self.note(owned)
+            for line in owned.lines():
+                self.note_digest(line)
+        return found
+
+    def revoke(self, partition: int) -> None:
+        """Owns a partition no longer."""
+        self._partitions.pop(partition, None)
+
+    def of(self, partition: int, subject: Subject) -> Owned:
+        """A subject, a new one if need be."""
+        subjects = self._partitions[partition].subjects
+        if subject not in subjects:
+            subjects[subject] = Owned(SubjectState(partition, subject))
+        return subjects[subject]
+
+    def has(self, owned: Owned) -> bool:
+        """Whether it is still ours, and not forgotten."""
+        assigned = self._partitions.get(owned.partition)
+        return assigned is not None and assigned.subjects.get(owned.subject) is owned
+
+    def owns(self, delivery: Delivery) -> bool:
+        """Whether its partition is still ours."""
+        return delivery.partition in self._partitions
+
+    def holding(self, delivery: Delivery) -> Owned | None:
+        """The subject that a delivery is still pending of; None: it is no more, or not here."""
+        assigned = self._partitions.get(delivery.partition)
+        owned = assigned.subjects.get(delivery.subject) if assigned is not None else None
+        return owned if owned is not None and owned.state.holds(delivery) else None
+
+    def all(self) -> Iterator[Owned]:
+        """Changes during the iteration do no harm."""
+        for assigned in list(self._partitions.values()):
+            yield from list(assigned.subjects.values())
+
+    def note(self, owned: Owned) -> None:
+        """A decision has changed it: it may be among the pending or settling ones now."""
+        (self._pending if owned.state.deliveries else self._settling)[owned] = None
+
+    def pending(self) -> list[Owned]:
+        """Those with deliveries; what has none any more is settling from then on."""
+        over = [one for one in self._pending if not one.state.deliveries or not self.has(one)]
+        for owned in over:
+            del self._pending[owned]
+            self._settling[owned] = None
+        return list(self._pending)
+
+    def settling(self) -> list[Owned]:
+        """Those without anything to remember, which are forgotten as soon as that may be."""
+        over = [one for one in self._settling if not (one.state.empty and self.has(one))]
+        for owned in over:
+            del self._settling[owned]
+        return list(self._settling)
+
+    def note_digest(self, line: Line) -> None:
+        """Notes that a line is in a digest, until it is forgotten."""
+        if line.digest is not None:
+            self._digests.setdefault(line.digest, {})[line.owned] = None
+
+    def digest(self, channel: str, key: DigestKey) -> list[Line]:
+        """What is told together on a channel."""
+        found, together = [], self._digests.get(key, {})
+        for owned in list(together):
+            lines = [line for line in owned.lines() if line.digest == key]
+            if not lines or not self.has(owned):
+                del together[owned]
+                continue
+            found += [line for line in lines if line.key[1] == channel]
+        if not together:
+            self._digests.pop(key, None)
+        return found
+
+    def committed(self, partition: int, offset: int) -> None:
+        """Notes the group's position: events below it will not be read again."""
+        if partition in self._partitions:
+            self._partitions[partition].committed = offset
+
+    def forget_settled(self, owned: Owned) -> bool:
+        """Whether nothing of a subject is needed any more; it is then no longer owned.
+
+        An empty one is needed to recognise replays, as long as its event may be read again.
+        """
+        assigned = self._partitions.get(owned.partition)
+        state = owned.state
+        if assigned is None or not state.empty or state.offset >= assigned.committed:
+            return False
+        assigned.subjects.pop(owned.subject, None)
+        return True

@@ -1,0 +1,30 @@
+"""The rules that decide: as they are at one moment, and where to ask for those of now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warren.clock import Clock
+
+from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.holds import Holds, HoldsAt
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Routes and channels, and what people ask for at one moment."""
+
+    router: Router
+    holds: HoldsAt
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """People ask for other things as time goes on; routes stay as long as a session does."""
+
+    router: Router
+    holds: Holds
+    clock: Clock
+
+    def now(self) -> Rules:
+        return Rules(self.router, self.holds.at(self.clock.now_ms()))
