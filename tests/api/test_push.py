@@ -310,6 +310,17 @@ def test_an_interval_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, wr
         pusher.configured(Api().context)
 
 
+def test_headers_that_cannot_be_read_are_refused_unseen(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", f'a=b,x-key="{SECRET}"')
+    with pytest.raises(SettingsError) as refused:
+        pusher.configured(Api().context)
+    assert refused.value.setting == "OTEL_EXPORTER_OTLP_HEADERS"
+    assert SECRET not in str(refused.value) + caplog.text
+
+
 def test_an_endpoint_turns_pushes_on_and_the_end_is_told(start: Start) -> None:
     with http_receiver() as collector:
         service = start(

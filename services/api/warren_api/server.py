@@ -93,8 +93,8 @@ def run(settings: Settings, load: Callable[[], Settings] | None = None) -> None:
     changed.
 
     Raises SettingsError for an address that cannot be had or would be open to everyone, a
-    connection that cannot be made, or an interval of pushes that is none, and whatever ended the
-    feed.
+    connection that cannot be made, or variables of pushes that cannot be used, and whatever ended
+    the feed.
     """
     check_tls(settings.api)
     collect_seldom()

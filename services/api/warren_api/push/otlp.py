@@ -30,6 +30,7 @@ from opentelemetry.sdk.metrics.export import MetricExportResult
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.util.re import parse_env_headers
 from prometheus_client.core import Metric
+from warren.errors import SettingsError
 from warren.redaction import Redaction
 
 from warren_api.push.otlp_data import OtlpData
@@ -43,7 +44,7 @@ class OtlpReceiver:
     """A collector, or what else takes OTLP over HTTP. Used by one thread."""
 
     def __init__(self, started_at: int) -> None:
-        """Counters began at `started_at` at last, Unix milliseconds."""
+        """Counters began at `started_at` at last, Unix milliseconds. Raises SettingsError."""
         own = {
             "service.name": "warren",
             "service.instance.id": gethostname(),
@@ -131,9 +132,16 @@ def _cause(error: BaseException) -> str:
 
 
 def _header_values() -> list[str]:
-    names = (OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_METRICS_HEADERS)
-    written = [os.environ.get(name, "") for name in names]
-    return [value for text in written for value in parse_env_headers(text, liberal=True).values()]
+    """Raise SettingsError for headers that cannot be read: the library would log them."""
+    logging.getLogger(parse_env_headers.__module__).disabled = True
+    found: list[str] = []
+    for name in (OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_METRICS_HEADERS):
+        for written in filter(str.strip, os.environ.get(name, "").split(",")):
+            values = parse_env_headers(written, liberal=True).values()
+            if not values:
+                raise SettingsError(name, "write name=value,name=value, with values URL-encoded")
+            found += values
+    return found
 
 
 def _compression() -> Compression | None:

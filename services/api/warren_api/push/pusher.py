@@ -121,7 +121,7 @@ def configured(context: ApiContext) -> Pusher | None:
     """The pushes that OpenTelemetry's environment variables ask for, if they do.
 
     The variables may be meant for other processes: without the library nothing is pushed, and the
-    log says so. Raises SettingsError for an interval that is none.
+    log says so. Raises SettingsError for an interval or headers that are none.
     """
     endpoint = next(filter(None, map(os.environ.get, ENDPOINTS)), None)
     is_off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
