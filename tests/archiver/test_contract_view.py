@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from support.archive_events import NOW, Record, event_frame, key, lag_event, sample
+from warren.contracts import OffsetEvent
 from warren.contracts.topics import CATALOGUE, DEAD_LETTERS, LAG, LAG_STATUS, OFFSETS, Topic
 from warren_archiver.lake.contract_view import REFUSED_SCHEMA, ContractView, view_schema
 
@@ -62,28 +64,23 @@ def test_every_contract_survives_full_sparse_and_as_a_tombstone(
     assert not any(found[2][name] for name in own)
 
 
+def _rows(spark: SparkSession, topic: Topic, *records: Record) -> list[Row]:
+    view = ContractView(topic)
+    return view.accepted(view.parse(event_frame(spark, records))).collect()
+
+
 def test_kafka_coordinates_and_the_day_are_kept(spark: SparkSession) -> None:
     just_before_midnight = 1_795_305_599_999
     record = Record(
         key("billing"), json.dumps(GOOD).encode(), "p.lag", 3, 2**40, just_before_midnight
     )
-    view = ContractView(LAG)
-    row = view.accepted(view.parse(event_frame(spark, [record]))).collect()[0]
+    (row,) = _rows(spark, LAG, record)
     coordinates = (row["kafka_topic"], row["kafka_partition"], row["kafka_offset"])
     assert coordinates == ("p.lag", 3, 2**40)
     assert bytes(row["kafka_key"]) == b"prod|billing"
     assert row["kafka_timestamp"].astimezone(UTC).timestamp() * 1000 == just_before_midnight
     assert str(row["date"]) == "2026-11-21"
     assert row["deleted"] is False
-
-
-def test_an_event_may_say_itself_that_its_group_is_deleted(spark: SparkSession) -> None:
-    event = sample(OFFSETS.event, full=True) | {"deleted": True}
-    view = ContractView(OFFSETS)
-    frame = event_frame(spark, [Record(b"k", json.dumps(event).encode())])
-    row = view.accepted(view.parse(frame)).collect()[0]
-    assert row["deleted"] is True
-    assert row["group"] == event["group"]
 
 
 NOT_JSON = "not JSON, or a wrong type"
@@ -143,20 +140,31 @@ def test_what_contradicts_the_contract_is_quarantined_whole_with_the_reason(
     assert [row["kafka_offset"] for row in view.accepted(parsed).collect()] == [len(BAD)]
 
 
-def test_unknown_fields_and_white_space_are_no_reason(spark: SparkSession) -> None:
-    value = b"\n " + json.dumps(GOOD | {"new": {"x": [1]}}, indent=2).encode() + b"\r\n"
-    view = ContractView(LAG)
-    rows = view.accepted(view.parse(event_frame(spark, [Record(b"k", value)]))).collect()
-    assert rows[0]["total_lag"] == 7
+class NewerOffsetEvent(OffsetEvent):
+    """As a version to come may have it."""
+
+    mood: str | None = None
+
+
+def test_what_is_unknown_is_kept_for_the_version_that_knows_it(spark: SparkSession) -> None:
+    """Nor is white space a reason; and an event may say itself that its group is deleted."""
+    older = sample(OFFSETS.event, full=True) | {"deleted": True}
+    newer = older | {"mood": "well", "new": {"x": [1]}, "deleted": False}
+    values = [json.dumps(older).encode(), b"\n " + json.dumps(newer, indent=2).encode() + b"\r\n"]
+    records = [Record(b"k", value, offset=i) for i, value in enumerate(values)]
+    topic = dataclasses.replace(OFFSETS, event=NewerOffsetEvent)
+    rows = sorted(_rows(spark, topic, *records), key=lambda row: row["kafka_offset"])
+    assert [row["mood"] for row in rows] == [None, "well"]
+    found = [(row["deleted"], row["group"]) for row in _rows(spark, OFFSETS, *records)]
+    assert sorted(found) == [(False, older["group"]), (True, older["group"])]
 
 
 def test_bytes_with_line_breaks_are_read(spark: SparkSession) -> None:
     """Python's encoder breaks base64 after 76 characters."""
     event = sample(DEAD_LETTERS.event, full=True)
     event |= {"value": base64.encodebytes(b"\x00\xff" * 100).decode()}
-    view = ContractView(DEAD_LETTERS)
-    frame = event_frame(spark, [Record(None, json.dumps(event).encode())])
-    assert bytes(view.accepted(view.parse(frame)).collect()[0]["value"]) == b"\x00\xff" * 100
+    (row,) = _rows(spark, DEAD_LETTERS, Record(None, json.dumps(event).encode()))
+    assert bytes(row["value"]) == b"\x00\xff" * 100
 
 
 def test_a_time_that_no_reader_can_show_is_quarantined(spark: SparkSession) -> None:

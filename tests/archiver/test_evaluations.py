@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +24,6 @@ from warren_archiver.judging.groups import stored as as_stored
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, EVALUATION_STATES, EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
-from warren_archiver.silver.silver import ensure
 from warren_core.evaluation import RuleBook
 from warren_core.judgement.state import GroupState
 from warren_evaluator.batch import BatchEvaluator
@@ -137,11 +135,8 @@ def test_an_incident_goes_on_where_a_later_version_wrote_the_state() -> None:
 
 
 def test_evaluations_of_all_events_are_archived_once(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lake = Lake.at(str(tmp_path))
-    lake.ensure(spark)
-    ensure(spark, lake)
     records = _records()
     for part in (records[:9], records[9:]):
         frame = event_frame(spark, part)
@@ -180,13 +175,10 @@ def test_evaluations_of_all_events_are_archived_once(
 
 
 def test_a_group_that_has_moved_is_judged_in_the_order_of_time(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, lake: Lake
 ) -> None:
     """The topic got more partitions: in its new one a group's offsets are small again. And in one
     partition clocks may go back."""
-    lake = Lake.at(str(tmp_path))
-    lake.ensure(spark)
-    ensure(spark, lake)
     events = commits(115, 116, 117, 0, 0, 118)
     records = [
         Record(group_key("prod", event.group), event.to_bytes(), TOPIC, *place, NOW + at)
