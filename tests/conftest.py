@@ -50,16 +50,11 @@ settings.load_profile("warren")
 
 # They share a running Warren, or Spark: each folder in one worker, from the beginning.
 HEAVY = ("end_to_end", "archiver", "containers")
-# Half of all processor time is the archiver's: three workers share it, of which each has a Spark of
-# its own. That needs for the first queries several times what it needs for later ones.
+# The archiver's tests share one Spark: its first queries need several times what later ones need.
+# Those of whole processes need none: another worker has them.
 APART = {
     "tests/archiver/test_process.py": "archiver: processes",
     "tests/archiver/test_cluster.py": "archiver: processes",
-    "tests/archiver/test_silver.py": "archiver: tables",
-    "tests/archiver/test_gold.py": "archiver: tables",
-    "tests/archiver/test_analytics_page.py": "archiver: tables",
-    "tests/archiver/test_evaluations.py": "archiver: tables",
-    "tests/archiver/test_upkeep.py": "archiver: tables",
 }
 # These wait for servers most: begun early, no worker is left alone with one of their files.
 SLOW = ("evaluator", "notifier", "collector", "freshness")

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,18 +17,14 @@ from typing import Protocol
 import psutil
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
-from pyspark.sql import SparkSession
 from support.archive_events import NOW, key, lag_event, offset_event
+from support.other_readers import rows_of
 from support.processes import still_running
 from support.waiting import eventually
-from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE, LAG, OFFSETS
 from warren.settings import Settings
 from warren.settings.archiver import SMALL_BATCHES
 from warren.settings_file import load_settings
-from warren_archiver.check.recount import check
-from warren_archiver.lake.lake import Lake
-from warren_archiver.streaming.archive import archive
 
 pytestmark = pytest.mark.timeout(1200)
 PATIENCE = 300.0  # seconds; Spark starts in 10 s on an idle machine, and in minutes on a busy one
@@ -109,9 +104,14 @@ class Archiver:
         actions = map(json.loads, max(commits).read_text().splitlines())
         return next((int(a["txn"]["version"]) for a in actions if "txn" in a), -1)
 
+    def archived(self) -> list[Place]:
+        """One for each row, as a reader without Spark finds them."""
+        rows = rows_of(self.lake / "bronze" / "events", 'topic, "partition", "offset"')
+        return sorted((topic, partition, offset) for topic, partition, offset in rows)
 
-def test_kill_9_in_the_middle_of_batches_loses_and_repeats_nothing(
-    spark: SparkSession, spark_jars: Path, broker: HasBootstrap, unique: str, tmp_path: Path
+
+def test_whoever_is_killed_in_the_middle_of_batches_nothing_is_lost_or_repeated(
+    spark_jars: Path, broker: HasBootstrap, unique: str, tmp_path: Path
 ) -> None:
     archiver = Archiver(tmp_path / "warren.toml", tmp_path / "lake")
     settings = _settings(archiver, broker.bootstrap, unique, spark_jars)
@@ -120,11 +120,16 @@ def test_kill_9_in_the_middle_of_batches_loses_and_repeats_nothing(
     with archiver.running() as process:
         _await_batches(archiver, process, stream)
         _feed_until(process, archiver, stream, lambda: archiver.begun() > archiver.done())
-        os.killpg(process.pid, signal.SIGKILL)  # as `warren up` and containers end it
+        for child in _jvms(process):  # as the kernel does where memory is short
+            child.kill()
+        assert process.wait(PATIENCE) == 1, archiver.log.read_text()
+        last = archiver.log.read_text().splitlines()[-1]
+        assert "Spark's JVM has ended" in last
+        assert "archiver.memory" in last
+
     with archiver.running() as process:
         _await_batches(archiver, process, stream)
-        jvms = psutil.Process(process.pid).children(recursive=True)
-        assert jvms
+        jvms = _jvms(process)
         # The rows are in the table; Spark's own note is not written.
         _feed_until(process, archiver, stream, lambda: archiver.in_table() > archiver.done())
         process.kill()  # Python alone
@@ -134,50 +139,28 @@ def test_kill_9_in_the_middle_of_batches_loses_and_repeats_nothing(
             timeout=PATIENCE,
             message="the JVM ends with its Python",
         )
-    stream.send()
-    archive(spark, settings, threading.Event(), once=True, clock=SystemClock())
-    assert _archived(spark, settings) == _records(settings)
-    found = {c.topic.removeprefix(f"{unique}."): c for c in check(spark, settings, wait=0)}
-    assert all(c.equal and c.behind == 0 for c in found.values()), found
-    offsets, lag = found[OFFSETS.name], found[LAG.name]
-    assert offsets.archived == 4 * lag.archived > 0
 
-
-Working = tuple[Archiver, subprocess.Popen[bytes]]
-
-
-@pytest.fixture
-def working(
-    spark_jars: Path, broker: HasBootstrap, unique: str, tmp_path: Path
-) -> Iterator[Working]:
-    """An archiver that has written batches, and its process."""
-    archiver = Archiver(tmp_path / "warren.toml", tmp_path / "lake")
-    settings = _settings(archiver, broker.bootstrap, unique, spark_jars)
-    stream = Stream(Producer({"bootstrap.servers": broker.bootstrap}), settings)
     with archiver.running() as process:
         _await_batches(archiver, process, stream)
-        yield archiver, process
-
-
-def test_a_stop_that_reaches_the_jvm_too_is_a_clean_end(working: Working) -> None:
-    """As systemd stops a service: every process of it gets the signal."""
-    archiver, process = working
-    os.killpg(process.pid, signal.SIGTERM)
-    assert process.wait(PATIENCE) == 0, archiver.log.read_text()
+        records = _records(settings)
+        assert len(records) > 10
+        eventually(
+            lambda: len(archiver.archived()) >= len(records),
+            timeout=PATIENCE,
+            message="all is archived",
+        )
+        # As systemd stops a service: every process of it gets the signal.
+        os.killpg(process.pid, signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0, archiver.log.read_text()
+    assert archiver.archived() == records
     assert "Traceback" not in archiver.log.read_text()
 
 
-def test_a_jvm_that_was_killed_is_told_in_a_line(working: Working) -> None:
-    """As the kernel does where memory is short."""
-    archiver, process = working
-    for child in psutil.Process(process.pid).children(recursive=True):
-        if child.name() == "java":
-            child.kill()
-    assert process.wait(PATIENCE) == 1, archiver.log.read_text()
-    assert "Traceback" not in archiver.log.read_text()
-    last = archiver.log.read_text().splitlines()[-1]
-    assert "Spark's JVM has ended" in last
-    assert "archiver.memory" in last
+def _jvms(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    children = psutil.Process(process.pid).children(recursive=True)
+    jvms = [child for child in children if child.name() == "java"]
+    assert jvms
+    return jvms
 
 
 def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path) -> Settings:
@@ -222,14 +205,6 @@ def _feed_until(
         return False
 
     eventually(look, timeout=PATIENCE, message="the archiver is where it shall be")
-
-
-def _archived(spark: SparkSession, settings: Settings) -> list[Place]:
-    """One for each row."""
-    lake = Lake.at(settings.archiver.path)
-    table = lake.read(spark, lake.events)
-    assert table is not None
-    return sorted(tuple(row) for row in table.select("topic", "partition", "offset").collect())
 
 
 def _records(settings: Settings) -> list[Place]:
