@@ -62,14 +62,13 @@ def with_tables(page: str) -> str:
     """The page with what the code says of its rules."""
     rules = ["| rule | in a sentence | what it learns | when it speaks |", "|---|---|---|---|"]
     rules += [f"| {r.name} | {r.sentence} | {r.learns} | {r.speaks} |" for r in RULES]
-    rows = ["| parameter | of | is | unit | what it means |", "|---|---|---|---|---|"]
+    rows = ["| parameter | of | is | what it means |", "|---|---|---|---|"]
     units = meanings()
     for rule in RULES:
         for name in rule.parameters:
-            value, unit = getattr(BY, name), units[name].unit
-            shown = duration(value) if unit == "ms" else f"{value:g}"
-            unit = "time" if unit == "ms" else unit
-            rows.append(f"| `{name}` | {rule.name} | {shown} | {unit} | {units[name].text} |")
+            value, (unit, text) = getattr(BY, name), units[name]
+            shown = duration(value) if unit == "ms" else f"{value:g} {unit}"
+            rows.append(f"| `{name}` | {rule.name} | {shown} | {text} |")
     return _filled(_filled(page, "rules", rules), "parameters", rows)
 
 
