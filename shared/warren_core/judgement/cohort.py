@@ -9,6 +9,7 @@ those of now, groups that are and were OK are told of in full. Causes and explan
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -35,11 +36,18 @@ from warren_core.evaluation.packed_windows import pack_parts
 from warren_core.evaluation.verdicts import GroupVerdicts, are_expired, judge_groups
 from warren_core.judgement import columns
 from warren_core.judgement.brief import Brief, Entry
-from warren_core.judgement.columns import only_kept
 from warren_core.judgement.judge import Judged
 from warren_core.judgement.lag_events import LagColumns, lag_event
 from warren_core.judgement.observation import observe_together
-from warren_core.judgement.state import Applied, GroupState, Rows, lag_of, steps_of
+from warren_core.judgement.state import (
+    Applied,
+    GroupState,
+    Rows,
+    lag_of,
+    least_lag_of,
+    only_kept,
+    steps_of,
+)
 from warren_core.judgement.update import (
     correct,
     forget_other_logs,
@@ -49,7 +57,7 @@ from warren_core.judgement.update import (
     remember_log_ends,
     shown,
 )
-from warren_core.judgement.verdict import bad_rows, by_rules, least_lag_of
+from warren_core.judgement.verdict import bad_rows, by_rules
 
 MOST_ROWS = 20_000
 """Partitions that are judged in one go: more do not fit into the processor's caches."""
@@ -185,8 +193,9 @@ class _Cohort:
             track = None
         if track is not None:
             learn(track, observation, self._all, observed)
-        told = observation.told(len(self._group), only_kept(rows.told)) if columns.KEPT else None
-        rows = rows._replace(track=track, told=only_kept(told))
+        observation = replace(observation, before=only_kept(rows.told))
+        told = observation.told if columns.KEPT else None
+        rows = rows._replace(track=track, told=told)
         lag = lag_of(latest, steps)
         evidence = self._evidence(rows, least_lag_of(latest, windows, lag, steps))
         verdicts = by_rules(evidence, self._all)

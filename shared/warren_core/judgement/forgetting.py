@@ -14,7 +14,16 @@ from warren_core.evaluation import UNKNOWN, Column
 from warren_core.judgement.state import GroupState
 
 
-def forgotten(request: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, GroupState] | None:
+def heard(event: OffsetEvent, known: GroupState | None) -> tuple[OffsetEvent, GroupState] | None:
+    """The event and what is known as far as they count: without what is forgotten, or will be by
+    this request. None where that leaves nothing to judge; `known` has partitions to forget.
+    """
+    if known is None:
+        return None
+    return _forgotten(event, known) if event.forget is not None else _recalled(event, known)
+
+
+def _forgotten(request: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, GroupState] | None:
     """The request as an event that removes what it asks for, at the moment of the last one, and the
     state that remembers it; None where there is nothing to forget.
     """
@@ -52,7 +61,7 @@ def _to_forget(request: OffsetEvent, known: GroupState) -> dict[str, list[int]]:
     return {topic: partitions for topic, partitions in chosen.items() if partitions}
 
 
-def recalled(event: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, GroupState]:
+def _recalled(event: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, GroupState] | None:
     """The event without what is still forgotten, and the state without what has committed."""
     forgotten = dict(known.forgotten)
     topics: dict[str, TopicPositions] = {}
@@ -66,6 +75,8 @@ def recalled(event: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, GroupS
     for topic, partitions in event.removed.items():
         if left := forgotten.pop(topic, frozenset()).difference(partitions):
             forgotten[topic] = left
+    if not known.layout.topics and not topics:
+        return None
     status = Status.OK if known.status is Status.NOTFOUND else known.status
     return (
         event.model_copy(update={"topics": topics}),

@@ -1,4 +1,5 @@
-"""Identities of incidents, the times during which a group is not OK, and of status changes.
+"""Incidents, the times during which a group is not OK: their identities, and status changes as they
+are published on `warren.lag-status`.
 
 Nothing here is random: the same events give the same ids, so that a replay tells nobody anything
 new.
@@ -7,13 +8,95 @@ new.
 from __future__ import annotations
 
 import uuid
+from datetime import UTC, datetime, timedelta
 
+from warren.contracts import (
+    MAX_PARTITIONS,
+    BadPartition,
+    Cause,
+    EndReasonName,
+    MaxLag,
+    OffsetEvent,
+    StatusChange,
+    StatusChangeEvent,
+)
 from warren.contracts.lag_event import Incident
-from warren.contracts.status import Status
+from warren.contracts.status import Status, group_name, partition_name
 
-from warren_core.judgement.state import Applied
+from warren_core.evaluation import UNKNOWN
+from warren_core.judgement.columns import Latest
+from warren_core.judgement.state import Applied, GroupState
+from warren_core.judgement.verdict import Verdict
 
+_ENDS: dict[EndReasonName, str] = {
+    "group_deleted": "the group was deleted",
+    "group_expired": "the group has not committed for longer than it is kept",
+    "group_forgotten": "the group was forgotten on request until it commits again",
+}
 _NAMESPACE = uuid.UUID("6d2a1f0e-5b0c-5f3a-9d7e-3a1c62f0b8d4")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def status_change(
+    event: OffsetEvent,
+    before: GroupState,
+    state: GroupState,
+    verdict: Verdict,
+    cause: Cause | None = None,
+) -> StatusChangeEvent | None:
+    """A group went from one status to another; None where it did not."""
+    if state.status is before.status:
+        return None
+    began = before.opened_at if state.opened_at is None else state.opened_at
+    assert began is not None  # a status other than OK, before or now, has an incident
+    group, why, late = verdict.group, verdict.why, verdict.late
+    listed = [_bad_partition(state, verdict, row) for row in why.worst_first[:MAX_PARTITIONS]]
+    return _change(
+        event,
+        StatusChange(
+            cluster=event.cluster,
+            group=event.group,
+            status=group_name(group.status),
+            previous=group_name(before.status),
+            reason=why.reason,
+            explanation=why.explanation,
+            cause=cause,
+            incident_id=incident_id(event.cluster, event.group, began),
+            opened_at=began,
+            total_lag=group.total_lag,
+            late_ms=None if late is None else late.late_ms,
+            time_to_loss_ms=None if late is None else late.time_to_loss_ms,
+            max_lag=_max_lag(state, verdict),
+            partition_counts={partition_name(status): n for status, n in group.counts.items()},
+            partitions=listed,
+            partitions_omitted=len(why.worst_first) - len(listed),
+        ),
+    )
+
+
+def incident_ended(
+    event: OffsetEvent, known: GroupState | None, reason: EndReasonName
+) -> StatusChangeEvent | None:
+    """A group is no more; None where it had no open incident."""
+    if known is None or known.opened_at is None:
+        return None
+    return _change(
+        event,
+        StatusChange(
+            cluster=event.cluster,
+            group=event.group,
+            status="NOTFOUND",
+            previous=group_name(known.status),
+            reason=reason,
+            explanation=_ENDS[reason],
+            incident_id=incident_id(event.cluster, event.group, known.opened_at),
+            opened_at=known.opened_at,
+            total_lag=0,
+            max_lag=None,
+            partition_counts={},
+            partitions=[],
+        ),
+    )
 
 
 def derived_id(*of: object) -> str:
@@ -35,3 +118,41 @@ def incident(cluster: str, group: str, opened: int | None) -> Incident | None:
     if opened is None:
         return None
     return Incident(id=incident_id(cluster, group, opened), opened_at=opened)
+
+
+def _change(event: OffsetEvent, data: StatusChange) -> StatusChangeEvent:
+    applied = Applied.by(event)
+    return StatusChangeEvent(
+        id=change_id(
+            event.cluster, event.group, applied, Status[data.previous], Status[data.status]
+        ),
+        source=f"/warren/clusters/{event.cluster}",
+        subject=event.group,
+        time=_EPOCH + timedelta(milliseconds=event.observed_at),
+        data=data,
+    )
+
+
+def _bad_partition(state: GroupState, verdict: Verdict, row: int) -> BadPartition:
+    topic, partition = state.layout.name(row)
+    latest = state.latest[:, row].tolist()
+    lag, why = int(verdict.lag[row]), verdict.why.by_row[row]
+    return BadPartition(
+        topic=topic,
+        partition=partition,
+        status=partition_name(int(verdict.partitions.status[row])),
+        lag=None if lag == UNKNOWN else lag,
+        committed=latest[Latest.COMMITTED],
+        log_end=latest[Latest.LOG_END],
+        committed_at=latest[Latest.COMMITTED_AT],
+        reason=why.reason,
+        explanation=why.sentence,
+    )
+
+
+def _max_lag(state: GroupState, verdict: Verdict) -> MaxLag | None:
+    row = verdict.group.max_lag_row
+    if row is None:
+        return None
+    topic, partition = state.layout.name(row)
+    return MaxLag(topic=topic, partition=partition, lag=int(verdict.lag[row]))

@@ -2,7 +2,7 @@
 
 Pure: takes "now" from the event and asks nobody anything. The way of an event is straight: it is
 admitted, its observation goes into the state (`update`), the state gets a verdict (`verdict`), one
-that is not OK a cause (`causes`), and both are told (`lag_events`, `status_changes`).
+that is not OK a cause (`causes`), and both are told (`incidents`, `lag_events`).
 """
 
 from __future__ import annotations
@@ -10,20 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-from warren.contracts import Cause, LagEvent, OffsetEvent, Status, StatusChangeEvent
+from warren.contracts import EndReasonName, LagEvent, OffsetEvent, Status, StatusChangeEvent
 
-from warren_core.evaluation import UNKNOWN, Column, GroupRules, is_expired, presence_of
+from warren_core.evaluation import UNKNOWN, GroupRules, is_expired, presence_of
 from warren_core.judgement.causes.catalogue import find_cause
 from warren_core.judgement.facts import Facts, Knowledge
-from warren_core.judgement.forgetting import forgotten, recalled
+from warren_core.judgement.forgetting import heard
+from warren_core.judgement.incidents import incident_ended, status_change
 from warren_core.judgement.lag_events import LagColumns, lag_event
-from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.observation import check_ranges
 from warren_core.judgement.state import GroupGone, GroupState, Rows
-from warren_core.judgement.status_changes import incident_ended, status_change
 from warren_core.judgement.update import Updated, updated_state
-from warren_core.judgement.verdict import Verdict, verdict_on
+from warren_core.judgement.verdict import verdict_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +60,14 @@ class Taken:
 
 
 class _Admitted(NamedTuple):
-    """An event that counts, and what counts of what was known. `forgets`: somebody asked to."""
+    """An event that counts, and what counts of what was known."""
 
     event: OffsetEvent
     known: GroupState | None
     source_offset: int
-    forgets: bool = False
 
 
 NOTHING_ELSE = Knowledge()
-ENOUGH_COMMITS = 4
-"""Of a partition of which nothing was known: by then it goes on."""
 Outcome = Duplicate | Nothing | Taken | Judged | Ended
 
 
@@ -93,34 +88,26 @@ def judge(
     admitted = _admit(event, state, source_offset)
     if not isinstance(admitted, _Admitted):
         return admitted
-    event, known, source_offset, forgets = admitted
-    updated = updated_state(event, known, rules, source_offset)
-    if forgets and not updated.state.layout.topics:
-        unknown = replace(updated.state, status=Status.NOTFOUND, opened_at=None)
-        return Ended(unknown, incident_ended(event, known, "group_forgotten"))
-    if not forgets and (more_follows or event.part + 1 < event.parts):
-        return Taken(updated.state)
-    if not forgets and is_expired(
-        updated.state.windows, event.observed_at, rules.group.expire_group_ms
-    ):
-        if known is None:
-            return Nothing()
-        gone = GroupGone.by(event, source_offset)
-        return Ended(gone, incident_ended(event, known, "group_expired"))
-    verdict = verdict_on(updated, known, knowledge)
-    after = updated.state.judged(verdict.group.status, verdict.onset)
-    is_over = known is not None and known.is_incident_alone and after.status is Status.OK
-    if is_over and not forgets and not _goes_on(updated.state):
-        return Taken(updated.state)
-    cause, late = None, None
-    if verdict.onset is not None:
-        late = knowledge.lateness_at(event.observed_at)
-        cause = _cause(event, after, updated, verdict, rules, knowledge, late)
-    columns = LagColumns.of(Rows.of(after), verdict.lag, verdict.partitions)
-    policy = rules.group.policy
-    report = lag_event(event, after, columns, verdict.group, policy, verdict.why, cause)
-    change = status_change(event, updated.state, after, verdict, cause, late)
-    return Judged(after, report, change)
+    forgets = event.forget is not None
+    event, known, source_offset = admitted
+    after: GroupState | GroupGone = GroupGone.by(event, source_offset)
+    ends: EndReasonName = "group_deleted"
+    if not event.deleted:
+        updated = updated_state(event, known, rules, source_offset)
+        if forgets and not updated.state.layout.topics:
+            ends = "group_forgotten"
+            after = replace(updated.state, status=Status.NOTFOUND, opened_at=None)
+        elif not forgets and (more_follows or event.part + 1 < event.parts):
+            return Taken(updated.state)
+        elif not forgets and is_expired(
+            updated.state.windows, event.observed_at, rules.group.expire_group_ms
+        ):
+            if known is None:
+                return Nothing()
+            ends = "group_expired"
+        else:
+            return _judged(event, known, updated, rules, knowledge)
+    return Ended(after, incident_ended(event, known, ends))
 
 
 def _admit(
@@ -129,56 +116,50 @@ def _admit(
     """Raises ContractViolation."""
     check_ranges(event)
     known = state if isinstance(state, GroupState) else None
-    if event.forget is not None:
-        request = forgotten(event, known) if known else None
-        if request is None:
-            return Nothing()
-        return _Admitted(*request, request[1].applied.source_offset, forgets=True)
-    if state is not None and not state.applied.is_before(event, source_offset):
-        return Duplicate()
-    known = known and known.followed_by(event)
-    if event.deleted:
-        change = incident_ended(event, known, "group_deleted")
-        return Ended(GroupGone.by(event, source_offset), change)
-    if known is not None and known.forgotten:
-        event, known = recalled(event, known)
-        if not known.layout.topics and not event.topics:
-            return Nothing()
-    return _Admitted(event, known, source_offset)
+    if event.forget is None:
+        if state is not None and not state.applied.is_before(event, source_offset):
+            return Duplicate()
+        known = known and known.followed_by(event)
+        if event.deleted or known is None or not known.forgotten:
+            return _Admitted(event, known, source_offset)
+    elif known is not None:
+        source_offset = known.applied.source_offset
+    counts = heard(event, known)
+    return Nothing() if counts is None else _Admitted(*counts, source_offset)
 
 
-def _goes_on(state: GroupState) -> bool:
-    """Whether all partitions have nothing left, or have gone on since anything is known of them."""
-    windows = state.windows
-    left = state.lag != 0  # unknown is not nothing
-    advanced = windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
-    goes_on = (windows.filled >= ENOUGH_COMMITS) & advanced
-    return bool(np.all(goes_on | ~left | (windows.filled == 0)))
-
-
-def _cause(
+def _judged(
     event: OffsetEvent,
-    state: GroupState,
+    known: GroupState | None,
     updated: Updated,
-    verdict: Verdict,
     rules: GroupRules,
     knowledge: Knowledge,
-    late: Lateness | None,
-) -> Cause:
-    told = updated.state.told
-    if told is None:
-        told = updated.observation.told(len(state.layout), None)
-    facts = Facts(
-        group=event.group,
-        state=state,
-        told=told,
-        status=verdict.partitions.status,
-        counts=verdict.group.counts,
-        lag=verdict.least_lag,
-        bad=verdict.why.worst_first,
-        presence=presence_of(event.group_state),
-        membership=knowledge.membership(),
-        lateness=late,
-        log_ends_apart_ms=rules.group.log_ends_apart_ms,
-    )
-    return find_cause(facts)
+) -> Judged | Taken:
+    verdict = verdict_on(updated, knowledge)
+    before = updated.state
+    after = before.judged(verdict.group.status, verdict.onset)
+    is_over = known is not None and known.is_incident_alone and after.status is Status.OK
+    if is_over and not before.goes_on:
+        return Taken(before)
+    cause = None
+    if verdict.onset is not None:
+        cause = find_cause(
+            Facts(
+                group=event.group,
+                state=after,
+                told=updated.observation.told,
+                status=verdict.partitions.status,
+                counts=verdict.group.counts,
+                lag=verdict.least_lag,
+                bad=verdict.why.worst_first,
+                presence=presence_of(event.group_state),
+                membership=knowledge.membership(),
+                lateness=verdict.late,
+                log_ends_apart_ms=rules.group.log_ends_apart_ms,
+            )
+        )
+    change = status_change(event, before, after, verdict, cause)
+    columns = LagColumns.of(Rows.of(after), verdict.lag, verdict.partitions)
+    policy = rules.group.policy
+    report = lag_event(event, after, columns, verdict.group, policy, verdict.why, cause)
+    return Judged(after, report, change)

@@ -42,6 +42,11 @@ class Layout:
             start = self._starts[topic]
             yield topic, partitions, slice(start, start + len(partitions))
 
+    @property
+    def ranges(self) -> dict[str, slice]:
+        """The rows of each topic."""
+        return {topic: rows for topic, _, rows in self.slices()}
+
     def counts(self) -> Iterator[tuple[str, int]]:
         """Topic, number of its partitions."""
         return ((topic, len(partitions)) for topic, partitions in self.topics.items())

@@ -12,8 +12,9 @@ from warren.errors import ContractViolation
 from warren.words import LATEST_MOMENT  # keeps differences of times within 64 bits, too
 
 from warren_core.evaluation import MAX_TIME, UNKNOWN, Int64, presence_of
-from warren_core.judgement.columns import Latest, Told, unknown
+from warren_core.judgement.columns import Latest, Told
 from warren_core.judgement.layout import Layout
+from warren_core.judgement.state import unknown
 
 MAX_PARTITION = 2**31 - 1
 MOST_PARTITIONS = 1_000_000  # of a topic, for who has a row for each number: a cluster has fewer
@@ -33,19 +34,14 @@ class Observation:
     order: int | Int64  # of its commits among those of their partition: for all, or [N]
     presence: int | Int64  # of members: a Presence, for all, or [N]
 
-    def optional(self, column: Told) -> int | Int64:
-        """For all, or [N]; UNKNOWN where it was not told. Raises ContractViolation."""
-        name = column.field
-        lists = [getattr(positions, name) for _, positions in self.topics]
-        if all(values is None for values in lists):
-            return UNKNOWN
-        sizes = [len(positions.partition) for _, positions in self.topics]
-        padded = zip(lists, sizes, strict=True)
-        return _column(self.topics, name, [v or [UNKNOWN] * size for v, size in padded])
+    last_stable: int | Int64  # for all, or [N]; UNKNOWN where it was not asked for
+    partitions: int  # of the layout
+    before: Int64 | None = None  # [Told, partition of the layout] as told before, by other parts
 
-    def told(self, partitions: int, before: Int64 | None) -> Int64:
-        """[Told, partition] with what was told before of others. Raises ContractViolation."""
-        told = unknown(Told, partitions) if before is None else before
+    @property
+    def told(self) -> Int64:
+        """[Told, partition of the layout] Raises ContractViolation."""
+        told = unknown(Told, self.partitions) if self.before is None else self.before
         start = 0
         for topic, positions in self.topics:
             rows = self.rows[start : start + len(positions.partition)]
@@ -79,8 +75,10 @@ def check_columns(event: OffsetEvent) -> None:
     _latest(list(event.topics.items()))
 
 
-def observe(event: OffsetEvent, layout: Layout) -> Observation:
-    """The layout must have all partitions of the event. Raises ContractViolation."""
+def observe(event: OffsetEvent, layout: Layout, before: Int64 | None = None) -> Observation:
+    """The layout must have all partitions of the event; `before`: [Told, partition], changed in
+    place. Raises ContractViolation.
+    """
     topics = list(event.topics.items())
     return Observation(
         topics,
@@ -90,6 +88,9 @@ def observe(event: OffsetEvent, layout: Layout) -> Observation:
         event.observed_at,
         order_of(event),
         presence_of(event.group_state),
+        _optional(topics, Told.LAST_STABLE),
+        len(layout),
+        before,
     )
 
 
@@ -110,6 +111,8 @@ def observe_together(
         np.repeat(np.array([event.observed_at for event in events], np.int64), named),
         np.repeat(np.array([order_of(event) for event in events], np.int64), named),
         np.repeat(np.array([presence_of(event.group_state) for event in events], np.int64), named),
+        _optional(topics, Told.LAST_STABLE),
+        sum(map(len, layouts)),
     )
 
 
@@ -128,6 +131,16 @@ def _latest(topics: Topics) -> Int64:
         latest[column] = _column(topics, name, [getattr(each, name) for _, each in topics])
     np.clip(latest[Latest.COMMITTED_AT], -MAX_TIME, MAX_TIME, out=latest[Latest.COMMITTED_AT])
     return latest
+
+
+def _optional(topics: Topics, column: Told) -> int | Int64:
+    """For all, or [N]; UNKNOWN where it was not told. Raises ContractViolation."""
+    lists = [getattr(positions, column.field) for _, positions in topics]
+    if all(values is None for values in lists):
+        return UNKNOWN
+    sizes = [len(positions.partition) for _, positions in topics]
+    padded = [v or [UNKNOWN] * size for v, size in zip(lists, sizes, strict=True)]
+    return _column(topics, column.field, padded)
 
 
 def _column(topics: Topics, name: str, lists: Sequence[list[int]]) -> Int64:
@@ -149,9 +162,9 @@ def _rows(events: Sequence[OffsetEvent], layouts: Sequence[Layout], starts: Int6
     if all(_is_whole(event, layout) for event, layout in both):
         return np.arange(sum(map(len, layouts)))
     rows: Iterable[Int64] = (
-        layout.rows(topic, columns.partition) + start
+        layout.rows(topic, positions.partition) + start
         for (event, layout), start in zip(both, starts.tolist(), strict=True)
-        for topic, columns in event.topics.items()
+        for topic, positions in event.topics.items()
     )
     return np.concatenate([np.zeros(0, np.int64), *rows])
 
@@ -161,7 +174,7 @@ def _is_whole(event: OffsetEvent, layout: Layout) -> bool:
     if len(event.topics) != len(layout.topics):
         return False
     pairs = zip(event.topics.items(), layout.topics.items(), strict=True)
-    for (topic, columns), (known, partitions) in pairs:
-        if topic != known or tuple(columns.partition) != partitions:
+    for (topic, positions), (known, partitions) in pairs:
+        if topic != known or tuple(positions.partition) != partitions:
             return False
     return True

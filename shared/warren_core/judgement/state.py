@@ -10,9 +10,20 @@ import numpy as np
 from warren.contracts.offset_event import OffsetEvent, SourceName
 from warren.contracts.status import Status
 
-from warren_core.evaluation import UNKNOWN, Began, Int64, Onset, Track, Windows
+from warren_core.evaluation import (
+    UNKNOWN,
+    Began,
+    Column,
+    GroupRules,
+    Int64,
+    Onset,
+    PartitionRules,
+    Track,
+    Windows,
+)
 from warren_core.evaluation.commit_convention import Commits, last_processed
-from warren_core.judgement.columns import Latest, Told, only_kept, taken, unknown
+from warren_core.judgement import columns
+from warren_core.judgement.columns import EventColumn, Latest, Told
 from warren_core.judgement.layout import Layout
 
 Forgotten = Mapping[str, frozenset[int]]
@@ -22,6 +33,8 @@ MADE_ANEW_AFTER_MS = 10 * 60_000
 AHEAD_MS = 10 * 60_000
 """An event dated so long before one that is above it in the log shows that the other was ahead."""
 MOST_OPENINGS = 6
+ENOUGH_COMMITS = 4
+"""Of a partition of which nothing was known: by then it goes on."""
 _NO_POSITION = -1  # of a group that several sources know, too
 
 
@@ -113,6 +126,20 @@ class GroupState:
         """[partition]"""
         return lag_of(self.latest, self.steps)
 
+    @property
+    def least_lag(self) -> Int64:
+        """[partition] what partitions are judged by."""
+        return least_lag_of(self.latest, self.windows, self.lag, self.steps)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether all partitions have nothing left, or have gone on since anything is known."""
+        windows = self.windows
+        left = self.lag != 0  # unknown is not nothing
+        advanced = windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
+        goes_on = (windows.filled >= ENOUGH_COMMITS) & advanced
+        return bool(np.all(goes_on | ~left | (windows.filled == 0)))
+
     @classmethod
     def of_incident(
         cls, applied: Applied, status: Status, opened_at: int | None, intervals: int
@@ -136,13 +163,21 @@ class GroupState:
         windows.forget_orders()
         return replace(known, windows=windows)
 
-    def grown(self, layout: Layout, intervals: int) -> GroupState:
-        """A copy with these partitions, which an update may change in place: nothing is known of
-        those that are new.
+    def grown(self, event: OffsetEvent, rules: GroupRules) -> tuple[GroupState, PartitionRules]:
+        """A copy with the event's partitions, which an update may change in place, and the rules by
+        its rows. Nothing is known of partitions that are new.
         """
-        rows = Rows.of(self).take(self.layout.rows_of(layout), intervals)
+        named = {topic: positions.partition for topic, positions in event.topics.items()}
+        layout = self.layout.after(event.removed, named)
+        of_rows = PartitionRules.of(rules, layout.counts())
+        before = self if event.part else replace(self, told=only_kept(self.told))
+        rows = Rows.of(before).take(self.layout.rows_of(layout), of_rows.slots)
+        if "progress" not in of_rows.policies:
+            rows = rows._replace(track=None)
+        elif rows.track is None:
+            rows = rows._replace(track=Track.empty(len(layout)))
         commits = {topic: seen for topic, seen in self.commits.items() if topic in layout.topics}
-        return replace(self, layout=layout, commits=commits, **rows._asdict())
+        return replace(self, layout=layout, commits=commits, **rows._asdict()), of_rows
 
     def judged(self, status: Status, onset: Onset | None) -> GroupState:
         """What is remembered once the group was judged, at the time of the event."""
@@ -153,7 +188,6 @@ class GroupState:
             opened_at=since,
             onset=onset,
             openings=openings(self.openings, since),
-            told=only_kept(self.told),
         )
 
     def _begun_anew(self) -> GroupState:
@@ -195,11 +229,11 @@ class Rows(NamedTuple):
     def take(self, rows: Int64, intervals: int) -> Rows:
         """A copy with these rows; a negative one is a partition of which nothing is known."""
         return Rows(
-            latest=taken(self.latest, rows),
+            latest=_taken(self.latest, rows),
             windows=self.windows.resized(intervals).take(rows),
             track=None if self.track is None else self.track.take(rows),
             onset=None if self.onset is None else self.onset.take(rows),
-            told=None if self.told is None else taken(self.told, rows),
+            told=None if self.told is None else _taken(self.told, rows),
         )
 
     def copied(self) -> Rows:
@@ -257,6 +291,33 @@ def _joined_tracks(tracks: Sequence[Track | None]) -> Track | None:
     return Track(marks, np.concatenate([track.figures for track in known], axis=1))
 
 
+def unknown(of: type[EventColumn], partitions: int) -> Int64:
+    """[column, partition]"""
+    return np.full((len(of), partitions), UNKNOWN, np.int64)
+
+
+def _taken(values: Int64, rows: Int64) -> Int64:
+    """A copy of [column, partition] with these rows; a negative one is a partition that is new."""
+    if not values.shape[1]:
+        return np.full((len(values), len(rows)), UNKNOWN, np.int64)
+    return np.where(rows >= 0, values[:, rows], UNKNOWN)
+
+
+def only_kept(told: Int64 | None) -> Int64 | None:
+    """Of [Told, partition] what is kept once an observation is whole; None where that is none."""
+    if told is None or not columns.KEPT:
+        return None
+    return np.where(np.isin(np.arange(len(Told)), list(columns.KEPT))[:, None], told, UNKNOWN)
+
+
+def as_declared(told: Int64) -> Int64:
+    """[column, partition] as another version of Warren declared it, as this one does."""
+    wanted = unknown(Told, told.shape[1])
+    count = min(len(told), len(wanted))
+    wanted[:count] = told[:count]
+    return wanted
+
+
 def lag_of(latest: Int64, steps: Int64 | int = 0) -> Int64:
     """[partition] log end - offset that is read next, at least 0; UNKNOWN when either is. `steps`:
     from the committed offsets to those that are read next, 0 or 1; [partition], or for all.
@@ -264,6 +325,17 @@ def lag_of(latest: Int64, steps: Int64 | int = 0) -> Int64:
     committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
     known = (committed >= 0) & (log_end >= 0)
     return np.where(known, np.maximum(log_end - committed - steps, 0), UNKNOWN)
+
+
+def least_lag_of(latest: Int64, windows: Windows, lag: Int64, steps: Int64 | int = 0) -> Int64:
+    """The lag that a partition is judged by: that of now or, while no broker says where the log
+    ends, the one that follows from where it last ended. Logs only grow, so it is at least that.
+    """
+    if (lag != UNKNOWN).all():  # as nearly always
+        return lag
+    then = latest.copy()
+    then[Latest.LOG_END] = windows.log_ends[:, -1]
+    return np.where(lag == UNKNOWN, lag_of(then, steps), lag)
 
 
 def steps_of(layout: Layout, commits: Commits) -> Int64 | int:

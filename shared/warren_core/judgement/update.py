@@ -30,21 +30,24 @@ from warren_core.evaluation import (
 from warren_core.evaluation.commit_convention import REST_MS, CommitEvidence, Commits, Rest
 from warren_core.evaluation.track import Mark
 from warren_core.judgement import columns
-from warren_core.judgement.columns import Latest, Told, only_kept
+from warren_core.judgement.columns import Latest
 from warren_core.judgement.layout import MISSING, Layout
 from warren_core.judgement.observation import Observation, observe, order_of
-from warren_core.judgement.state import Applied, GroupState, lag_of, steps_of
+from warren_core.judgement.state import Applied, GroupState, lag_of
 
 APART_MS = 10_000
 """Between two of the log ends that an event tells of before: as the contract says, and Burrow."""
 
 
 class Updated(NamedTuple):
-    """A state with an event's observation in it, and the rules by its rows."""
+    """A state with an event's observation in it, and what it is judged by: the rules by its rows,
+    and the lag before, where an explanation asks for it.
+    """
 
     state: GroupState
     rules: PartitionRules
     observation: Observation
+    lag_before: Int64 | None
 
 
 def updated_state(
@@ -52,12 +55,11 @@ def updated_state(
 ) -> Updated:
     """Partitions that the event does not name stay. Raises ContractViolation."""
     old = known or GroupState.new(Applied.by(event), rules.group.intervals)
-    named = {topic: positions.partition for topic, positions in event.topics.items()}
-    layout = old.layout.after(event.removed, named)
-    observation = observe(event, layout)
-    of_rows = PartitionRules.of(rules, layout.counts())
-    state = old.grown(layout, of_rows.slots)
+    state, of_rows = old.grown(event, rules)
+    observation = observe(event, state.layout, state.told)
+    goes_on = event.part + 1 < event.parts
     rows, windows = observation.rows, state.windows
+    lag_before = state.lag if known and state.track else None
     state.latest[:, rows] = observation.latest
     forget_other_logs(windows, observation)
     is_first = windows.filled[rows] == 0
@@ -66,21 +68,23 @@ def updated_state(
     remember_log_ends(windows, observation, rules.group)
     at_end, rests = shown(observation, windows)
     commits = learnt(state.commits, event, at_end, rests)
-    correct(windows, layout, state.commits, commits)
-    steps = steps_of(layout, commits)
-    steps = steps if isinstance(steps, int) else steps[rows]
-    insert(windows, observation, of_rows, steps, is_first)
-    track = None
-    if "progress" in of_rows.policies:
-        track = _tracked(state, observation, of_rows, steps, recalls=bool(event.earlier))
-    state = replace(
+    correct(windows, state.layout, state.commits, commits)
+    updated = replace(
         state,
         applied=Applied.by(event, source_offset),
         commits=commits,
-        track=track,
-        told=_told(event, observation, state),
+        told=observation.told if goes_on or columns.KEPT else None,
     )
-    return Updated(state, of_rows, observation)
+    steps = updated.steps if isinstance(updated.steps, int) else updated.steps[rows]
+    insert(windows, observation, of_rows, steps, is_first)
+    if state.track is not None:
+        first = state.track.marks[Mark.COMMITTED] < 0
+        learn(state.track, observation, of_rows, steps)
+        if event.earlier:
+            expect(state.track, windows)
+        for topic in state.layout.ranges.values() if old.track and first.any() else ():
+            inherit(state.track, first, topic)
+    return Updated(updated, of_rows, observation, lag_before)
 
 
 def remember_log_ends(windows: Windows, observation: Observation, rules: Rules) -> None:
@@ -158,7 +162,7 @@ def learn(
         log_start=latest[Latest.LOG_START],
         allowed_lag=rules.allowed_lag_of(observation.rows) + steps,
         presence=observation.presence,
-        last_stable=observation.optional(Told.LAST_STABLE),
+        last_stable=observation.last_stable,
         pace_ms=rules.grace_ms,
     )
     see(track, observation.rows, sighting)
@@ -203,7 +207,7 @@ def correct(windows: Windows, layout: Layout, before: Commits, after: Commits) -
     """Lags of the past were too large by one where it has only now become clear what is meant."""
     if before is after:
         return
-    for topic, _, rows in layout.slices():
+    for topic, rows in layout.ranges.items():
         known, found = before.get(topic), after.get(topic)
         if found is not None and found.steps and not (known and known.steps):
             lag = windows.columns[Column.LAG, rows]
@@ -231,34 +235,6 @@ def _was_elsewhere(windows: Windows, observation: Observation) -> Bools:
     if elsewhere.any():  # hardly ever
         elsewhere &= (committed >= 0) & (committed <= log_end)
     return elsewhere
-
-
-def _tracked(
-    state: GroupState,
-    observation: Observation,
-    rules: PartitionRules,
-    steps: Int64 | int,
-    *,
-    recalls: bool,
-) -> Track:
-    """What `progress` knows after this event. `recalls`: it tells of commits of before."""
-    track = state.track or Track.empty(len(state.layout))
-    first = track.marks[Mark.COMMITTED] < 0
-    learn(track, observation, rules, steps)
-    if recalls:
-        expect(track, state.windows)
-    if state.track is not None and first.any():
-        for _, _, topic in state.layout.slices():
-            inherit(track, first, topic)
-    return track
-
-
-def _told(event: OffsetEvent, observation: Observation, state: GroupState) -> Int64 | None:
-    """What is remembered of it until the last part is there, and what is kept."""
-    if event.parts == 1 and not columns.KEPT:
-        return None
-    before = state.told if event.part else only_kept(state.told)
-    return observation.told(len(state.layout), before)
 
 
 def _recall(state: GroupState, event: OffsetEvent, apart_ms: int) -> None:

@@ -15,7 +15,6 @@ from warren.contracts.status import Status, partition_name
 from warren.words import grouped
 
 from warren_core.evaluation import (
-    UNKNOWN,
     Bools,
     Evidence,
     Explanation,
@@ -26,7 +25,6 @@ from warren_core.evaluation import (
     PartitionRules,
     PartitionVerdicts,
     Track,
-    Windows,
     by_partition,
     explain,
     judge_group,
@@ -42,8 +40,9 @@ from warren_core.evaluation.rule import BY
 from warren_core.evaluation.track import Mark
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.facts import STANDING, Knowledge
+from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.layout import MISSING, Layout
-from warren_core.judgement.state import GroupState, lag_of
+from warren_core.judgement.state import GroupState
 from warren_core.judgement.update import Updated
 
 LONGEST_TURN_MS = 5 * 60_000
@@ -75,30 +74,30 @@ class Verdict:
     group: GroupVerdict
     lag: Int64
     least_lag: Int64
-    onset: Onset | None  # where some partition is not OK
-    why: Reasons
+    onset: Onset | None = None  # where some partition is not OK, as what follows
+    why: Reasons = NONE
+    late: Lateness | None = None  # as far as it was measured lately
 
 
-def verdict_on(updated: Updated, known: GroupState | None, knowledge: Knowledge) -> Verdict:
-    """`known`: the state before the update."""
+def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
     state, rules = updated.state, updated.rules
-    lag = state.lag
-    least_lag = least_lag_of(state.latest, state.windows, lag, state.steps)
+    lag, least_lag, now = state.lag, state.least_lag, state.applied.observed_at
     following = Following(state.windows.filled < rules.intervals, rules.grace_ms, doubt=rules.doubt)
-    now = state.applied.observed_at
     evidence = Evidence(state.windows, least_lag, now, state.track, following)
     partitions = by_rules(evidence, rules)
-    partitions = _told_in_turn(partitions, rules, state, knowledge)
-    partitions = _told_nothing_left(partitions, state, knowledge)
+    late = None
+    if not (partitions.status == Status.OK).all():
+        late = knowledge.lateness_at(now)
+        partitions = _told_in_turn(partitions, rules, state, knowledge)
+        partitions = _told_nothing_left(partitions, state, late)
     group = judge_group(partitions, lag)
     if group.status is Status.OK:
-        return Verdict(partitions, group, lag, least_lag, None, NONE)
+        return Verdict(partitions, group, lag, least_lag)
     status, policies = partitions.status, rules.policies
-    before = _lag_before(known, state) if known and "progress" in policies else None
     onset = onset_of(state.windows, status, state.onset)
-    found = explain(evidence, status, policies, rules.allowed_lag, onset, before)
+    found = explain(evidence, status, policies, rules.allowed_lag, onset, updated.lag_before)
     why = _reasons(state.layout, status, lag, found)
-    return Verdict(partitions, group, lag, least_lag, onset, why)
+    return Verdict(partitions, group, lag, least_lag, onset, why, late)
 
 
 def by_rules(evidence: Evidence, rules: PartitionRules) -> PartitionVerdicts:
@@ -113,17 +112,6 @@ def by_rules(evidence: Evidence, rules: PartitionRules) -> PartitionVerdicts:
     return told_beyond_end(verdicts, evidence)
 
 
-def least_lag_of(latest: Int64, windows: Windows, lag: Int64, steps: Int64 | int = 0) -> Int64:
-    """The lag that a partition is judged by: that of now or, while no broker says where the log
-    ends, the one that follows from where it last ended. Logs only grow, so it is at least that.
-    """
-    if (lag != UNKNOWN).all():  # as nearly always
-        return lag
-    then = latest.copy()
-    then[Latest.LOG_END] = windows.log_ends[:, -1]
-    return np.where(lag == UNKNOWN, lag_of(then, steps), lag)
-
-
 def bad_rows(status: Statuses, lag: Int64, group: Int64 | None = None) -> Int64:
     """Rows that are not OK, the worst first: by status and then by lag; equal ones by topic and
     partition. `group`: [partition] the number of its group, which counts before all that.
@@ -136,12 +124,6 @@ def bad_rows(status: Statuses, lag: Int64, group: Int64 | None = None) -> Int64:
     return worst
 
 
-def _lag_before(known: GroupState, updated: GroupState) -> Int64:
-    """[partition of the updated state] the lag before the update; UNKNOWN in those that are new."""
-    lag = np.append(known.lag, UNKNOWN)  # MISSING is the last one
-    return lag[known.layout.rows_of(updated.layout)]
-
-
 def _told_in_turn(
     verdicts: PartitionVerdicts, rules: PartitionRules, state: GroupState, knowledge: Knowledge
 ) -> PartitionVerdicts:
@@ -151,7 +133,7 @@ def _told_in_turn(
     """
     track = state.track
     standing = np.isin(verdicts.status, STANDING)
-    if track is None or not standing.any():  # as nearly always
+    if track is None or not standing.any():
         return verdicts
     standing &= rules.policies["progress"]
     now = state.applied.observed_at
@@ -187,7 +169,7 @@ def _has_backlog(track: Track) -> Bools:
 
 
 def _told_nothing_left(
-    verdicts: PartitionVerdicts, state: GroupState, knowledge: Knowledge
+    verdicts: PartitionVerdicts, state: GroupState, late: Lateness | None
 ) -> PartitionVerdicts:
     """The verdicts with OK where freshness found no record at or after the committed offset.
 
@@ -195,9 +177,6 @@ def _told_nothing_left(
     the offset after the record that it has processed rests one before the log end there, and the
     rules see a lag that never goes away. Who has read the log knows better.
     """
-    if (verdicts.status == Status.OK).all():  # as nearly always
-        return verdicts
-    late = knowledge.lateness_at(state.applied.observed_at)
     if late is None or not late.nothing_left:
         return verdicts
     status = verdicts.status.copy()

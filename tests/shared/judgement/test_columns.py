@@ -47,7 +47,7 @@ def test_what_is_kept_stays_until_it_is_told_anew(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(columns, "KEPT", frozenset({Told.LEADER}))
     group = Judge()
     group.judged(event(0, leader=[3], last_stable=[99]))
-    assert told_of(group.state) == [[3], [-1]]
+    assert told_of(group.state) == [[3], [99]]
     group.state = decode(encode(state_of(group)))
     silent, new = Entry(event(1), group.state, 1), Entry(event(1, leader=[4]), group.state, 1)
     for entry, leader in ((silent, 3), (new, 4)):
