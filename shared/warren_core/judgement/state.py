@@ -170,8 +170,9 @@ class GroupState:
         named = {topic: positions.partition for topic, positions in event.topics.items()}
         layout = self.layout.after(event.removed, named)
         of_rows = PartitionRules.of(rules, layout.counts())
-        before = self if event.part else replace(self, told=only_kept(self.told))
-        rows = Rows.of(before).take(self.layout.rows_of(layout), of_rows.slots)
+        rows = Rows.of(self).take(self.layout.rows_of(layout), of_rows.slots)
+        if not event.part:
+            rows = rows._replace(told=only_kept(rows.told))
         if "progress" not in of_rows.policies:
             rows = rows._replace(track=None)
         elif rows.track is None:

@@ -40,14 +40,20 @@ APART_MS = 10_000
 
 
 class Updated(NamedTuple):
-    """A state with an event's observation in it, and what it is judged by: the rules by its rows,
-    and the lag before, where an explanation asks for it.
-    """
+    """A state with an event's observation in it, the rules by its rows, and the state before."""
 
     state: GroupState
     rules: PartitionRules
     observation: Observation
-    lag_before: Int64 | None
+    known: GroupState | None
+
+    @property
+    def lag_before(self) -> Int64 | None:
+        """[partition] before the update, UNKNOWN in those that are new; None where nobody asks."""
+        if self.known is None or self.state.track is None:
+            return None
+        lag = np.append(self.known.lag, UNKNOWN)  # MISSING is the last one
+        return lag[self.known.layout.rows_of(self.state.layout)]
 
 
 def updated_state(
@@ -59,7 +65,6 @@ def updated_state(
     observation = observe(event, state.layout, state.told)
     goes_on = event.part + 1 < event.parts
     rows, windows = observation.rows, state.windows
-    lag_before = state.lag if known and state.track else None
     state.latest[:, rows] = observation.latest
     forget_other_logs(windows, observation)
     is_first = windows.filled[rows] == 0
@@ -75,7 +80,8 @@ def updated_state(
         commits=commits,
         told=observation.told if goes_on or columns.KEPT else None,
     )
-    steps = updated.steps if isinstance(updated.steps, int) else updated.steps[rows]
+    steps = updated.steps
+    steps = steps if isinstance(steps, int) else steps[rows]
     insert(windows, observation, of_rows, steps, is_first)
     if state.track is not None:
         first = state.track.marks[Mark.COMMITTED] < 0
@@ -84,7 +90,7 @@ def updated_state(
             expect(state.track, windows)
         for topic in state.layout.ranges.values() if old.track and first.any() else ():
             inherit(state.track, first, topic)
-    return Updated(updated, of_rows, observation, lag_before)
+    return Updated(updated, of_rows, observation, known)
 
 
 def remember_log_ends(windows: Windows, observation: Observation, rules: Rules) -> None:
