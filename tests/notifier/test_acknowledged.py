@@ -6,7 +6,7 @@ import asyncio
 import json
 
 import pytest
-from notifier.asked import acknowledgement, put, silence
+from notifier.asked import acknowledgement, put
 from notifier.builders import MINUTE, OPENED_AT, event, pending_delivery, route
 from notifier.harness import Harness, Log, Scripted, life
 from support.waiting import until
@@ -117,35 +117,6 @@ def test_it_is_told_once_and_only_to_who_knows_such_a_thing() -> None:
     assert desk.log.states() == []
 
 
-def test_it_waits_until_the_opening_has_been_told() -> None:
-    desk = Desk(Retry("no"))
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        put(desk.asked, acknowledgement())
-        harness = desk.life(tasks)
-        await harness.assign()
-        await harness.read(event())
-        await tick(harness)
-        await quiet(harness)
-
-    life(scenario)
-    assert desk.pager.kinds == ["opened", "opened", "acknowledged"]
-
-
-def test_an_opening_that_was_never_taken_is_not_acknowledged() -> None:
-    desk = Desk(Refused("unknown key"))
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        put(desk.asked, acknowledgement())
-        harness = desk.life(tasks)
-        await harness.assign()
-        await harness.read(event())
-        await quiet(harness)
-
-    life(scenario)
-    assert desk.pager.kinds == ["opened"]
-
-
 def test_who_does_not_take_it_is_not_asked_for_ever() -> None:
     desk = Desk(Delivered("taken"), Refused("unknown alert"))
 
@@ -156,22 +127,6 @@ def test_who_does_not_take_it_is_not_asked_for_ever() -> None:
         await quiet(harness)
         put(desk.asked, acknowledgement())
         await quiet(harness)
-        await quiet(harness)
-
-    life(scenario)
-    assert desk.pager.kinds == ["opened", "acknowledged"]
-
-
-def test_a_silence_does_not_put_it_off() -> None:
-    """It says that nobody need be called."""
-    desk = Desk()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = desk.life(tasks)
-        await harness.assign()
-        await harness.read(event())
-        await quiet(harness)
-        put(desk.asked, silence(), acknowledgement())
         await quiet(harness)
 
     life(scenario)
@@ -236,44 +191,6 @@ def test_it_is_withdrawn_when_nobody_looks_after_the_incident_any_more() -> None
     life(scenario)
     assert desk.pager.kinds == ["opened", "acknowledged"]
     assert desk.log.audit()[-1].detail == NOT_LOOKED_AFTER
-
-
-@pytest.mark.parametrize("written", range(1, 8))
-def test_killed_in_between_it_is_told_under_one_id(written: int) -> None:
-    """Killed after so many records of the acknowledgement's life."""
-    desk = Desk()
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = desk.life(tasks)
-        await harness.assign()
-        await harness.read(event())
-        await quiet(harness)
-
-    async def killed(tasks: asyncio.TaskGroup) -> None:
-        harness = desk.life(tasks, crash_after=written)
-        await harness.assign()
-        looking = asyncio.create_task(tick(harness))
-        for _ in range(200):
-            await asyncio.sleep(0)
-        looking.cancel()
-
-    async def next_one(tasks: asyncio.TaskGroup) -> None:
-        harness = desk.life(tasks)
-        await harness.assign()
-        await quiet(harness)
-        await quiet(harness)
-
-    life(first)
-    put(desk.asked, acknowledgement())
-    life(killed)
-    life(next_one)
-    assert set(desk.pager.kinds) == {"opened", "acknowledged"}
-    acknowledged = [one for one in desk.pager.sent if one.pending.kind == "acknowledged"]
-    assert 1 <= len(acknowledged) <= 2
-    assert len({one.pending.delivery_id for one in acknowledged}) == 1
-    before = len(desk.pager.sent)
-    life(next_one)
-    assert len(desk.pager.sent) == before, "what was taken is remembered"
 
 
 def test_a_notifier_of_the_version_before_reads_a_reminder_that_it_withdraws() -> None:

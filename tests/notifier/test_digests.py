@@ -118,28 +118,6 @@ def test_what_is_over_before_it_was_told_is_not_told() -> None:
     assert log.states() == []
 
 
-def test_nor_when_the_notifier_was_killed_while_it_waited() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Together(clock)
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
-        await harness.assign()
-        await harness.read(news("a"))
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
-        await harness.assign(committed=1)
-        await harness.read(news("a", "OK"), offset=1)
-        harness.start()
-        await harness.idle()
-
-    life(first)
-    life(second)
-    assert mail.digests == []
-    assert log.states() == []
-
-
 def test_an_opening_told_alone_can_wait_for_its_end_too() -> None:
     log, hook, clock = Log(), Scripted(), ManualClock(0)
     waiting = [route(channels=("hook",), group_wait=60)]
@@ -189,17 +167,6 @@ def test_a_restart_hurries_nothing() -> None:
     assert mail.told() == [[("a", "opened")], [("b", "opened")], [("b", "resolved")]]
     assert all(b - a >= INTERVAL for a, b in pairwise(mail.at))
     assert {digest.thread for digest in mail.digests[1:]} == {"a-1.mail"}
-
-
-def test_a_clock_that_is_set_back_makes_nobody_wait_for_it() -> None:
-    log, clock = Log(), ManualClock(20 * HOUR)
-    mail = Together(clock)
-    lives(log, clock, mail, [news("a")])
-    behind = ManualClock(clock.now_ms() - 5 * HOUR)
-    mail = Together(behind)
-    lives(log, behind, mail, [], [news("b")])
-    assert mail.told() == [[("b", "opened")]]
-    assert mail.at[0] - (clock.now_ms() - 5 * HOUR) < 2 * INTERVAL
 
 
 def test_an_end_and_what_begins_after_it_are_told_in_one_message_in_order() -> None:

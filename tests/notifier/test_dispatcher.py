@@ -123,22 +123,6 @@ def test_an_opening_that_was_not_sent_before_its_end_is_superseded() -> None:
     assert log.states() == log.dead_letters() == []
 
 
-def test_an_opening_that_was_refused_for_now_is_superseded_by_the_end() -> None:
-    log, mail = Log(), Scripted(*[Retry("421")] * 3)
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, stopped=True)
-        await harness.assign()
-        await harness.read(ERR)
-        await until(lambda: log.outcomes() == ["failed"])
-        await harness.read(OK, offset=1)
-        await until(lambda: not harness.pending())
-
-    life(scenario)
-    assert mail.ids == [OPENING]
-    assert log.outcomes() == ["failed", "superseded", "suppressed"]
-
-
 @pytest.mark.parametrize(
     ("result", "sent"),
     [
@@ -170,28 +154,6 @@ def test_an_end_that_is_decided_while_its_opening_is_under_way(
     assert log.states() == []
 
 
-def test_an_end_that_is_decided_while_its_beginning_arrives_is_sent() -> None:
-    log = Log()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        mail = Hanging()
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        await harness.read(ERR)
-        await until(lambda: mail.sent)
-        harness.writer.open.clear()
-        reading = tasks.create_task(harness.read(OK, offset=1))
-        await until(lambda: [d.pending.kind for d in harness.pending()] == ["resolved"])
-        mail.let_go.set()
-        await until(log.outcomes)
-        harness.writer.open.set()
-        await reading
-        await harness.idle()
-        assert mail.ids == [OPENING, CLOSING]
-
-    life(scenario)
-
-
 def test_only_the_newest_status_is_told() -> None:
     log, mail = Log(), Hanging()
     statuses: list[GroupStatusName] = ["WARN", "ERR", "WARN", "ERR", "WARN"]
@@ -212,24 +174,6 @@ def test_only_the_newest_status_is_told() -> None:
     assert [d.pending.event_id for d in mail.sent] == ["e0", "e3", "e4"]
     assert [d.pending.kind for d in mail.sent] == ["opened", "changed", "changed"]
     assert sorted(log.outcomes()) == ["delivered"] * 3 + ["superseded"] * 2
-
-
-def test_an_event_that_is_published_twice_is_no_news() -> None:
-    """Not even before it was told: nothing is left out then."""
-    log, mail = Log(), Hanging()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        await harness.read(event("WARN", event_id="e0"), event("WARN", event_id="e0"))
-        await until(lambda: mail.sent)
-        await harness.read(event("WARN", event_id="e0"), offset=2)
-        mail.let_go.set()
-        await harness.idle()
-
-    life(scenario)
-    assert [(d.pending.event_id, d.pending.left_out) for d in mail.sent] == [("e0", 0)]
-    assert log.outcomes() == ["delivered"]
 
 
 def test_a_receiver_that_comes_back_is_told_what_is_so_and_how_much_was_left_out() -> None:
@@ -294,27 +238,3 @@ def test_bad_events_are_dead_lettered_and_foreign_ones_skipped() -> None:
         (6, b"key", None),
     ]
     assert mail.ids == [OPENING]
-
-
-def test_open_incidents_are_sent_again() -> None:
-    log, mail, clock = Log(), Scripted(), ManualClock(1000)
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        routes = [route(repeat_interval=600)]
-        harness = Harness(log, tasks, routes, {"mail": mail}, clock=clock)
-        await harness.assign()
-        await harness.read(ERR)
-        await harness.idle()
-        for _ in range(4):
-            clock.advance(300)
-            await harness.tick()
-            await harness.idle()
-        await harness.read(OK, offset=1)
-        await harness.idle()
-        clock.advance(6000)
-        await harness.tick()
-
-    life(scenario)
-    kinds = [delivery.pending.kind for delivery in mail.sent]
-    assert kinds == ["opened", "repeated", "repeated", "resolved"]
-    assert len(set(mail.ids)) == 4

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from notifier.asked import acknowledgement, put, silence
+from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT, event, route
 from notifier.harness import Harness, Log, Scripted, life
 from pydantic import ValidationError
@@ -68,40 +68,6 @@ def test_who_is_next_is_told_once_then_as_the_others() -> None:
     assert len(set(boss.ids + mail.ids)) == 8
 
 
-def test_what_is_over_before_is_not_escalated() -> None:
-    log, mail, boss = Log(), Scripted(), Scripted()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [escalating()], {"mail": mail, "boss": boss})
-        await harness.assign()
-        await harness.read(event())
-        await at(harness, 800)
-        await harness.read(closing(), offset=1)
-        await at(harness, 2000)
-
-    life(scenario)
-    assert not boss.sent
-
-
-def test_what_somebody_looks_after_is_not_escalated_until_nobody_does() -> None:
-    log, mail, boss, asked = Log(), Scripted(), Scripted(), Silences()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        channels = {"mail": mail, "boss": boss}
-        harness = Harness(log, tasks, [escalating()], channels, silences=asked)
-        await harness.assign()
-        await harness.read(event())
-        await at(harness, 10)
-        put(asked, acknowledgement())
-        await at(harness, 9000)
-        assert not boss.sent
-        asked.apply_acknowledgement(b"incident-1", None)
-        await at(harness, 9001)
-
-    life(scenario)
-    assert kinds(boss) == ["opened"]
-
-
 def test_bad_enough_for_the_route_all_the_time_is_what_counts() -> None:
     log, mail, boss = Log(), Scripted(), Scripted()
 
@@ -141,36 +107,6 @@ def test_time_until_then_begins_when_a_silence_is_over() -> None:
 
     life(scenario)
     assert kinds(boss) == ["opened"]
-
-
-@pytest.mark.parametrize("crash_after", [None, *range(3, 9)])
-def test_a_kill_neither_forgets_nor_doubles_it(crash_after: int | None) -> None:
-    log, mail, boss = Log(), Scripted(), Scripted()
-    clock = ManualClock(OPENED_AT)
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        channels = {"mail": mail, "boss": boss}
-        harness = Harness(
-            log, tasks, [escalating()], channels, clock=clock, crash_after=crash_after
-        )
-        await harness.assign()
-        await harness.read(event())
-        await asyncio.wait({tasks.create_task(at(harness, 901))}, timeout=0.1)
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        channels = {"mail": mail, "boss": boss}
-        harness = Harness(log, tasks, [escalating()], channels, clock=clock)
-        await harness.assign()
-        await at(harness, 1000)
-        await at(harness, 2000)
-        await harness.read(closing(), offset=1)
-        await harness.idle()
-
-    life(first)
-    life(second)
-    assert len(set(boss.ids)) == 2, "an opening and an end"
-    assert set(kinds(boss)) == {"opened", "resolved"}
-    assert kinds(boss)[-1] == "resolved"
 
 
 def test_who_knows_by_another_route_is_told_no_second_time() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-import pytest
 from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT, change, delivery, event, route
 from notifier.harness import Harness, Log, Scripted, life
@@ -121,37 +120,6 @@ def test_who_did_not_take_it_or_wants_no_ends_is_told_none() -> None:
     quiet = Scripted()
     lives(Log(), quiet, FIRST, SECOND, routes=[route(send_resolved=False)])
     assert told(quiet) == [("a", "opened"), ("b", "opened")]
-
-
-@pytest.mark.parametrize("crash_after", range(3, 9))
-def test_a_kill_neither_forgets_nor_doubles_it(crash_after: int) -> None:
-    log, mail_ = Log(), Scripted()
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail_}, crash_after=crash_after)
-        await harness.assign()
-        await harness.read(FIRST, commit=False)
-        await asyncio.wait({tasks.create_task(harness.idle())}, timeout=0.05)
-        reading = harness.read(SECOND, offset=1, commit=False)
-        await asyncio.wait({tasks.create_task(reading)}, timeout=0.05)
-        await asyncio.wait({tasks.create_task(harness.idle())}, timeout=0.05)
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail_})
-        await harness.assign()
-        await harness.read(FIRST, SECOND)
-        await harness.idle()
-
-    life(first)
-    life(second)
-    unique = list(dict.fromkeys(mail_.ids))
-    assert len(unique) == 3
-    kinds = {one.pending.delivery_id: one.pending for one in mail_.sent}
-    assert [(kinds[i].incident_id, kinds[i].kind) for i in unique] == [
-        ("a", "opened"),
-        ("a", "resolved"),
-        ("b", "opened"),
-    ]
 
 
 def test_a_mail_says_how_it_ended() -> None:

@@ -20,29 +20,6 @@ OPENING = delivery_id("event-1", "all", "mail")
 CLOSING = delivery_id("event-2", "all", "mail")
 
 
-def test_after_a_restart_repeats_and_the_end_go_on() -> None:
-    log, mail, clock = Log(), Scripted(), ManualClock(1000)
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route(repeat_interval=600)], {"mail": mail}, clock=clock)
-        await harness.assign()
-        await harness.read(ERR)
-        await harness.idle()
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route(repeat_interval=600)], {"mail": mail}, clock=clock)
-        await harness.assign()
-        clock.advance(600)
-        await harness.tick()
-        await harness.idle()
-        await harness.read(OK, offset=1)
-        await harness.idle()
-
-    life(first)
-    life(second)
-    assert [delivery.pending.kind for delivery in mail.sent] == ["opened", "repeated", "resolved"]
-
-
 @pytest.mark.parametrize("survived", range(20))
 def test_a_crash_after_any_record_loses_nothing(survived: int) -> None:
     """The first life ends when so many records are written, before it commits what it has read."""
@@ -92,30 +69,6 @@ def test_a_crash_after_any_record_loses_nothing(survived: int) -> None:
     assert state.group == "g"
 
 
-def test_replays_are_recognised_after_everything_was_delivered() -> None:
-    log, mail = Log(), Scripted()
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        await harness.read(ERR, commit=False)
-        await harness.idle()
-        await harness.read(OK, offset=1, commit=False)
-        await harness.idle()
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        await harness.read(ERR, OK)
-        await harness.idle()
-
-    life(first)
-    assert len(log.states()) == 1
-    life(second)
-    assert mail.ids == [OPENING, CLOSING]
-    assert log.states() == []
-
-
 def test_the_size_of_what_is_remembered_is_that_of_its_record() -> None:
     log, sizes = Log(), list[list[int]]()
 
@@ -153,29 +106,6 @@ def test_a_topic_that_began_anew_is_no_replay() -> None:
     assert mail.ids[-1] == CLOSING
 
 
-def test_what_is_pending_survives_and_keeps_its_attempts() -> None:
-    log, mail, clock = Log(), Scripted(Retry("a"), Retry("b")), ManualClock(1000)
-    down = Scripted(*[Retry("down")] * 3)
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": down}, clock=clock)
-        await harness.assign()
-        await harness.read(ERR)
-        await until(lambda: len(down.sent) == 3)
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, clock=clock)
-        await harness.assign(committed=1)
-        await harness.idle()
-
-    life(first)
-    attempts_before = len(log.outcomes())
-    life(second)
-    assert mail.ids == [OPENING] * 3
-    assert log.audit()[-1].attempt == attempts_before + 3
-    assert [state.deliveries for state in log.states()] == [[]]
-
-
 @pytest.mark.parametrize("failures", [0, 1, 3])
 def test_an_opening_that_was_under_way_when_it_was_killed_is_closed(failures: int) -> None:
     """It may have arrived; out of date, it is not sent again."""
@@ -209,30 +139,6 @@ def test_an_opening_that_was_under_way_when_it_was_killed_is_closed(failures: in
     assert log.states() == []
 
 
-def test_an_opening_that_was_only_refused_when_it_was_killed_needs_no_end() -> None:
-    log, mail, clock = Log(), Scripted(), ManualClock(1000)
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        down = Scripted(*[Retry("HTTP 503")] * 9)
-        harness = Harness(log, tasks, [route()], {"mail": down}, clock=clock, stopped=True)
-        await harness.assign()
-        await harness.read(ERR)
-        await until(lambda: log.outcomes() == ["failed"])
-        await until(lambda: log.states()[0].deliveries[0].attempts == 1)
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, clock=clock, stopped=True)
-        await harness.assign()
-        await harness.read(OK, offset=1)
-        await harness.idle()
-
-    life(first)
-    life(second)
-    assert mail.ids == []
-    assert log.outcomes() == ["failed", "superseded", "suppressed"]
-    assert log.states() == []
-
-
 def test_deliveries_to_a_channel_that_was_removed_are_given_up() -> None:
     log = Log()
 
@@ -249,34 +155,6 @@ def test_deliveries_to_a_channel_that_was_removed_are_given_up() -> None:
     life(second)
     assert log.outcomes() == ["given_up"]
     assert "no longer configured" in log.dead_letters()[0].reason
-
-
-def test_a_route_that_was_added_while_a_group_is_bad_is_told_beginning_and_end() -> None:
-    log, mail, hook = Log(), Scripted(), Scripted()
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        await harness.read(ERR)
-        await harness.idle()
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        routes = [route(continue_matching=True), route("new", ("hook",))]
-        harness = Harness(log, tasks, routes, {"mail": mail, "hook": hook})
-        await harness.assign()
-        await harness.idle()
-
-    async def third(tasks: asyncio.TaskGroup) -> None:
-        routes = [route(continue_matching=True), route("new", ("hook",))]
-        harness = Harness(log, tasks, routes, {"mail": mail, "hook": hook})
-        await harness.assign()
-        await harness.read(OK, offset=1)
-        await harness.idle()
-
-    for each in (first, second, third):
-        life(each)
-    assert [one.pending.kind for one in hook.sent] == ["opened", "resolved"]
-    assert [one.pending.kind for one in mail.sent] == ["opened", "resolved"]
 
 
 def test_before_the_first_start_only_what_lasts_is_told() -> None:

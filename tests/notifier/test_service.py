@@ -213,20 +213,6 @@ def test_an_orderly_hand_over_sends_nothing_twice(home: Home, tmp_path: Path) ->
     assert len(hooks.ids()) == len(set(hooks.ids())) == 48
 
 
-def test_before_the_first_start_only_what_lasts_is_told(home: Home, tmp_path: Path) -> None:
-    home.publish(opening("over"), opening("lasting"), closing("over"))
-    with HttpReceiver() as hooks:
-        file = config(tmp_path, home, webhook("hook", hooks.port))
-        with notifier(file) as running:
-            eventually(lambda: hooks.requests, message="the one that lasts")
-            home.publish(closing("lasting"))
-            eventually(lambda: len(hooks.requests) == 2, message="its end")
-            assert stop(running) == 0
-    assert hooks.ids() == [
-        delivery_id(f"lasting-{what}", "all", "hook") for what in ("open", "close")
-    ]
-
-
 def test_a_past_that_ends_in_transactions_is_told_as_well(home: Home, tmp_path: Path) -> None:
     """As a mirror with exactly-once leaves it: behind the last record is what is none."""
     groups = {f"g{number}" for number in range(3 * PARTITIONS)}
@@ -281,45 +267,6 @@ def test_a_token_that_is_corrected_tells_what_was_refused(home: Home, tmp_path: 
     assert hooks.ids()[1:] == [
         delivery_id(f"g-{what}", "all", "hook") for what in ("open", "close")
     ]
-
-
-def test_an_event_that_is_too_large_stops_nobody(home: Home, tmp_path: Path) -> None:
-    """What is remembered of it would be larger still."""
-    odd = opening("odd")
-    said = odd.data.model_copy(update={"explanation": '"' * 2_200_000})
-    with (
-        HttpReceiver() as hooks,
-        notifier(config(tmp_path, home, webhook("hook", hooks.port))) as running,
-    ):
-        home.publish(odd.model_copy(update={"data": said}), opening("g"), opening("h"))
-        eventually(lambda: len(hooks.requests) == 2, message="the others are told")
-        eventually(lambda: len(home.dead_letters()) == 1, message="it is put aside")
-        assert stop(running) == 0
-    (letter,) = home.dead_letters()
-    assert "larger than" in letter.reason
-
-
-def test_open_incidents_are_sent_again(home: Home, tmp_path: Path) -> None:
-    routes = '[[notifier.routes]]\nname = "all"\nchannels = ["hook"]\nrepeat_interval = 1\n'
-    with HttpReceiver() as hooks:
-        file = config(tmp_path, home, webhook("hook", hooks.port), routes)
-        with notifier(file) as running:
-            home.publish(opening("g"))
-            eventually(lambda: len(hooks.requests) >= 2, message="sent again")
-            running.child.kill()
-        with notifier(file) as running:
-            before = len(hooks.requests)
-            eventually(lambda: len(hooks.requests) > before, message="sent again after a restart")
-            assert stop(running) == 0
-    ids = hooks.ids()
-    known = [delivery_id("g-open", "all", "hook", number) for number in range(len(ids) + 50)]
-    assert ids[0] == known[0]
-    assert len(set(ids)) >= 2
-    assert set(ids) <= set(known)  # two of them may overtake each other
-    bodies = [StatusChangeEvent.from_bytes(request.body) for request in hooks.requests]
-    assert bodies[0] == opening("g")
-    assert {body.id for body in bodies} <= {"g-open", *(f"g-open.{n}" for n in range(len(known)))}
-    assert all(body.data == opening("g").data for body in bodies)
 
 
 def test_a_home_cluster_that_is_away_is_waited_for(tmp_path: Path) -> None:

@@ -100,41 +100,6 @@ def test_silences_hold_from_the_start_on_through_a_kill_and_until_they_are_ended
     ]
 
 
-def test_a_silence_begins_and_ends_by_itself(home: Home, tmp_path: Path) -> None:
-    with HttpReceiver() as hooks:
-        with notifier(config(tmp_path, home, webhook("hook", hooks.port))) as running:
-            home.publish(opening("billing", "WARN"))
-            eventually(lambda: len(hooks.requests) == 1, message="told before")
-            ask(home, quiet(ends_at=now() + 6_000), quiet("damaged").model_copy(update={"v": 2}))
-            eventually(lambda: "record refused" in running.output(), message="it was read")
-            home.publish(opening("billing", "ERR"))
-            eventually(
-                lambda: ("changed", "delivered") in outcomes(home, "billing"),
-                message="when it is over",
-            )
-            assert stop(running) == 0, running.output()
-        assert len(hooks.requests) == 2
-
-
-def test_acknowledged_incidents_are_not_repeated(home: Home, tmp_path: Path) -> None:
-    with HttpReceiver() as hooks:
-        route = '[[notifier.routes]]\nname = "all"\nchannels = ["hook"]\nrepeat_interval = 1\n'
-        with notifier(config(tmp_path, home, webhook("hook", hooks.port), route)) as running:
-            home.publish(opening("billing"), opening("other"))
-            eventually(lambda: len(hooks.requests) > 4, message="both are repeated")
-            ask(home, acknowledgement("billing-i"))
-            before = len(outcomes(home, "billing"))
-            eventually(
-                lambda: len(outcomes(home, "other")) > before + 4, message="the other one is"
-            )
-            assert len(outcomes(home, "billing")) <= before + 2, "but for what was under way"
-            home.publish(closing("billing"))
-            eventually(
-                lambda: ("resolved", "delivered") in outcomes(home, "billing"), message="its end"
-            )
-            assert stop(running) == 0, running.output()
-
-
 def test_pagerduty_hears_of_an_acknowledgement_through_a_kill_and_not_after_the_end(
     home: Home, tmp_path: Path
 ) -> None:

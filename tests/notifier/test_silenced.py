@@ -10,7 +10,6 @@ from notifier.asked import acknowledgement, put, silence
 from notifier.builders import MINUTE, OPENED_AT, change, event, pending_delivery, route
 from notifier.harness import Hanging, Harness, Log, Scripted, life
 from support.waiting import until
-from warren.clock import ManualClock
 from warren.contracts import StatusChangeEvent, Told
 from warren.settings.mute_window import DAYS
 from warren.silences import Silences
@@ -73,77 +72,6 @@ def test_an_incident_that_ends_meanwhile_was_never_there() -> None:
     assert not mail.sent
     assert log.outcomes() == ["silenced", "superseded", "silenced", "superseded", "suppressed"]
     assert log.states() == []
-
-
-@pytest.mark.parametrize("crash_after", [*range(1, 6), None])
-def test_an_incident_that_ends_meanwhile_was_never_there_after_a_kill_either(
-    crash_after: int | None,
-) -> None:
-    """Wherever the notifier is killed; what was decided is not sent at once, so cannot be out."""
-    log, mail = Log(), Scripted()
-    quiet = put(Silences(), silence())
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(
-            log, tasks, [route()], {"mail": mail}, silences=quiet, crash_after=crash_after
-        )
-        await harness.assign()
-        reading = tasks.create_task(harness.read(event(), commit=False))
-        await asyncio.wait({reading}, timeout=0.05)
-        ending = tasks.create_task(harness.read(closing(), offset=1, commit=False))
-        await asyncio.wait({ending}, timeout=0.05)
-        reading.cancel()
-        ending.cancel()
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet)
-        await harness.assign()
-        await harness.read(event(), closing())
-        await let_time_pass(harness, OVER)
-        await harness.idle()
-
-    life(first)
-    life(second)
-    assert not mail.sent
-
-
-def test_the_end_of_what_was_told_before_is_told() -> None:
-    log, mail, quiet = Log(), Scripted(), Silences()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet)
-        await harness.assign()
-        await harness.read(event("WARN"))
-        await until(lambda: len(mail.taken) == 1)
-        put(quiet, silence())
-        await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
-        await harness.read(closing(), offset=2)
-        await harness.idle()
-
-    life(scenario)
-    assert [(d.pending.kind, d.pending.status) for d in mail.sent] == [
-        ("opened", "WARN"),
-        ("resolved", "OK"),
-    ]
-    assert log.outcomes() == ["delivered", "silenced", "superseded", "delivered"]
-
-
-def test_what_eases_meanwhile_to_what_is_known_is_no_news() -> None:
-    log, mail, quiet = Log(), Scripted(), Silences()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet)
-        await harness.assign()
-        await harness.read(event("WARN"))
-        await until(lambda: len(mail.taken) == 1)
-        put(quiet, silence())
-        await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
-        await harness.read(event("WARN", "ERR", event_id="event-3"), offset=2)
-        await let_time_pass(harness, OVER)
-        await harness.idle()
-
-    life(scenario)
-    assert len(mail.sent) == 1
 
 
 def test_a_silence_takes_effect_on_what_is_being_tried_again() -> None:
@@ -220,28 +148,6 @@ def test_thousands_that_are_put_off_take_no_place_in_the_queue() -> None:
     assert [d.subject.group for d in mail.sent] == ["billing"]
 
 
-def test_the_next_notifier_goes_on_with_what_was_put_off() -> None:
-    log, mail = Log(), Scripted()
-    quiet = put(Silences(), silence())
-    clock = ManualClock(OPENED_AT)
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet, clock=clock)
-        await harness.assign()
-        await harness.read(event())
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, silences=quiet, clock=clock)
-        await harness.assign()
-        assert [d.pending.held for d in harness.pending()] == ["silence quiet"]
-        await let_time_pass(harness, OVER)
-        await harness.idle()
-
-    life(first)
-    life(second)
-    assert log.outcomes() == ["silenced", "delivered"], "said once"
-
-
 def test_a_deadline_does_not_pass_while_nothing_may_be_sent() -> None:
     log, mail = Log(), Scripted(Retry("busy"), Retry("busy"))
 
@@ -293,32 +199,6 @@ def test_a_muted_route_tells_later_what_another_one_tells_now() -> None:
     assert len(mail.taken) == 1
     assert log.outcomes("mail") == ["silenced", "delivered"]
     assert log.audit()[0].detail.startswith("route team is muted until 2026-")
-
-
-def test_an_acknowledged_incident_is_not_repeated_and_its_end_is_told() -> None:
-    log, mail, asked = Log(), Scripted(), Silences()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        again = route(repeat_interval=600)
-        harness = Harness(log, tasks, [again], {"mail": mail}, silences=asked)
-        await harness.assign()
-        await harness.read(event("WARN"))
-        await until(lambda: not harness.pending())
-        harness.clock.advance(600)
-        await harness.tick()
-        await until(lambda: len(mail.taken) == 2 and not harness.pending())
-        put(asked, acknowledgement())
-        harness.clock.advance(6000)
-        await harness.tick()
-        assert not harness.pending()
-        await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
-        await until(lambda: len(mail.taken) == 3)
-        await harness.read(closing(), offset=2)
-        await harness.idle()
-
-    life(scenario)
-    kinds = [d.pending.kind for d in mail.sent]
-    assert kinds == ["opened", "repeated", "changed", "resolved"], "that it is worse is news"
 
 
 def test_what_hears_of_an_incident_again_lest_it_takes_it_for_over_goes_on_hearing() -> None:

@@ -1,9 +1,30 @@
-"""What was before the first start."""
+"""What is read: positions that are committed, and the past before the first start."""
 
 from __future__ import annotations
 
 from notifier.builders import MINUTE, OPENED_AT, change
+from warren_notifier.source.consumer import Positions
 from warren_notifier.source.past import Backlog
+
+
+def test_what_was_refused_is_due_until_it_is_committed() -> None:
+    positions = Positions()
+    positions.take({0: 10, 1: 20})
+    refused = positions.due
+    positions.take({})
+    assert positions.due == refused == {0: 10, 1: 20}
+    positions.take({1: 25})
+    positions.committed({0: 10, 1: 20})
+    assert positions.due == {1: 25}
+    positions.committed({1: 25})
+    assert positions.due == {}
+
+
+def test_nothing_is_due_of_a_partition_that_went() -> None:
+    positions = Positions()
+    positions.take({0: 10, 1: 20})
+    positions.revoked([0, 7])
+    assert positions.due == {1: 20}
 
 
 def test_only_what_lasts_is_told() -> None:
