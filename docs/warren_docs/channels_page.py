@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from warren.settings.channels import ChannelSettings
+from warren_notifier.channels.channel import Kind
 from warren_notifier.channels.configured import kinds
-from warren_notifier.channels.kind import Kind
 
 from warren_docs.settings_page import section
 

@@ -18,8 +18,7 @@ from PIL import Image
 from warren.clock import ManualClock
 from warren_local.ports import free_port
 from warren_notifier.channels.channel import Delivered
-from warren_notifier.channels.group_past import MOST_BYTES, PAUSE, Past
-from warren_notifier.channels.plot import HEIGHT, LINE, WIDTH, plot
+from warren_notifier.channels.last_hour import HEIGHT, LINE, MOST_BYTES, PAUSE, WIDTH, Past, plot
 
 MINUTE = 60_000
 asked: list[tuple[str, str]] = []  # path and authorization of what the API was asked last

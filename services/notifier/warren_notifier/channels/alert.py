@@ -14,6 +14,7 @@ from pydantic import Field, StringConstraints
 from warren.contracts import EVENT_TYPES, GroupStatusName
 from warren.words import moment, shortened, visible
 
+from warren_notifier.channels.channel import Delivered, Result
 from warren_notifier.channels.http import HttpChannelSettings
 from warren_notifier.channels.incident_text import IncidentText
 
@@ -97,6 +98,13 @@ def firing(
         return None, [fired] if fired else possible
     now = alert_labels(text, text.change.status, more)
     return now, [fired] if fired and fired != now else []
+
+
+def with_receipt(result: Result, fires: Labels | None) -> Result:
+    """What is delivered leaves the labels of the alert that fires now."""
+    if isinstance(result, Delivered) and fires is not None:
+        return Delivered(result.detail, json.dumps(fires))
+    return result
 
 
 def fingerprint(of: Labels) -> str:

@@ -1,4 +1,4 @@
-"""A channel, and what an attempt on it may come to.
+"""A channel, its kind, and what an attempt on it may come to.
 
 A `detail` may hold what the receiver said, as it said it: it is made fit to be shown where it is
 recorded (`warren_notifier.delivery.outcome_recorder`).
@@ -6,13 +6,16 @@ recorded (`warren_notifier.delivery.outcome_recorder`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Generic, Protocol, TypeVar, get_args, runtime_checkable
 
+from warren.clock import Clock
 from warren.contracts import ChannelIdentity
 from warren.errors import WarrenError
+from warren.settings.channels import ChannelSettings
 
+from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.state.delivery import Delivery
 
 
@@ -104,3 +107,20 @@ def resend_intervals(channels: Mapping[str, Channel]) -> dict[str, int]:
         for name, channel in channels.items()
         if isinstance(channel, ResendingChannel) and channel.resend_ms
     }
+
+
+S = TypeVar("S", bound=ChannelSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[S]):
+    """`channel` makes one of settings, `link_base`, the egress guard and the clock."""
+
+    settings: type[S]
+    channel: Callable[[S, str, EgressGuard, Clock], Channel]
+
+    @property
+    def type(self) -> str:
+        """As the settings name it."""
+        (name,) = get_args(self.settings.model_fields["type"].annotation)
+        return str(name)

@@ -10,21 +10,17 @@ from functools import cache
 from importlib import import_module
 from typing import Any, get_origin
 
-import httpx
 from pydantic import ValidationError
 from warren.clock import Clock
 from warren.errors import SettingsError
-from warren.redaction import Redaction
 from warren.settings.channels import ChannelSettings
 from warren.settings.notifier import NotifierSettings
-from warren.settings.secrets import secret_values
 from warren.settings_file import explained
 from warren.words import visible
 
 from warren_notifier.channels import kinds as modules
-from warren_notifier.channels.channel import Channel, ChannelUnusable
+from warren_notifier.channels.channel import Channel, ChannelUnusable, Kind
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.kind import Kind
 
 # Types that were, and what to write instead.
 GONE = {
@@ -63,7 +59,7 @@ def channel_settings(settings: NotifierSettings) -> dict[str, ChannelSettings]:
 def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, Channel]:
     """Channels by name.
 
-    Raises SettingsError likewise, and for a URL, authorities or a template that cannot be used.
+    Raises SettingsError likewise, and for authorities or a template that cannot be used.
     """
     guard = EgressGuard(settings.networks())
     channels: dict[str, Channel] = {}
@@ -72,9 +68,6 @@ def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, C
         try:
             make = kinds()[channel.type].channel
             channels[name] = make(channel, settings.link_base, guard, clock)
-        except httpx.InvalidURL as error:
-            redact = Redaction(secret_values(channel))
-            raise SettingsError(f"{table}.url", visible(redact(str(error)))) from None
         except ChannelUnusable as error:
             raise SettingsError(f"{table}.{error.setting}", visible(error.problem)) from None
         except (ssl.SSLError, ValueError) as error:

@@ -16,8 +16,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_text import DigestText, besides, digest_text
 from warren_notifier.channels.incident_text import IncidentText, incident_text
+from warren_notifier.channels.last_hour import Plot
 from warren_notifier.channels.links import incident_key, shown_id
-from warren_notifier.channels.plot import Plot
 from warren_notifier.state.delivery import Delivery
 
 PLOT = "last-hour@warren"  # what the picture is called within its mail

@@ -1,4 +1,5 @@
-"""What templates of webhooks can use: Burrow's fields under Burrow's names, and Warren's. Pure.
+"""What templates of webhooks can use: Burrow's fields under Burrow's names, and Warren's; and a
+sample of it. Pure.
 
 https://github.com/linkedin/Burrow/wiki/Templates. Not known here and so not there: a partition's
 `Start` (the oldest commit of Burrow's window). `Partitions` are the bad ones.
@@ -8,12 +9,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
-from warren.contracts import BadPartition, Finding, MaxLag, PendingDelivery
+from warren.contracts import (
+    BadPartition,
+    Cause,
+    Finding,
+    MaxLag,
+    PendingDelivery,
+    StatusChange,
+    StatusChangeEvent,
+)
 
 from warren_notifier.channels.alert import rfc3339
 from warren_notifier.channels.incident_text import IncidentText
+from warren_notifier.routing.change import Subject
+from warren_notifier.state.delivery import Delivery
 
 # Burrow's names in JSON, which `jsonencoder` writes.
 _JSON_NAMES = {
@@ -117,3 +129,54 @@ def _renamed(value: object) -> object:
     if isinstance(value, list):
         return [_renamed(inner) for inner in value]
     return value
+
+
+_SAMPLED_AT = 1_767_225_600_000  # Unix milliseconds
+
+
+def sample(*, is_open: bool) -> Delivery:
+    """An opening, or an end, to try templates with. The name has what must be escaped."""
+    bad = BadPartition(
+        topic="orders",
+        partition=1,
+        status="STOP",
+        lag=2101,
+        committed=1180,
+        log_end=3281,
+        committed_at=_SAMPLED_AT,
+    )
+    change = StatusChange(
+        cluster="sample",
+        group='"sample" group \\',
+        status="ERR" if is_open else "OK",
+        previous="OK" if is_open else "ERR",
+        incident_id="sample",
+        opened_at=_SAMPLED_AT,
+        total_lag=2140,
+        max_lag=MaxLag(topic="orders", partition=1, lag=2101),
+        partition_counts={"OK": 11, "STOP": 1} if is_open else {"OK": 12},
+        partitions=[bad] if is_open else [],
+        cause=Cause(name="no_members", sentence="Nobody is in the group.") if is_open else None,
+    )
+    event = StatusChangeEvent(
+        id="sample",
+        source="/warren/clusters/sample",
+        subject=change.group,
+        time=datetime.fromtimestamp(_SAMPLED_AT / 1000, UTC),
+        data=change,
+    )
+    pending = PendingDelivery(
+        delivery_id="sample",
+        event_id=event.id,
+        incident_id=change.incident_id,
+        kind="opened" if is_open else "resolved",
+        status=change.status,
+        route="sample",
+        channel="sample",
+        offset=0,
+        accepted_at=_SAMPLED_AT,
+        deadline_at=_SAMPLED_AT,
+        next_attempt_at=_SAMPLED_AT,
+    )
+    subject = Subject(change.cluster, change.group, event.type)
+    return Delivery(0, subject, pending, event.to_bytes().decode())

@@ -13,10 +13,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from warren_notifier.channels.alert import AlertSettings, alert, firing
-from warren_notifier.channels.channel import Delivered, Result
+from warren_notifier.channels.alert import AlertSettings, alert, firing, with_receipt
+from warren_notifier.channels.channel import Kind, Result
 from warren_notifier.channels.http import HttpChannel, Target
-from warren_notifier.channels.kind import Kind
 from warren_notifier.state.delivery import Delivery
 
 API = "/api/v2/alerts"
@@ -53,10 +52,7 @@ class AlertmanagerChannel(HttpChannel[AlertmanagerSettings]):
         alerts = [alert(text, one, min(text.at, now)) for one in over]
         if fires is not None:
             alerts.append(alert(text, fires, now + LASTS * self.resend_ms))
-        result = await self._post(json.dumps(alerts).encode(), path=API)
-        if isinstance(result, Delivered) and fires is not None:
-            return Delivered(result.detail, json.dumps(fires))
-        return result
+        return with_receipt(await self._post(json.dumps(alerts).encode(), path=API), fires)
 
 
 KIND = Kind(AlertmanagerSettings, AlertmanagerChannel)

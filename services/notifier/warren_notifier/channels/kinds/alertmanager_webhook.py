@@ -11,11 +11,17 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from warren_notifier.channels.alert import AlertSettings, Labels, alert, fingerprint, firing
-from warren_notifier.channels.channel import Delivered, Result
+from warren_notifier.channels.alert import (
+    AlertSettings,
+    Labels,
+    alert,
+    fingerprint,
+    firing,
+    with_receipt,
+)
+from warren_notifier.channels.channel import Kind, Result
 from warren_notifier.channels.http import HttpChannel
 from warren_notifier.channels.incident_text import IncidentText
-from warren_notifier.channels.kind import Kind
 from warren_notifier.state.delivery import Delivery
 
 NO_END = "0001-01-01T00:00:00Z"  # Go's zero time, which an alert ends at that lasts
@@ -43,10 +49,7 @@ class AlertmanagerWebhookChannel(HttpChannel[AlertmanagerWebhookSettings]):
             "receiver": delivery.pending.channel,
             "externalURL": self._link_base,
         }
-        result = await self._hand_over(json.dumps(body).encode())
-        if isinstance(result, Delivered) and fires is not None:
-            return Delivered(result.detail, json.dumps(fires))
-        return result
+        return with_receipt(await self._hand_over(json.dumps(body).encode()), fires)
 
 
 def _alert(text: IncidentText, of: Labels, *, firing: bool) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from warren.words import shortened
 from warren_notifier.channels.channel import (
     ChannelUnusable,
     Delivered,
+    Kind,
     Refused,
     Result,
     Retry,
@@ -36,7 +37,6 @@ from warren_notifier.channels.channel import (
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.guarded_attempt import GuardedAttempt
 from warren_notifier.channels.incident_text import IncidentText, incident_text
-from warren_notifier.channels.kind import Kind
 from warren_notifier.channels.note import fitting
 from warren_notifier.state.delivery import Delivery
 

@@ -25,14 +25,12 @@ from warren.clock import Clock
 from warren.contracts import ChannelIdentity
 from warren.settings.channels import ChannelSettings, WebAddressOrNone
 
-from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.channels.channel import Delivered, Kind, Refused, Result, Retry
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email_message import MailWriter
-from warren_notifier.channels.group_past import GroupPast
 from warren_notifier.channels.http import printable
-from warren_notifier.channels.kind import Kind
-from warren_notifier.channels.plot import Plot, plot
+from warren_notifier.channels.last_hour import GroupPast, Plot, plot
 from warren_notifier.state.delivery import Delivery
 
 MAILS = 1_000  # remembered at most; whoever is forgotten may get a mail twice

@@ -13,10 +13,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from warren_notifier.channels.channel import Refused, Result, Retry
+from warren_notifier.channels.channel import Kind, Refused, Result, Retry
 from warren_notifier.channels.http import HttpChannelSettings
 from warren_notifier.channels.http_endpoint import Answered
-from warren_notifier.channels.kind import Kind
 from warren_notifier.channels.note import Note, OneNoteChannel
 from warren_notifier.channels.slack_message import slack_message
 

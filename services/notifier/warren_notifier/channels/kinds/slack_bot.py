@@ -17,12 +17,11 @@ from pydantic import AfterValidator, Field, SecretStr
 from warren.clock import Clock
 from warren.settings.channels import WebAddress
 
-from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.channels.channel import Delivered, Kind, Refused, Result, Retry
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http import JSON, Target, TargetSettings, printable
 from warren_notifier.channels.http_endpoint import Answered
-from warren_notifier.channels.kind import Kind
 from warren_notifier.channels.kinds.slack import OF_MESSAGE, PASSING
 from warren_notifier.channels.note import NoteChannel
 from warren_notifier.channels.slack_message import JsonObject, slack_message

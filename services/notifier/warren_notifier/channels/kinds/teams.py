@@ -19,10 +19,9 @@ from typing import Any, Literal
 from pydantic import Field
 from warren.words import shortened
 
-from warren_notifier.channels.channel import Result, Retry
+from warren_notifier.channels.channel import Kind, Result, Retry
 from warren_notifier.channels.http import HttpChannelSettings
 from warren_notifier.channels.http_endpoint import Answered, judged
-from warren_notifier.channels.kind import Kind
 from warren_notifier.channels.note import Note, OneNoteChannel, fitting
 
 BYTES = 28_000

@@ -20,14 +20,12 @@ from warren.clock import Clock
 from warren.settings.channels import web_address
 from warren.words import shortened
 
-from warren_notifier.channels.channel import ChannelUnusable, Refused, Result
+from warren_notifier.channels.channel import ChannelUnusable, Kind, Refused, Result
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http import HttpChannel, HttpChannelSettings, Target
 from warren_notifier.channels.http_endpoint import HttpEndpoint
-from warren_notifier.channels.kind import Kind
-from warren_notifier.channels.template_fields import Fields, jsonencoder, template_fields
+from warren_notifier.channels.template_fields import Fields, jsonencoder, sample, template_fields
 from warren_notifier.channels.template_functions import FILTERS, FUNCTIONS
-from warren_notifier.channels.template_sample import sample
 from warren_notifier.state.delivery import Delivery
 
 BYTES = 1 << 20

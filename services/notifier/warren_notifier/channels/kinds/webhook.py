@@ -17,10 +17,9 @@ from standardwebhooks import Webhook
 from warren.clock import Clock
 from warren.contracts.status_change import CONTENT_TYPE
 
-from warren_notifier.channels.channel import Result
+from warren_notifier.channels.channel import Kind, Result
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http import HttpChannel, HttpChannelSettings
-from warren_notifier.channels.kind import Kind
 from warren_notifier.state.delivery import Delivery
 
 
