@@ -14,8 +14,6 @@ from warren.clock import ManualClock
 from warren.contracts import PendingDelivery, StatusChangeEvent
 from warren.silences import Silences
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
-from warren_notifier.channels.kinds.pagerduty import PagerDutyChannel
-from warren_notifier.channels.kinds.slack import SlackChannel
 from warren_notifier.state.delivery import Delivery
 from warren_notifier.state.telling import NOT_LOOKED_AFTER
 
@@ -78,12 +76,6 @@ async def open_and_acknowledged(desk: Desk, harness: Harness) -> None:
     await quiet(harness)
     put(desk.asked, acknowledgement())
     await tick(harness)
-
-
-@pytest.mark.parametrize("by", [PagerDutyChannel])
-def test_who_takes_acknowledgements(by: type) -> None:
-    assert by.takes_acknowledgements is True  # type: ignore[attr-defined]
-    assert not hasattr(SlackChannel, "takes_acknowledgements")
 
 
 def test_it_is_told_once_and_only_to_who_knows_such_a_thing() -> None:

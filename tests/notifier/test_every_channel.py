@@ -19,9 +19,17 @@ from notifier.test_hostile_receivers import told
 from warren.contracts import Cause, NotificationTest
 from warren.errors import SettingsError
 from warren.settings.secrets import secret_values
-from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.channels.channel import (
+    Delivered,
+    Refused,
+    Result,
+    Retry,
+    resend_intervals,
+    takes_acknowledgements,
+)
 from warren_notifier.channels.configured import channel_settings, digesting
 from warren_notifier.channels.digest import tells_many
+from warren_notifier.channels.renewable import renewable
 from warren_notifier.routing import trial
 from warren_notifier.state.delivery import Delivery
 
@@ -99,6 +107,13 @@ def test_who_can_tell_several_is_known_without_a_channel() -> None:
     many = {kind for kind in KINDS if digesting(settings(kind, "hooks.example.org:9"))}
     assert many == {"email", "slack", "slack-bot", "teams"}
     assert many == {kind for kind in KINDS if tells_many(made(kind, "hooks.example.org:9"))}
+
+
+def test_who_hears_of_acknowledgements_and_of_what_lasts() -> None:
+    """Also of a channel whose secrets may change while the notifier runs."""
+    built = {kind: renewable(made(kind, "hooks.example.org:9")) for kind in KINDS}
+    assert {kind for kind in KINDS if takes_acknowledgements(built[kind])} == {"pagerduty"}
+    assert resend_intervals(built) == {"alertmanager": 120_000}
 
 
 # --- Where a channel leads
