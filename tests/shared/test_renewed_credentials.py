@@ -61,7 +61,7 @@ def test_clients_log_in_with_what_is_in_the_file(
 
         assert answered()
         assert published()
-        assert waiting() == 1
+        eventually(lambda: waiting() == 1, message="the backlog is known")
         kafka.renew("new")
         eventually(answered, message="connections to brokers are opened again")
         eventually(published, message="a producer is made that logs in")
