@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 
-import pytest
 from notifier.asked import acknowledgement, put
 from notifier.builders import MINUTE, OPENED_AT, event, pending_delivery, route
 from notifier.harness import Harness, Log, Scripted, life
