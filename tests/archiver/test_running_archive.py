@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import threading
 from collections.abc import Sequence
@@ -17,11 +18,18 @@ from warren.contracts.topics import LAG, OFFSETS, Topic
 from warren.errors import WarrenError
 from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_CAUGHT_UP, ARCHIVER_FAILURES
 from warren_archiver.errors import LakeGone
+from warren_archiver.streaming import upkeep
 from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.event_query import EventQuery
 from warren_archiver.streaming.progress import Progress
 
 pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture(autouse=True)
+def _no_upkeep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a quick clock it is due within half a minute, and the archive waits for it."""
+    monkeypatch.setattr(upkeep, "FIRST", math.inf)
 
 
 class QuickClock:
