@@ -46,6 +46,8 @@ from warren_core.judgement.state import (
     lag_of,
     least_lag_of,
     only_kept,
+    opened_at,
+    openings,
     steps_of,
 )
 from warren_core.judgement.update import (
@@ -255,17 +257,21 @@ class _Cohort:
 
     def _state(self, number: int, status: Status, commits: Commits, rows: Rows) -> GroupState:
         known, event = self._states[number], self._events[number]
-        own = rows.part(self._parts[number])
-        state = GroupState(
+        latest, windows, track, onset, told = rows.part(self._parts[number])
+        since = opened_at(known.opened_at, status, event.observed_at)
+        return GroupState(
             applied=Applied.by(event, self._offsets[number]),
-            status=known.status,
-            opened_at=known.opened_at,
+            status=status,
+            opened_at=since,
             layout=known.layout,
+            latest=latest,
+            windows=windows,
+            track=track,
             commits=commits,
-            openings=known.openings,
-            **own._asdict(),
+            onset=None if status is Status.OK else onset,
+            openings=openings(known.openings, since),
+            told=told,
         )
-        return state.judged(status, None if status is Status.OK else own.onset)
 
 
 class _Found(NamedTuple):

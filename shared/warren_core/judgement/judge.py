@@ -90,7 +90,7 @@ def judge(
         return admitted
     forgets = event.forget is not None
     event, known, source_offset = admitted
-    after: GroupState | GroupGone = GroupGone.by(event, source_offset)
+    after = None
     ends: EndReasonName = "group_deleted"
     if not event.deleted:
         updated = updated_state(event, known, rules, source_offset)
@@ -107,7 +107,7 @@ def judge(
             ends = "group_expired"
         else:
             return _judged(event, known, updated, rules, knowledge)
-    return Ended(after, incident_ended(event, known, ends))
+    return Ended(after or GroupGone.by(event, source_offset), incident_ended(event, known, ends))
 
 
 def _admit(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from warren.contracts import Cause, LagEvent, OffsetEvent, TopicLag, WindowEdge
@@ -120,8 +120,12 @@ def _edge(windows: Windows, commits: Int64) -> _Edge:
 
 
 def _part(edge: _Edge, rows: slice) -> WindowEdge:
-    some: dict[str, Any] = {name: values[rows] for name, values in edge.items()}
-    return WindowEdge.model_construct(None, **some)
+    return WindowEdge.model_construct(
+        offset=edge["offset"][rows],
+        at=edge["at"][rows],
+        observed_at=edge["observed_at"][rows],
+        lag=edge["lag"][rows],
+    )
 
 
 def _optional(values: Int64, missing: Bools) -> list[int | None]:

@@ -100,16 +100,17 @@ def observe_together(
     """Of an event of each group, whose rows begin at `starts`; `named`: how many partitions each
     tells of. Raises ContractViolation.
     """
-    for event in events:
-        check_ranges(event)
+    now = np.array([event.observed_at for event in events])
+    if not 0 <= int(now.min()) <= int(now.max()) <= LATEST_MOMENT:
+        raise ContractViolation("observed_at: no Unix time in milliseconds")
     topics = [item for event in events for item in event.topics.items()]
     return Observation(
         topics,
         _rows(events, layouts, starts),
         _latest(topics),
         _column(topics, "commits", [positions.commits for _, positions in topics]),
-        np.repeat(np.array([event.observed_at for event in events], np.int64), named),
-        np.repeat(np.array([order_of(event) for event in events], np.int64), named),
+        np.repeat(now, named),
+        np.repeat(_orders(events), named),
         np.repeat(np.array([presence_of(event.group_state) for event in events], np.int64), named),
         _optional(topics, Told.LAST_STABLE),
         sum(map(len, layouts)),
@@ -119,6 +120,14 @@ def observe_together(
 def order_of(event: OffsetEvent) -> int:
     """What orders the commits of an event among those of others of the same source."""
     return event.observed_at if event.position < 0 else event.position
+
+
+def _orders(events: Sequence[OffsetEvent]) -> Int64:
+    """Raises ContractViolation."""
+    try:
+        return np.array([order_of(event) for event in events], np.int64)
+    except OverflowError as error:
+        raise ContractViolation("position: beyond 64 bits") from error
 
 
 def _latest(topics: Topics) -> Int64:

@@ -301,7 +301,10 @@ def _taken(values: Int64, rows: Int64) -> Int64:
     """A copy of [column, partition] with these rows; a negative one is a partition that is new."""
     if not values.shape[1]:
         return np.full((len(values), len(rows)), UNKNOWN, np.int64)
-    return np.where(rows >= 0, values[:, rows], UNKNOWN)
+    some = values[:, rows]
+    if (missing := rows < 0).any():
+        some[:, missing] = UNKNOWN
+    return some
 
 
 def only_kept(told: Int64 | None) -> Int64 | None:

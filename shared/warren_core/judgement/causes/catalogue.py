@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from functools import cache
+from typing import Literal, NamedTuple
 
 from warren.contracts.cause import Cause, CauseEvidence, Finding
 from warren.words import duration, grouped
@@ -64,11 +65,13 @@ def cause(kind: Kind, rank: int, short: str, when: str) -> Callable[[Find], Find
         if name in CATALOGUE or (kind, rank) in taken:
             raise ValueError(f"{name}: the name or the rank {rank} is taken")
         CATALOGUE[name] = KnownCause(name, kind, rank, short, when, find)
+        ranked.cache_clear()
         return find
 
     return register
 
 
+@cache
 def ranked(kind: Kind) -> list[KnownCause]:
     """Of this kind, in the order in which they are looked for."""
     of_kind = (known for known in CATALOGUE.values() if known.kind == kind)
@@ -97,8 +100,13 @@ def find_cause(facts: Facts) -> Cause:
     root = next(_told("root", facts), None)
     consequences = _told("consequence", facts)
     first = root or next(consequences, None) or _finding("unknown", _unknown(facts))
-    told: dict[str, Any] = dict(first)
-    return Cause(**told, also=list(consequences))
+    return Cause(
+        name=first.name,
+        sentence=first.sentence,
+        action=first.action,
+        evidence=first.evidence,
+        also=list(consequences),
+    )
 
 
 def _told(kind: Kind, facts: Facts) -> Iterator[Finding]:
