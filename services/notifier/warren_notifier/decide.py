@@ -31,7 +31,7 @@ from warren_notifier.inputs import (
 from warren_notifier.routing import trial
 from warren_notifier.routing.acknowledging import on_acknowledged
 from warren_notifier.routing.change import Change, as_known, read_change
-from warren_notifier.routing.decisions import Decision, Router
+from warren_notifier.routing.decisions import Decision
 from warren_notifier.routing.escalation import begun_anew, escalate_at, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.routing.lost_end import lost_end
@@ -88,18 +88,6 @@ def _sending(telling: Telling, given: MayArrive | NotSent | Begun) -> Telling:
     return telling.knowing(uncertain=isinstance(given, MayArrive))
 
 
-def due_at(subject: SubjectState, router: Router) -> int | None:
-    """When time alone may lead to something, Unix milliseconds; None: it will not."""
-    times = [subject.repeat_at, escalate_at(router.routes, subject.incident)]
-    if subject.flaps is not None:
-        times.append(_damping(router).calm_at(subject.flaps))
-    return min((at for at in times if at is not None), default=None)
-
-
-def _damping(router: Router) -> Damping:
-    return Damping(router, router.flap_openings, router.flap_window_ms)
-
-
 class _Course:
     """What one input leads to, step by step."""
 
@@ -131,7 +119,7 @@ class _Course:
         if incident is not None and subject.is_over_for_now and not change.closing:
             # It is bad again, which escalation counts from now on.
             incident = begun_anew(incident, incident.routes, self._now)
-        damped = _damping(self._router).on_change(
+        damped = Damping.of(self._router).on_change(
             change, offset, incident, subject.told(), subject.flaps, self._now
         )
         if incident is not subject.incident:
@@ -268,7 +256,7 @@ class _Course:
 
     def _calm(self, at: int) -> None:
         """Tells what was withheld, if it has been quiet until `at`; forgets old incidents."""
-        damping, subject, flaps = _damping(self._router), self.subject, self.subject.flaps
+        damping, subject, flaps = Damping.of(self._router), self.subject, self.subject.flaps
         if flaps is None or not damping.is_over(flaps, at):
             return
         if flaps.since is None:

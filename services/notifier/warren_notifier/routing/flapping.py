@@ -35,6 +35,11 @@ class Damping:
     openings: int
     window_ms: int
 
+    @classmethod
+    def of(cls, router: Router) -> Damping:
+        """As the router's settings are."""
+        return cls(router, router.flap_openings, router.flap_window_ms)
+
     def on_change(
         self,
         change: Change,
