@@ -28,6 +28,7 @@ BEGUN_AGAIN = "the checkpoint is not that of the table of events: it goes on whe
 pytestmark = pytest.mark.timeout(900)
 
 
+@pytest.mark.smoke
 def test_every_record_is_archived_once_as_it_is_over_several_runs_and_batches(
     lab: Archive,
 ) -> None:
