@@ -340,3 +340,16 @@ TestNotifier = pytest.mark.timeout(300)(Notifier.TestCase)
 TestNotifier.settings = OFTEN
 TestFlappingNotifier = pytest.mark.timeout(300)(FlappingNotifier.TestCase)
 TestFlappingNotifier.settings = OFTEN
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_what_is_replaced_while_it_is_under_way_is_audited(killed: bool) -> None:
+    notifier = Notifier()
+    notifier.status_changes("WARN")
+    notifier.attempt_begins("mail")
+    notifier.status_changes("ERR")
+    if killed:
+        notifier.kill()
+    else:
+        notifier.attempt_ends("mail", Retry("HTTP 503"), False, False)
+    assert notifier.begun <= set(notifier.ended)
