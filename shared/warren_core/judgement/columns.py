@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
+
+from warren_core.evaluation import UNKNOWN, Int64
+
 
 class EventColumn(IntEnum):
     """A row of an array. `field`: its name in `TopicPositions`, and in `TopicLag` if published."""
@@ -39,3 +43,16 @@ class Told(EventColumn):
 
 
 KEPT: frozenset[Told] = frozenset()
+
+
+def unknown(of: type[EventColumn], partitions: int) -> Int64:
+    """[column, partition]"""
+    return np.full((len(of), partitions), UNKNOWN, np.int64)
+
+
+def as_declared(told: Int64) -> Int64:
+    """[column, partition] as another version of Warren declared it, as this one does."""
+    wanted = unknown(Told, told.shape[1])
+    count = min(len(told), len(wanted))
+    wanted[:count] = told[:count]
+    return wanted

@@ -23,7 +23,7 @@ from warren_core.evaluation import (
 )
 from warren_core.evaluation.commit_convention import Commits, last_processed
 from warren_core.judgement import columns
-from warren_core.judgement.columns import EventColumn, Latest, Told
+from warren_core.judgement.columns import Latest, Told, unknown
 from warren_core.judgement.layout import Layout
 
 Forgotten = Mapping[str, frozenset[int]]
@@ -292,11 +292,6 @@ def _joined_tracks(tracks: Sequence[Track | None]) -> Track | None:
     return Track(marks, np.concatenate([track.figures for track in known], axis=1))
 
 
-def unknown(of: type[EventColumn], partitions: int) -> Int64:
-    """[column, partition]"""
-    return np.full((len(of), partitions), UNKNOWN, np.int64)
-
-
 def _taken(values: Int64, rows: Int64) -> Int64:
     """A copy of [column, partition] with these rows; a negative one is a partition that is new."""
     if not values.shape[1]:
@@ -312,14 +307,6 @@ def only_kept(told: Int64 | None) -> Int64 | None:
     if told is None or not columns.KEPT:
         return None
     return np.where(np.isin(np.arange(len(Told)), list(columns.KEPT))[:, None], told, UNKNOWN)
-
-
-def as_declared(told: Int64) -> Int64:
-    """[column, partition] as another version of Warren declared it, as this one does."""
-    wanted = unknown(Told, told.shape[1])
-    count = min(len(told), len(wanted))
-    wanted[:count] = told[:count]
-    return wanted
 
 
 def lag_of(latest: Int64, steps: Int64 | int = 0) -> Int64:

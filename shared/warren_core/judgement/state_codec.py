@@ -30,9 +30,9 @@ from warren.words import LATEST_MOMENT
 
 from warren_core.evaluation import UNKNOWN, Began, Column, Int64, Onset, Windows
 from warren_core.evaluation.commit_convention import Commits
-from warren_core.judgement.columns import Latest
+from warren_core.judgement.columns import Latest, as_declared
 from warren_core.judgement.layout import Layout
-from warren_core.judgement.state import Applied, GroupGone, GroupState, as_declared
+from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.state_arrays import (
     CorruptState,
     Reader,
