@@ -1,9 +1,8 @@
-"""`warren-archiver JOB`, as spark-submit starts it: on what was archived through a real broker."""
+"""`warren-archiver JOB`, on what was archived through a real broker."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,13 @@ from pyspark.sql import SparkSession
 from support.archive_lab import Archive, events_between
 from warren.contracts.topics import CATALOGUE
 from warren.kafka.topics import ensure_topics
-from warren.settings.archiver import SMALL_BATCHES
 from warren_archiver.__main__ import main
 from warren_archiver.check.all_checks import NOT_COMPARED
 from warren_archiver.jobs import JOBS
+from warren_archiver.silver.catalogue import POSITIONS
+from warren_archiver.streaming import upkeep
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = pytest.mark.timeout(900)
 
 
 def _config(lab: Archive, jars: Path, tmp_path: Path) -> Path:
@@ -34,8 +34,6 @@ def _config(lab: Archive, jars: Path, tmp_path: Path) -> Path:
         [archiver]
         path = "{archiver.path}"
         jars_dir = "{jars}"
-        memory = "512m"
-        java_options = "{SMALL_BATCHES}"
         metrics_port = 0
         """
     )
@@ -74,33 +72,30 @@ def test_each_job_answers_in_json(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """One of them as a process, with a JVM of its own; the others in the one that is there."""
+    """In the session that is there; as a process, one is test_spark_failures.py's."""
     ensure_topics(lab.admin, lab.settings.home)
     lab.send(events_between(0, 10))
     lab.once(silver_interval=600)
     day = lab.rows()[0]["date"]
     until = round(lab.rows()[-1]["timestamp"].timestamp()) * 1000 + 60_000
     config = _config(lab, spark_jars, tmp_path)
+    monkeypatch.setattr(warren_archiver.__main__, "open_session", lambda *_: lab.spark)
+    monkeypatch.setattr(SparkSession, "stop", lambda _: None)
+    monkeypatch.setattr(upkeep, "SILVER", (POSITIONS,))
 
-    def in_a_process(*arguments: str) -> tuple[int, Any]:
-        command = [sys.executable, "-m", "warren_archiver", *arguments, "--config", str(config)]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert "Traceback" not in ended.stderr
-        return ended.returncode, json.loads(ended.stdout.splitlines()[-1])
-
-    def here(*arguments: str) -> tuple[int, Any]:
+    def answer(*arguments: str) -> tuple[int, Any]:
         monkeypatch.setattr(sys, "argv", ["warren-archiver", *arguments, "--config", str(config)])
         with pytest.raises(SystemExit) as ended:
             main()
         assert isinstance(ended.value.code, int)
         return ended.value.code, json.loads(capsys.readouterr().out.splitlines()[-1])
 
-    answers = {"check": in_a_process("check", "--wait", "0")}
-    monkeypatch.setattr(warren_archiver.__main__, "open_session", lambda *_: lab.spark)
-    monkeypatch.setattr(SparkSession, "stop", lambda _: None)
-    answers["upkeep"] = here("upkeep")
-    answers["backfill"] = here("backfill", "--day", str(day))
-    answers["replay"] = here("replay", "--to", str(until))
+    answers = {
+        "check": answer("check", "--wait", "0"),
+        "upkeep": answer("upkeep"),
+        "backfill": answer("backfill", "--day", str(day)),
+        "replay": answer("replay", "--to", str(until)),
+    }
     assert answers.keys() == JOBS.keys()
     assert {name: code for name, (code, _) in answers.items()} == dict.fromkeys(JOBS, 0)
     kept = {each["table"] for each in answers["upkeep"][1]}
@@ -112,6 +107,6 @@ def test_each_job_answers_in_json(
     assert len(answers["check"][1]) - len(checked) == len(CATALOGUE)
 
     lab.forget_last_batch("silver")  # as if silver were being taken in
-    code, answer = here("check", "--wait", "0")
+    code, told = answer("check", "--wait", "0")
     assert code == NOT_COMPARED == 3
-    assert len(answer) == len(CATALOGUE)
+    assert len(told) == len(CATALOGUE)
