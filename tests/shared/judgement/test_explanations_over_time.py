@@ -168,18 +168,6 @@ def test_a_pause_that_was_only_assumed_is_not_told_as_seen() -> None:
     assert not [text for text in said if "pauses up to" in text]
 
 
-def test_a_pause_that_was_due_is_told_with_its_times() -> None:
-    """Ten minutes of forty, thrice, and then one that does not end."""
-    every, pause, cycles = 2_400_000 // STEP, 600_000 // STEP, 3
-    ats, last = [], 0
-    for i in range(cycles * every + 2_700_000 // STEP):
-        if i % every < every - pause and i < (cycles + 1) * every:
-            last = i
-        ats.append(At(last * 10, NOW + last * STEP, log_end=i * 10, commits=int(last == i)))
-    said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
-    assert ", usually pauses up to 10 m every 40 m; " in said[-1]
-
-
 def test_a_reset_of_who_is_away_is_told_with_how_long_nothing_was_read() -> None:
     ats = [At(i * 10, NOW + i * STEP, log_end=i * 10) for i in range(100)]
     ats += [At(990, NOW + 99 * STEP, log_end=i * 10, commits=0) for i in range(100, 160)]
