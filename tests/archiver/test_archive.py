@@ -150,6 +150,7 @@ def test_table_and_checkpoint_may_be_lost_or_set_back_and_every_record_is_there_
 
 
 def test_a_lake_that_was_deleted_meanwhile_is_an_error_that_says_so(lab: Archive) -> None:
+    shutil.rmtree(lab.settings.archiver.path)
     known = KnownTopics(lab.spark, lab.lake, AdminClient({}), {}, SystemClock())
     recorder = GapRecorder(lab.spark, lab.lake, AdminClient({}), {}, SystemClock())
     with pytest.raises(LakeGone, match="was deleted while the archiver ran"):

@@ -59,7 +59,8 @@ def test_what_is_archived_is_in_silver_once_and_gold_follows(
 
 
 def _leave_half_made(lake: Lake) -> None:
-    """Folders that Spark and Delta create before they have written anything there."""
+    """Leave only the folders that Spark and Delta create before they have written anything."""
+    shutil.rmtree(lake.root.removeprefix("file:"))
     bronze = (lake.events, lake.gaps, lake.topic_ids)
     silver = (lake.silver(table.name) for table in SILVER)
     gold = (lake.gold(table.name) for table in (STATUS_HOURS, PROGRESS))
