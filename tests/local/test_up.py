@@ -85,6 +85,7 @@ def test_a_taken_port_is_refused_before_anything_starts(
     assert not (tmp_path / "run.json").exists()
 
 
+@pytest.mark.servers
 def test_what_a_run_writes_is_its_owners_alone(
     tmp_path: Path, screen: Lines, broker: Broker
 ) -> None:
@@ -130,6 +131,7 @@ def test_without_jars_nothing_starts(tmp_path: Path, screen: Lines) -> None:
     assert screen.lines == []
 
 
+@pytest.mark.servers
 def test_told_to_stop_while_the_cluster_does_not_answer(tmp_path: Path, screen: Lines) -> None:
     stop = threading.Event()
     # Bound, not listening: it refuses, and nobody else's broker can come to be there.
@@ -152,6 +154,7 @@ def test_told_to_stop_while_the_cluster_does_not_answer(tmp_path: Path, screen: 
     assert instance_name(tmp_path) == drawn
 
 
+@pytest.mark.servers
 def test_told_to_stop_while_jars_are_fetched(
     tmp_path: Path, screen: Lines, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

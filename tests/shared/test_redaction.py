@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 from warren.redaction import REDACTED, Redaction
-from warren.settings import HomeSettings, Settings
-from warren.settings.redis import RedisSettings
+from warren.settings import HomeSettings, RedisSettings, Settings
 from warren.settings.secrets import secret_values
 
 TOKEN = "xoxb+17/a=Q&9~<é>"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
-from pydantic import SecretStr
+from pydantic import Secret, SecretStr
 from warren.private_files import write_private
 from warren.settings import Settings
 from warren.settings.file_secret import FileSecret
@@ -34,6 +34,8 @@ def to_toml(tables: Mapping[str, Any]) -> str:
 
 def _entry(name: str, value: Any) -> tuple[str, Any]:
     """A secret that services read again from its file stays in that file."""
+    if isinstance(value, Secret) and not isinstance(value, SecretStr):
+        value = value.get_secret_value()  # what a channel's table has, whatever it is
     if isinstance(value, FileSecret):
         return f"{name}_file", str(value.file.absolute())
     return name, _revealed(value)

@@ -93,7 +93,7 @@ def _runs_ms(marks: Int64) -> Int64 | int:
     run = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.REST_AT])
     read_all = marks[Mark.LEVEL_AT] >= marks[Mark.ADVANCED_AT]
     rests = (run < rest // BY.run_share) & read_all & (marks[Mark.REPEATS] < BY.repeated)
-    rests &= longest_wait(marks) < rest
+    rests &= with_room(longest_wait(marks)) < rest  # else the habit excuses as much
     return np.where(rests, np.maximum(BY.batch, with_room(rest)), 0)
 
 

@@ -141,7 +141,7 @@ def test_a_late_commit_of_the_same_offset_is_no_silence() -> None:
         ats.append(at)
     said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
     assert said
-    assert "at offset 1,140 for 2 m 32 s, last commit 2 s ago" in said[0]
+    assert "at offset 1,140 for 3 m 22 s, last commit 52 s ago" in said[0]
 
 
 def test_progress_names_what_it_has_learnt() -> None:
