@@ -20,6 +20,7 @@ from support.providers import Provider, choose_provider, docker_is_reachable
 from support.secured_kafka import SecuredKafka, running_secured_kafka
 from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
 from support.two_brokers import running_two_brokers
+from warren_local import ports
 from warren_local.kafka import EmbeddedKafka
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey
@@ -33,6 +34,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(real_things)
+    # No worker is given a port that another one is about to listen on.
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    span = (ports.HIGHEST - ports.LOWEST) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    ports.LOWEST += worker * span
+    ports.HIGHEST = ports.LOWEST + span
     # What code under test logs as nobody configured it: rich tracebacks take seconds each.
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[structlog.stdlib.add_log_level, plain])

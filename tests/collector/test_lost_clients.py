@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,12 +13,11 @@ from support.collector_lab import CLUSTER, Lab
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.errors import ClusterUnreachable
-from warren.kafka import hearing
+from warren.kafka import hearing, rebalances
 from warren.metrics import collector as metrics
 from warren.settings import ClusterSettings, HomeSettings, Settings
 from warren_collector.cluster import stack
 from warren_collector.cluster.stack import ClusterStack
-from warren_collector.sources import offsets_topic, shards
 from warren_local.kafka import EmbeddedKafka
 
 AWAY = ClusterUnreachable(CLUSTER, f"clusters.{CLUSTER}.bootstrap", "no broker answers")
@@ -35,9 +33,9 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Losing:
-    """Consumers of a module, of which the first can be made to know no brokers any more."""
+    """Consumers of a group, of which the first can be made to know no brokers any more."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.made: list[Consumer] = []
         self.is_first_lost = False
         losing = self
@@ -56,7 +54,7 @@ class Losing:
                     raise KafkaException(KafkaError(KafkaError._TRANSPORT))
                 return super().list_topics(*what, **how)
 
-        monkeypatch.setattr(module, "Consumer", LosingConsumer)
+        monkeypatch.setattr(rebalances, "Consumer", LosingConsumer)
 
     def has_lost(self, consumer: Consumer) -> bool:
         return self.is_first_lost and consumer is self.made[0]
@@ -67,19 +65,16 @@ def lost() -> float:
 
 
 @pytest.mark.usefixtures("soon")
-@pytest.mark.parametrize(
-    ("source", "module"), [("offsets_topic", offsets_topic), ("admin_api", shards)]
-)
+@pytest.mark.parametrize("source", ["offsets_topic", "admin_api"])
 def test_a_client_that_has_lost_all_brokers_is_made_anew(
     lab: Lab,
     source: str,
-    module: ModuleType,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     topic, group = lab.create_topic("orders"), f"{lab.name}-group"
     lab.commit(group, [Partition(topic, 0, 1)])
-    losing, before = Losing(monkeypatch, module), lost()
+    losing, before = Losing(monkeypatch), lost()
     with lab.ready(lab.settings(source=source)) as collector:
         events = lab.events()
         events.until(lambda: events.committed(group) == {(topic, 0): 1}, "it collects")

@@ -22,7 +22,7 @@ def test_a_worker_with_a_long_backlog_stays_in_its_group(
     broker: Any, unique: str, tmp_path: Path
 ) -> None:
     """One fetch holds more than is judged within the interval in which clients have to poll."""
-    home = Home(broker.bootstrap, unique, tmp_path, {"WARREN_EVALUATOR__BATCH": "50"})
+    home = Home(broker.bootstrap, unique, tmp_path)
     slow = dataclasses.replace(home, program=(SLOW, "judgement"))
     events = interleaved(lives(20))
     sender = home.events()

@@ -112,8 +112,7 @@ def test_nothing_is_lost_when_the_seek_after_a_recovery_takes_long(home: Home) -
         assert first.terminate() == 0
     sender.send(*events[half:])
     sender.flush()
-    small_batches = {"WARREN_EVALUATOR__BATCH": "4"}
-    slow = dataclasses.replace(home, program=(SLOW, "seek"), extra=small_batches)
+    slow = dataclasses.replace(home, program=(SLOW, "seek"))
     with slow.worker("second") as second:
         second.start()
         home.await_caught_up()

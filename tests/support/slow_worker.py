@@ -20,6 +20,7 @@ from faust.tables.recovery import Recovery
 from faust.transport.consumer import Consumer
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from warren_evaluator import __main__ as evaluator
+from warren_evaluator import app
 from warren_evaluator.pipeline import Pipeline
 
 SECONDS = 2.5
@@ -76,12 +77,14 @@ def telling(create: Callable[..., Any]) -> Callable[..., Any]:
 if __name__ == "__main__":
     step = sys.argv.pop()
     if step == "seek":
+        app.BATCH = 4
         Consumer.perform_seek = slowly(Consumer.perform_seek)
     elif step == "recovery":
         Recovery._build_highwaters = slowly(Recovery._build_highwaters)
         Recovery.wait_first = with_short_limit(Recovery.wait_first)
         AIOKafkaConsumerThread.getmany = with_long_wait(AIOKafkaConsumerThread.getmany)
     elif step == "judgement":
+        app.BATCH = 50
         with_fast_idle_time(100)
         Pipeline.run = slowly(Pipeline.run)
     elif step == "hang":

@@ -11,7 +11,7 @@ from warren_local.errors import PortTaken
 HOST = "127.0.0.1"
 # Below the range from which systems take ports for outgoing connections (32768 on Linux, 49152
 # elsewhere): a port that is free now is not taken by somebody's client a moment later.
-_LOWEST, _HIGHEST = 20_000, 32_000
+LOWEST, HIGHEST = 20_000, 32_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,15 @@ def is_free(port: int) -> bool:
     return True
 
 
+_given: set[int] = set()
+
+
 def free_port() -> int:
-    """A port that nothing listens on."""
-    candidates = random.SystemRandom().sample(range(_LOWEST, _HIGHEST), 200)
-    return next(port for port in candidates if is_free(port))
+    """A port that nothing listens on, and that this process was not given before."""
+    candidates = random.SystemRandom().sample(range(LOWEST, HIGHEST), 200)
+    port = next(port for port in candidates if port not in _given and is_free(port))
+    _given.add(port)
+    return port
 
 
 def accepts_connections(port: int) -> bool:
