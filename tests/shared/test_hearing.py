@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.forgetful_broker import ASKS_EVERY, ForgetfulBroker
 from support.waiting import eventually
@@ -138,8 +138,16 @@ def test_librdkafka_forgets_its_brokers_for_good(forgetful: ForgetfulBroker) -> 
     clock, asking = ManualClock(), asking_client(consumer, "orders")
     hearing = hearing_by(asking, "prod", "clusters.prod", connection, clock)
     consumer.assign([TopicPartition("orders", 0, 0)])
+
+    def knows_its_coordinator() -> bool:
+        try:
+            return bool(consumer.committed([TopicPartition("orders", 0)], timeout=30))
+        except KafkaException as error:  # so says a broker that has only just started
+            assert error.args[0].code() == KafkaError.NOT_COORDINATOR, error
+            return False
+
     try:
-        consumer.committed([TopicPartition("orders", 0)], timeout=30)  # its coordinator is known
+        eventually(knows_its_coordinator, message="its coordinator is known")
         clock.advance(QUIET_SECONDS)
         hearing.follow(heard=False)
         with forgetful.forgetting("forgetting"):
