@@ -56,11 +56,16 @@ settings.load_profile("warren")
 
 # They share a running Warren, or Spark: each folder in one worker, from the beginning.
 HEAVY = ("end_to_end", "archiver", "containers")
-# The archiver's tests share one Spark: its first queries need several times what later ones need.
-# Those of whole processes need none: another worker has them.
+# The archiver's tests take longest: two workers share them, each with one Spark, whose first
+# queries need several times what later ones need. Tests of whole processes need none.
 APART = {
     "tests/archiver/test_process.py": "archiver: processes",
     "tests/archiver/test_cluster.py": "archiver: processes",
+    "tests/archiver/test_silver.py": "archiver: tables",
+    "tests/archiver/test_gold.py": "archiver: tables",
+    "tests/archiver/test_gold_figures.py": "archiver: tables",
+    "tests/archiver/test_evaluations.py": "archiver: tables",
+    "tests/archiver/test_upkeep.py": "archiver: tables",
 }
 # These wait for servers most: begun early, no worker is left alone with one of their files.
 SLOW = ("evaluator", "notifier", "collector", "freshness")
