@@ -80,6 +80,7 @@ def test_files_do_not_grow_with_time(lab: Archive, monkeypatch: pytest.MonkeyPat
     """As they do in hours: nothing is kept for readers here. Without checksums beside them."""
     monkeypatch.setattr(upkeep_module, "GRACE", 0.0)
     monkeypatch.setattr(upkeep_module, "LOG_KEPT", 0.0)
+    monkeypatch.setattr(upkeep_module, "SILVER", ())
     upkeep = Upkeep(lab.spark, lab.lake, lab.changed(gold_interval=0).archiver, SystemClock())
     counts = []
     for number in range(45):
@@ -121,6 +122,7 @@ def test_what_silver_has_not_read_is_left_for_it(
 ) -> None:
     """It is behind by more than files are kept for readers."""
     monkeypatch.setattr(upkeep_module, "GRACE", 0.0)
+    monkeypatch.setattr(upkeep_module, "SILVER", ())
     lab.send(events_between(0, 2))
     lab.once(silver_interval=600)
     for number in range(2, 5):
@@ -145,6 +147,7 @@ def test_what_silver_has_not_read_is_left_for_it(
 
 def test_upkeep_goes_on_while_silver_fails(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(silver_query, "FIRST_PAUSE", 3600.0)
+    monkeypatch.setattr(upkeep_module, "SILVER", ())
     monkeypatch.setattr(upkeep_module, "FIRST", 0.0)
     ran: list[float | None] = []
     done = Upkeep.run
