@@ -34,7 +34,7 @@ def to_toml(tables: Mapping[str, Any]) -> str:
 
 def _entry(name: str, value: Any) -> tuple[str, Any]:
     """A secret that services read again from its file stays in that file."""
-    if isinstance(value, Secret) and not isinstance(value, SecretStr):
+    if isinstance(value, Secret):
         value = value.get_secret_value()  # what a channel's table has, whatever it is
     if isinstance(value, FileSecret):
         return f"{name}_file", str(value.file.absolute())
