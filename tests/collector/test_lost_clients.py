@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import ClusterMetadata
 from support.collector_lab import CLUSTER, Lab
@@ -14,6 +14,7 @@ from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.errors import ClusterUnreachable
 from warren.kafka import hearing, rebalances
+from warren.kafka.rebalances import GroupConsumer
 from warren.metrics import collector as metrics
 from warren.settings import ClusterSettings, HomeSettings, Settings
 from warren_collector.cluster import stack
@@ -36,11 +37,11 @@ class Losing:
     """Consumers of a group, of which the first can be made to know no brokers any more."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.made: list[Consumer] = []
+        self.made: list[GroupConsumer] = []
         self.is_first_lost = False
         losing = self
 
-        class LosingConsumer(Consumer):
+        class LosingConsumer(GroupConsumer):
             def __init__(self, *options: Any) -> None:
                 super().__init__(*options)
                 losing.made.append(self)
@@ -54,9 +55,9 @@ class Losing:
                     raise KafkaException(KafkaError(KafkaError._TRANSPORT))
                 return super().list_topics(*what, **how)
 
-        monkeypatch.setattr(rebalances, "Consumer", LosingConsumer)
+        monkeypatch.setattr(rebalances, "GroupConsumer", LosingConsumer)
 
-    def has_lost(self, consumer: Consumer) -> bool:
+    def has_lost(self, consumer: GroupConsumer) -> bool:
         return self.is_first_lost and consumer is self.made[0]
 
 

@@ -191,8 +191,7 @@ class OffsetsTopicSource:
         """Commits the live partitions' positions, where they changed.
 
         A failure is counted: what is not stored is counted and published once more by the next
-        owner. Waits, so that a stop or a rebalance does not overtake the commit; librdkafka gives
-        up after the session's 8 s.
+        owner. Waits for 8 s at most, so that a stop or a rebalance does not overtake the commit.
         """
         changed = [p for p in self.partitions if p.is_live and p.stored != p.position]
         if not changed:
@@ -202,7 +201,7 @@ class OffsetsTopicSource:
             for p in changed
         ]
         try:
-            answers = self._consumer.commit(offsets=offsets, asynchronous=False) or []
+            answers = self._consumer.commit_now(offsets)
         except KafkaException as error:
             self._commit_failed(error.args[0])
             return

@@ -178,7 +178,7 @@ class OffsetsFeed:
         offsets = [TopicPartition(self._topic, p, offset) for p, offset in news.items()]
         try:
             if wait:
-                self._consumer.commit(offsets=offsets, asynchronous=False)
+                self._consumer.commit_now(offsets)
             else:
                 self._consumer.commit(offsets=offsets, asynchronous=True)
         except KafkaException as error:

@@ -149,7 +149,7 @@ class StatusConsumer:
             return True
         at = [TopicPartition(self._topic, number, offset) for number, offset in positions.items()]
         try:
-            self._consumer.commit(offsets=at, asynchronous=False)
+            self._consumer.commit_now(at)
         except KafkaException as error:
             problem: KafkaError = classify(HOME, HOME, error.args[0])
             log.warning("positions not committed", problem=problem.problem)
