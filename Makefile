@@ -21,7 +21,7 @@ GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test test-fast browser alertmanager prometheus cloudevents check format bench docs clean
+.PHONY: help setup run test test-fast browser alertmanager prometheus cloudevents check format bench docs plots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,8 @@ bench: setup ## Run every benchmark; each prints one line of JSON
 
 docs: setup ## Generate docs/ and deploy/grafana/ from the code
 	@$(GENERATE)
+
+plots: setup ## Draw the pictures of docs/evaluation.md: simulates some minutes
 	@$(BIN)/python benchmarks/detection_plots.py
 
 clean: ## Remove everything that was installed or written here

@@ -48,7 +48,7 @@ def main() -> None:
     text = PAGE.read_text()
     if (page := with_tables(text)) != text:
         if arguments.check:
-            sys.exit(f"outdated: {PAGE.name}; run `make docs`")
+            sys.exit(f"outdated: {PAGE.name}; run `make plots`")
         PAGE.write_text(page)
     if arguments.check:
         return

@@ -18,7 +18,7 @@ def strips(plot: Path) -> set[str]:
 
 
 def test_a_plot_shows_what_is_said_today(pytestconfig: pytest.Config, tmp_path: Path) -> None:
-    """One of them: the others come from the same command, `make docs` draws them all."""
+    """One of them: the others come from the same command, `make plots` draws them all."""
     command = [sys.executable, "benchmarks/detection_plots.py", "--into", tmp_path, "--only", CASE]
     subprocess.run(command, cwd=pytestconfig.rootpath, check=True)
     committed = pytestconfig.rootpath / "docs" / "plots" / f"{CASE}.svg"

@@ -20,7 +20,7 @@ _MARKER = 1  # record that a consumer may not count: the end of the transaction 
     "Waits for an open transaction",
     "all that stands still has come to transactions that have been open for "
     f"{OPEN_FOR_LONG_MS // 1000} s, as freshness saw, or has stood for as long where the last "
-    "stable offset is (`last_stable`), also without freshness: consumers that read committed "
+    "stable offset is (`last_stable`), also without freshness. Consumers that read committed "
     "records wait for their end",
 )
 def hanging_transaction(facts: Facts) -> Found | None:
