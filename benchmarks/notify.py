@@ -103,12 +103,11 @@ def in_chaos(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         mails = closing.enter_context(mail_receiver())
         home = NotifiedHome(broker.bootstrap, "chaos")
         channels = [webhook(n, h.url, timeout=2) for n, h in hooks.items() if n != "steady"]
-        channels.append(webhook("steady", hooks["steady"].url, rate=60_000, burst=1000))
+        channels.append(webhook("steady", hooks["steady"].url, rate=60_000))
         routes = route("machines", hooks)
         waits = {"group_wait": 30 * scale, "group_interval": 300 * scale}
         routes += route("people", ["mail"], **waits)
-        settings = f"first_retry = 0.5\nlongest_retry = {max(20 * scale, 2)}\n"
-        config = home.config(settings + routes + "".join(channels) + email("mail", mails.port))
+        config = home.config(routes + "".join(channels) + email("mail", mails.port))
         config += f'\n[redis]\nurl = "{valkey.url}"\n'
         notifiers = Notifiers(config, 2, closing)
         planned = incidents(arguments.incidents, seconds, chance)

@@ -119,9 +119,6 @@ partitions = {PARTITIONS}
 
 [notifier]
 allow_networks = ["127.0.0.0/8"]
-first_retry = 0.1
-longest_retry = 0.4
-session_timeout = 3
 flap_openings = 0
 
 {route}
@@ -152,12 +149,20 @@ to = ["oncall@example.org"]
 """
 
 
+# Nobody waits for as long as in production.
+IMPATIENT = """
+from warren_notifier import __main__, session
+session.FIRST_RETRY, session.LONGEST_RETRY, session.SESSION_TIMEOUT = 0.1, 0.4, 3.0
+__main__.main()
+"""
+
+
 @contextmanager
 def notifier(file: Path, *, wait: bool = True, arguments: Sequence[str] = ()) -> Iterator[Running]:
     """A running notifier; killed at the end if the test has not stopped it."""
     port = free_port()
     environ = {**os.environ, "WARREN_NOTIFIER__METRICS_PORT": str(port)}
-    command = [sys.executable, "-m", "warren_notifier", "--config", str(file), *arguments]
+    command = [sys.executable, "-c", IMPATIENT, "--config", str(file), *arguments]
     child = Child(command, log=file.with_name(f"notifier-{port}.log"), environ=environ)
     running = Running(child, port)
     try:

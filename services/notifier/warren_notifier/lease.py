@@ -51,7 +51,7 @@ class Lease:
         if self._frozen:
             raise ProcessFrozen(
                 HOME,
-                "notifier.session_timeout",
+                "notifier",
                 f"stood still for {self._frozen:.1f} s, its partitions may be another notifier's",
             )
 

@@ -57,6 +57,13 @@ POLL_SECONDS = 0.5
 TICK_SECONDS = 1.0
 GRACE_SECONDS = 5.0
 
+FIRST_RETRY, LONGEST_RETRY = 2.0, 60.0
+"""Seconds between two attempts; they double from the first to the longest."""
+QUEUE_SIZE = 10_000
+"""Groups that a channel works on at most; others wait."""
+SESSION_TIMEOUT = 10.0
+"""Seconds after which a dead notifier's work goes to another."""
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -89,13 +96,13 @@ class Session:
         self._owned = OwnedSubjects()
         self._positions = Positions()
         # A record that is late must not overwrite what the next owner of its partition has written.
-        in_time = settings.session_timeout * 0.8
-        self._lease = Lease(settings.session_timeout)
+        in_time = SESSION_TIMEOUT * 0.8
+        self._lease = Lease(SESSION_TIMEOUT)
         producer = EventProducer(HOME, HOME, home, delivery_timeout=in_time)
         self._writer = BatchedWriter(LeasedProducer(producer, self._lease))
         self._records = Records(home.topic_prefix)
         self._redaction = redaction
-        self._plan = RetryPlan(settings.first_retry, settings.longest_retry, random.random)
+        self._plan = RetryPlan(FIRST_RETRY, LONGEST_RETRY, random.random)
         routes = [Route(route) for route in settings.routes]
         digesting = {name for name, channel in channels.items() if tells_many(channel)}
         self._grouping = Grouping(routes, digesting)
@@ -103,7 +110,7 @@ class Session:
         self._limits = {
             name: RateLimit(
                 name,
-                Rate.per_minute(channel.rate, channel.burst),
+                Rate.per_minute(channel.rate),
                 buckets,
                 clock,
                 sleep,
@@ -145,7 +152,7 @@ class Session:
                 self._grouping,
                 self._clock,
                 self._sleep,
-                self._settings.queue_size,
+                QUEUE_SIZE,
                 self._lease.check,
                 self._limits,
             )
@@ -194,7 +201,7 @@ class Session:
             self._home,
             self._home.installation.group("notifier", self._settings.group_id),
             LAG_STATUS.full_name(self._home.topic_prefix),
-            self._settings.session_timeout,
+            SESSION_TIMEOUT,
             on_revoke,
         )
         try:

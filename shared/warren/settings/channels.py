@@ -39,9 +39,10 @@ class ChannelSettings(Section):
     timeout: Seconds = Field(default=10, description="Seconds that one attempt may take")
     concurrency: int = Field(default=4, ge=1, le=64, description="Most attempts at the same time")
     rate: Annotated[float, Field(ge=0, le=1e6)] = Field(
-        default=0, description="Messages a minute at most, of all notifiers together; 0: no limit"
+        default=0,
+        description="Messages a minute at most, of all notifiers together, after 10 at once; "
+        "0: no limit",
     )
-    burst: int = Field(default=10, ge=1, description="With `rate`: messages that go at once")
     ca: str = Field(
         default="", description="Certificate authorities to trust beside the usual ones, PEM"
     )

@@ -111,10 +111,6 @@ class NotifierSettings(Section):
         default_factory=list,
         description="Types that no channel may have, such as apprise: the service does not start",
     )
-    first_retry: Seconds = Field(
-        default=2, description="Seconds until the second attempt; doubles from there, with jitter"
-    )
-    longest_retry: Seconds = Field(default=60, description="Most seconds between two attempts")
     deadline: Seconds = Field(
         default=86400,
         description="Seconds after which a delivery is given up and dead-lettered; the end of what "
@@ -129,12 +125,6 @@ class NotifierSettings(Section):
     flap_window: Seconds = Field(
         default=1800,
         description="Seconds; a group that flaps is quiet when nothing has changed for as long",
-    )
-    queue_size: int = Field(
-        default=10000, ge=1, description="Most groups that a channel works on; others wait"
-    )
-    session_timeout: Annotated[float, Field(ge=1, le=300)] = Field(
-        default=10, description="Seconds after which a dead notifier's work goes to another"
     )
     metrics_port: int = Field(
         default=0, ge=0, le=65535, description="Port of /metrics and /ready; 0 for none"
@@ -175,11 +165,6 @@ class NotifierSettings(Section):
             raise ValueError(f"two routes are named {twice[0]!r}")
         if self.flap_openings == 1:
             raise ValueError("flap_openings: 1 is no flapping: 2 or more, or 0 for never")
-        if self.longest_retry < self.first_retry:
-            raise ValueError(
-                f"longest_retry: {self.longest_retry:g} is less than first_retry, "
-                f"{self.first_retry:g}"
-            )
         return self
 
     def networks(self) -> list[IPv4Network | IPv6Network]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 REMOVED = {
     "api.history": "always 10,000 status changes",
     "api.oidc.name_claim": "always preferred_username, email, name or sub",
@@ -16,11 +18,16 @@ REMOVED = {
     "local.cloudevents_jars_dir": "local.jars_mirror names a Maven repository",
     "local.kafka_heap": "always 512m",
     "local.zookeeper_jars_dir": "local.jars_mirror names a Maven repository",
+    "notifier.channels.*.burst": "always 10 messages",
+    "notifier.first_retry": "always 2 s",
+    "notifier.longest_retry": "always 60 s",
+    "notifier.queue_size": "always 10,000 groups",
+    "notifier.session_timeout": "always 10 s",
 }
-"""By their dotted names. All went after version 0.1.0."""
+"""By their dotted names, `*` for a channel's. All went after version 0.1.0."""
 
 
 def removal(name: str) -> str | None:
     """What to say of a setting that was removed; None if it was not."""
-    instead = REMOVED.get(name)
+    instead = REMOVED.get(re.sub(r"^(notifier\.channels)\.[^.]+", r"\1.*", name))
     return f"this setting was removed after version 0.1.0: {instead}" if instead else None

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from warren.clock import Clock
 
+BURST = 10  # messages that go at once
 JITTER = 0.1  # of a wait, so that notifiers that share a limit do not ask at the same moment
 
 
@@ -20,7 +21,7 @@ class Rate:
     burst: int
 
     @classmethod
-    def per_minute(cls, messages: float, burst: int) -> Rate:
+    def per_minute(cls, messages: float, burst: int = BURST) -> Rate:
         return cls(60 / messages, burst)
 
 
