@@ -21,8 +21,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from rich.console import Console
-from support.measuring import kafka, usage, usage_with_children
+from support.measuring import jars_of, kafka, usage, usage_with_children
 from warren.clock import SystemClock
 from warren.contracts import OffsetEvent, TopicPositions, group_key
 from warren.contracts.topics import OFFSETS
@@ -41,7 +40,7 @@ from warren_archiver.silver.catalogue import POSITIONS
 from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import Silver, ensure
 from warren_archiver.streaming.archive import archive
-from warren_local.jars import ensure_spark_jars
+from warren_local.jar_sets import SPARK_JARS
 
 GROUPS = 500
 HOUR_MS = 3_600_000
@@ -53,7 +52,7 @@ ROUNDS = 3
 def main() -> None:
     arguments = _arguments()
     configure(LogSettings(level="error"))  # the only line on standard output is the result
-    jars = ensure_spark_jars(Settings(), Console(stderr=True))
+    jars = jars_of(SPARK_JARS)
     with kafka(arguments.bootstrap) as bootstrap, tempfile.TemporaryDirectory() as directory:
         settings = Settings.model_validate(
             {

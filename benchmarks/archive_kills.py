@@ -32,8 +32,7 @@ from typing import Any
 from archive import Load
 from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
-from rich.console import Console
-from support.measuring import embedded_kafka
+from support.measuring import embedded_kafka, jars_of
 from support.service_process import WITHIN, ServiceProcess, running_service
 from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE
@@ -47,7 +46,7 @@ from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.session import open_session
 from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.streaming.archive import archive
-from warren_local.jars import ensure_spark_jars
+from warren_local.jar_sets import SPARK_JARS
 from warren_local.kafka import EmbeddedKafka
 
 KILLS = 5
@@ -82,7 +81,7 @@ def main() -> None:
     parser.add_argument("--first-starts", type=int, metavar="N", help="kill these instead")
     arguments = parser.parse_args()
     configure(LogSettings(level="error"))
-    jars = ensure_spark_jars(Settings(), Console(stderr=True)).absolute()
+    jars = jars_of(SPARK_JARS)
     chance = random.Random(arguments.seed)
     with embedded_kafka() as broker, tempfile.TemporaryDirectory() as directory:
         lake, file = Path(directory) / "lake", Path(directory) / "warren.toml"

@@ -21,8 +21,7 @@ from typing import Any
 
 from archive import GROUPS, Load, create_topic, jvm
 from pyspark.sql import SparkSession
-from rich.console import Console
-from support.measuring import kafka, usage_with_children
+from support.measuring import jars_of, kafka, usage_with_children
 from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS
 from warren.log import configure
@@ -31,7 +30,7 @@ from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
 from warren_archiver.silver.catalogue import EVALUATIONS, POSITIONS
 from warren_archiver.streaming.archive import archive
-from warren_local.jars import ensure_spark_jars
+from warren_local.jar_sets import SPARK_JARS
 
 PER_EVENT = 10  # positions
 MILLION = 1_000_000
@@ -45,7 +44,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1, help="of all figures: 0.01 to try it")
     arguments = parser.parse_args()
     configure(LogSettings(level="error"))  # the only line on standard output is the result
-    jars = ensure_spark_jars(Settings(), Console(stderr=True))
+    jars = jars_of(SPARK_JARS)
     with kafka(arguments.bootstrap) as bootstrap, tempfile.TemporaryDirectory() as directory:
         settings = Settings.model_validate(
             {

@@ -26,8 +26,7 @@ import deltalake
 import duckdb
 from archive import Load, create_topic, verify
 from pyspark.sql import SparkSession
-from rich.console import Console
-from support.measuring import kafka
+from support.measuring import jars_of, kafka
 from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS
 from warren.history.reader_options import reader_options
@@ -37,7 +36,7 @@ from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
 from warren_archiver.silver.catalogue import POSITIONS
 from warren_archiver.streaming.archive import archive
-from warren_local.jars import ensure_spark_jars
+from warren_local.jar_sets import SPARK_JARS
 from warren_local.ports import free_port
 
 BUCKET = "warren"
@@ -53,7 +52,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=20_000)
     arguments = parser.parse_args()
     configure(LogSettings(level="error"))
-    warrens = ensure_spark_jars(Settings(), Console(stderr=True))
+    warrens = jars_of(SPARK_JARS)
     jars = ",".join(str(jar) for jar in sorted(arguments.jars.glob("*.jar")))
     with (
         kafka(arguments.bootstrap) as bootstrap,

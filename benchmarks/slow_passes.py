@@ -24,7 +24,7 @@ from unittest.mock import patch
 from archive import event
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from rich.console import Console
+from support.measuring import jars_of
 from warren.clock import SystemClock
 from warren.contracts import group_key
 from warren.contracts.topics import OFFSETS
@@ -41,7 +41,7 @@ from warren_archiver.lake.lake import Lake, newest_version
 from warren_archiver.session import open_session
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.streaming.silver_query import SilverQuery
-from warren_local.jars import ensure_spark_jars
+from warren_local.jar_sets import SPARK_JARS
 
 GROUPS = 20
 MINUTES_AT_ONCE = 20
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=10)
     arguments = parser.parse_args()
     configure(LogSettings(level="error"))
-    jars = ensure_spark_jars(Settings(), Console(stderr=True)).absolute()
+    jars = jars_of(SPARK_JARS)
     with tempfile.TemporaryDirectory() as directory:
         archiver = {"path": f"{directory}/lake", "jars_dir": str(jars), "silver_interval": 1}
         settings = Settings.model_validate({"archiver": archiver})

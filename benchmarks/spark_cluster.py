@@ -24,14 +24,12 @@ from typing import Any
 
 import deltalake
 import duckdb
-from rich.console import Console
-from warren.settings_file import load_settings
+from support.measuring import jars_of
 from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.silver.catalogue import TABLES as SILVER
-from warren_local.jars import ensure_jars, ensure_spark_jars
+from warren_local.jar_sets import KAFKA_JARS, SPARK_JARS
 from warren_local.java import find_java
-from warren_local.kafka import EmbeddedKafka
-from warren_local.kafka_properties import KafkaOptions
+from warren_local.kafka import EmbeddedKafka, KafkaOptions
 from warren_local.ports import free_port
 from warren_local.spark_cluster import QUICK, SparkCluster
 
@@ -56,9 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=240, help="how long the demo runs")
     arguments = parser.parse_args()
-    defaults, console = load_settings(Path(os.devnull)), Console(stderr=True)
-    jars = ensure_jars(defaults.local, console).absolute()
-    spark_jars = ensure_spark_jars(defaults, console).absolute()
+    jars, spark_jars = jars_of(KAFKA_JARS), jars_of(SPARK_JARS)
     with tempfile.TemporaryDirectory(prefix="warren-bench-") as directory:
         folder = Path(directory)
         os.environ["WARREN_LOCAL__JARS_DIR"] = str(jars)

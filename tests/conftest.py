@@ -16,9 +16,16 @@ import structlog
 from hypothesis import HealthCheck, settings
 from support import real_things
 from support.forgetful_broker import ForgetfulBroker, forgetful_broker
-from support.providers import Provider, choose_provider, docker_is_reachable
 from support.secured_kafka import SecuredKafka, running_secured_kafka
-from support.servers import container_kafka, container_valkey, embedded_kafka, embedded_valkey
+from support.servers import (
+    Provider,
+    choose_provider,
+    container_kafka,
+    container_valkey,
+    docker_is_reachable,
+    embedded_kafka,
+    embedded_valkey,
+)
 from support.two_brokers import running_two_brokers
 from warren_local import ports
 from warren_local.kafka import EmbeddedKafka

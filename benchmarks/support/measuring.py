@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from warren_local.jar_sets import JarSet
     from warren_local.kafka import EmbeddedKafka
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -99,22 +100,26 @@ def kafka(bootstrap: str | None) -> Iterator[str]:
 @contextmanager
 def embedded_kafka() -> Iterator[EmbeddedKafka]:
     """A broker of its own, on free ports."""
-    from rich.console import Console
-    from warren.settings_file import load_settings
-    from warren_local.jars import ensure_jars
+    from warren_local.jar_sets import KAFKA_JARS
     from warren_local.java import find_java
-    from warren_local.kafka import EmbeddedKafka
-    from warren_local.kafka_properties import KafkaOptions
+    from warren_local.kafka import EmbeddedKafka, KafkaOptions
     from warren_local.ports import free_port
 
-    jars = ensure_jars(load_settings(Path(os.devnull)).local, Console(stderr=True))
+    jars = jars_of(KAFKA_JARS)
     with tempfile.TemporaryDirectory(prefix="warren-bench-") as directory:
-        options = KafkaOptions(
-            port=free_port(), controller_port=free_port(), data_dir=Path(directory) / "data"
-        )
+        options = KafkaOptions(free_port(), free_port(), Path(directory) / "data")
         java, log = find_java(os.environ), Path(directory) / "kafka.log"
         with EmbeddedKafka(options, java=java, jars=jars, log=log) as broker:
             yield broker
+
+
+def jars_of(jars: JarSet) -> Path:
+    """Those of a set, fetched the first time."""
+    from rich.console import Console
+    from warren.settings_file import load_settings
+    from warren_local.jars import ensure_jars
+
+    return ensure_jars(jars, load_settings(Path(os.devnull)), Console(stderr=True)).absolute()
 
 
 def received_bytes(connection: socket.socket) -> int:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from rich.console import Console
+from support.measuring import jars_of
 from warren.settings_file import load_settings
-from warren_local.jars import ensure_jars, ensure_spark_jars
+from warren_local.jar_sets import KAFKA_JARS, SPARK_JARS
 from warren_local.ports import free_port
 
 
@@ -82,10 +82,9 @@ def running_demo(state: Path) -> Iterator[RunningWarren]:
 @contextmanager
 def _up(state: Path, options: list[str]) -> Iterator[RunningWarren]:
     state.mkdir()
-    defaults, console = load_settings(Path(os.devnull)), Console(stderr=True)
     environ = {name: text for name, text in os.environ.items() if not name.startswith("WARREN_")}
-    environ["WARREN_LOCAL__JARS_DIR"] = str(ensure_jars(defaults.local, console).absolute())
-    environ["WARREN_ARCHIVER__JARS_DIR"] = str(ensure_spark_jars(defaults, console).absolute())
+    environ["WARREN_LOCAL__JARS_DIR"] = str(jars_of(KAFKA_JARS))
+    environ["WARREN_ARCHIVER__JARS_DIR"] = str(jars_of(SPARK_JARS))
     command = [sys.executable, "-m", "warren_cli.main", "up", *options]
     command += ["--state-dir", str(state)]
     for option in ("--api-port", "--redis-port"):

@@ -35,11 +35,12 @@ def spark_settings(config: Path | None, *, service: str = "") -> Settings:
     settings = load_settings(config)
     configure(settings.log, service=service)
     from warren_archiver.session import is_submitted  # a second, as below
-    from warren_local.jars import ensure_spark_jars
+    from warren_local.jar_sets import SPARK_JARS
+    from warren_local.jars import ensure_jars
 
     if is_submitted(os.environ):
         return settings
-    jars = ensure_spark_jars(settings, Console(stderr=True))
+    jars = ensure_jars(SPARK_JARS, settings, Console(stderr=True))
     archiver = settings.archiver.model_copy(update={"jars_dir": str(jars)})
     return settings.model_copy(update={"archiver": archiver})
 

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from support.archive_lab import Archive, HasBootstrap
-from support.servers import spark_jars_directory
+from support.servers import jars_directory
 from warren.contracts.topics import LAG, OFFSETS
 from warren.settings import ArchiverSettings, Settings
 from warren.settings.archiver import SMALL_BATCHES
@@ -20,6 +20,7 @@ from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
 from warren_archiver.silver.silver import ensure as ensure_silver
 from warren_archiver.streaming import archive as archive_job
+from warren_local.jar_sets import SPARK_JARS
 
 # Most of what a query of a few rows costs is that its plan is optimised again at each stage, and
 # sent to tasks: the plan stays as it is, and one task has all rows of a stage.
@@ -46,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def spark_jars(pytestconfig: pytest.Config) -> Path:
     """Spark's jars, shared with `warren archive`: under the repository's .warren, or as set."""
-    return spark_jars_directory(pytestconfig.rootpath)
+    return jars_directory(pytestconfig.rootpath, SPARK_JARS)
 
 
 @pytest.fixture(scope="session")

@@ -18,9 +18,10 @@ from support.lake_files import write_table
 from support.offset_events import NOW
 from support.processes import still_running
 from support.report_lake import moment
-from support.servers import spark_jars_directory
+from support.servers import jars_directory
 from support.waiting import eventually
 from warren.contracts import OffsetEvent, group_key
+from warren_local.jar_sets import SPARK_JARS
 
 COPIES = 300
 """Of some events, one after the other: to judge them takes far longer than to see that it began."""
@@ -69,7 +70,7 @@ def test_it_ends_at_once_in_one_line_and_can_be_begun_again(
     command = [sys.executable, "-m", "warren_cli.main", "replay", "--json", "--from", str(NOW)]
     environ = {name: text for name, text in os.environ.items() if not name.startswith("WARREN_")}
     environ["WARREN_CONFIG"] = str(lake.parent / "warren.toml")
-    environ["WARREN_ARCHIVER__JARS_DIR"] = str(spark_jars_directory(pytestconfig.rootpath))
+    environ["WARREN_ARCHIVER__JARS_DIR"] = str(jars_directory(pytestconfig.rootpath, SPARK_JARS))
     with subprocess.Popen(
         [*command, "--to", str(NOW + len(events) * COPIES * EVERY_MS)],
         stderr=subprocess.PIPE,

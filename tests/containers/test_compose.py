@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka.admin import AdminClient
 from support.compose import BUILD_TIMEOUT, ComposeProject
-from support.providers import docker_is_reachable
+from support.servers import docker_is_reachable
 from support.waiting import eventually
 from warren.contracts import NotificationEvent
 

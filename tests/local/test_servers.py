@@ -1,5 +1,10 @@
+"""Embedded servers, where tests have theirs from, and ports."""
+
 from __future__ import annotations
 
+import os
+import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -7,9 +12,21 @@ import redis
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
-from support.servers import embedded_kafka, embedded_valkey, embedded_zookeeper
-from warren_local.kafka import answers, new_cluster_id
-from warren_local.ports import accepts_connections
+from support.servers import (
+    Provider,
+    choose_provider,
+    container_properties,
+    docker_hostname,
+    docker_is_reachable,
+    embedded_kafka,
+    embedded_valkey,
+    embedded_zookeeper,
+    environment_name,
+)
+from warren_local.class_archive import ensure_class_archive
+from warren_local.errors import PortTaken
+from warren_local.kafka import EmbeddedKafka, KafkaOptions, answers, class_archive, new_cluster_id
+from warren_local.ports import HOST, Port, accepts_connections, free_port, is_free
 
 
 def _round_trip(bootstrap: str, topic: str) -> bytes | None:
@@ -85,3 +102,124 @@ def test_a_cluster_id_is_never_taken_for_an_option() -> None:
     assert len(ids) == 2000
     assert {len(one) for one in ids} == {22}
     assert not [one for one in ids if one.startswith("-")]
+
+
+@pytest.fixture
+def jars(tmp_path: Path) -> Path:
+    (directory := tmp_path / "jars").mkdir()
+    return directory
+
+
+def _command(jars: Path, written: Path | None = None) -> list[str]:
+    options = KafkaOptions(port=1, controller_port=2, data_dir=jars.parent / "data")
+    log = jars.parent / "kafka.log"
+    java = Path("java")
+    return EmbeddedKafka(options, java=java, jars=jars, log=log, written_classes=written).command()
+
+
+def test_without_an_archive_classes_are_read_from_the_jars(jars: Path) -> None:
+    assert ".jsa" not in " ".join(_command(jars))
+
+
+def test_an_archive_beside_the_jars_is_read(jars: Path) -> None:
+    (archive := class_archive(jars)).touch()
+    assert f"-XX:SharedArchiveFile={archive}" in _command(jars)
+
+
+def test_a_broker_that_writes_one_reads_none(jars: Path) -> None:
+    class_archive(jars).touch()
+    command = _command(jars, jars.parent / "new.jsa")
+    assert f"-XX:ArchiveClassesAtExit={jars.parent / 'new.jsa'}" in command
+    assert not [flag for flag in command if flag.startswith("-XX:SharedArchiveFile")]
+
+
+def test_an_archive_is_made_anew_when_jars_are_newer(jars: Path) -> None:
+    no_java = jars.parent / "no java"
+    (archive := class_archive(jars)).touch()
+    os.utime(jars, (1000, 1000))
+    ensure_class_archive(jars, no_java, jars.parent / "kafka.log")
+    os.utime(archive, (999, 999))
+    with pytest.raises(FileNotFoundError):
+        ensure_class_archive(jars, no_java, jars.parent / "kafka.log")
+    assert sorted(path.name for path in jars.parent.iterdir()) == ["jars", "jars.jsa", "kafka.log"]
+
+
+def _must_not_be_asked() -> bool:
+    pytest.fail("Docker was asked although a server was given")
+
+
+def test_a_given_server_wins_and_docker_is_not_asked() -> None:
+    environ = {"WARREN_TEST_BOOTSTRAP": "kafka:9092"}
+    chosen = choose_provider("WARREN_TEST_BOOTSTRAP", environ, _must_not_be_asked)
+    assert chosen is Provider.GIVEN
+
+
+@pytest.mark.parametrize(
+    ("reachable", "expected"), [(True, Provider.CONTAINER), (False, Provider.EMBEDDED)]
+)
+def test_docker_is_used_when_it_is_reachable(reachable: bool, expected: Provider) -> None:
+    environ = {"WARREN_TEST_BOOTSTRAP": ""}
+    assert choose_provider("WARREN_TEST_BOOTSTRAP", environ, lambda: reachable) is expected
+
+
+def test_containers_can_be_refused_though_docker_answers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as daemon:
+        daemon.bind(str(tmp_path / "docker.sock"))
+        daemon.listen()
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
+        assert docker_is_reachable()
+        monkeypatch.setenv("WARREN_TEST_CONTAINERS", "0")
+        assert not docker_is_reachable()
+
+
+def test_broker_properties_become_the_variables_of_the_official_image() -> None:
+    assert environment_name("log.dirs") == "KAFKA_LOG_DIRS"
+    assert environment_name("a-b_c.d") == "KAFKA_A___B__C_D"
+
+
+def test_containers_are_where_their_daemon_is() -> None:
+    assert docker_hostname({"DOCKER_HOST": "tcp://builder:2375"}) == "builder"
+    assert docker_hostname({"DOCKER_HOST": "unix:///run/docker.sock"}) == "127.0.0.1"
+    assert docker_hostname({}) == "127.0.0.1"
+
+
+def test_a_broker_in_a_container_tells_clients_the_address_outside() -> None:
+    properties = container_properties("builder:25000")
+    assert "PLAINTEXT://builder:25000" in properties["advertised.listeners"]
+    assert "PLAINTEXT://0.0.0.0:9092" in properties["listeners"]
+    assert "BROKER:PLAINTEXT" in properties["listener.security.protocol.map"]
+
+
+@pytest.fixture(params=[HOST, "0.0.0.0"])
+def taken(request: pytest.FixtureRequest) -> Iterator[int]:
+    with socket.create_server((request.param, 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+def test_a_free_port_can_be_listened_on() -> None:
+    port = free_port()
+    assert is_free(port)
+    assert not accepts_connections(port)
+    with socket.create_server((HOST, port)):
+        assert not is_free(port)
+        assert accepts_connections(port)
+
+
+def test_a_port_is_free_again_right_after_its_server_has_gone() -> None:
+    port = free_port()
+    with socket.create_server((HOST, port)) as server:
+        client = socket.create_connection((HOST, port))
+        accepted, _ = server.accept()
+        accepted.close()  # closed by the server first: it stays in TIME_WAIT on this port
+        client.close()
+    assert is_free(port)
+
+
+def test_a_taken_port_is_refused_with_the_way_out(taken: int) -> None:
+    port = Port(taken, "the API", "--api-port", "WARREN_API__PORT")
+    with pytest.raises(PortTaken) as refused:
+        port.require_free()
+    for part in (str(taken), "the API", "--api-port", "WARREN_API__PORT"):
+        assert part in str(refused.value)

@@ -1,9 +1,10 @@
-"""The supervisor with real processes and a clock that the test moves."""
+"""Child processes, and the supervisor with real ones and a clock that the test moves."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,11 +13,71 @@ from pathlib import Path
 
 import psutil
 import pytest
+from support.processes import still_running
 from support.waiting import eventually
 from warren.clock import ManualClock
-from warren_local.backoff import FIRST, LONGEST, STABLE_AFTER, Backoff
 from warren_local.child import STOP_GRACE, Child
-from warren_local.supervisor import Service, Supervisor, describe_exit, last_line, rotate
+from warren_local.supervisor import (
+    FIRST,
+    STABLE_AFTER,
+    Backoff,
+    Service,
+    Supervisor,
+    describe_exit,
+    last_line,
+    rotate,
+)
+
+# Starts a process, says its id, and ignores SIGTERM.
+STUBBORN = "trap '' TERM; sleep 600 & echo $!; while :; do sleep 1; done"
+
+
+def test_it_runs_in_a_session_of_its_own_and_writes_to_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "it.log"
+    command = [sys.executable, "-c", "import os; print(os.getsid(0), os.environ['COLOUR'])"]
+    child = Child(command, log=log, environ={"COLOUR": "blue"})
+    eventually(lambda: child.exit_code() is not None, message="it ends")
+    assert child.exit_code() == 0
+    assert log.read_text() == f"{child.pid} blue\n"
+
+
+def test_stop_is_a_request_first(tmp_path: Path) -> None:
+    child = Child(["sleep", "600"], log=tmp_path / "log")
+    assert child.stop(grace=30) is True
+    assert child.exit_code() == -signal.SIGTERM
+
+
+def test_who_does_not_stop_in_time_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
+    child = Child(["sh", "-c", STUBBORN], log=tmp_path / "log")
+    grandchild = int(eventually(lambda: child.log.read_text(), message="it is up"))
+    assert child.stop(grace=0.1) is False
+    assert child.exit_code() == -signal.SIGKILL
+    eventually(lambda: not still_running([grandchild]), message="the grandchild is gone")
+
+
+def test_a_child_dies_with_its_parent_even_when_that_one_is_killed(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    parent = (
+        "import sys, time; from pathlib import Path; from warren_local.child import Child;"
+        f"child = Child(['sleep', '600'], log=Path({str(log)!r}));"
+        "print(child.pid, flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        eventually(lambda: psutil.Process(child).name() == "sleep", message="the child runs")
+        process.kill()
+    eventually(lambda: not still_running([child]), message="the child is gone as well")
+
+
+def test_a_leash_whose_parent_is_gone_already_does_not_start_the_command(tmp_path: Path) -> None:
+    from warren_local import leash
+
+    wrapper = [sys.executable, "-I", "-S", leash.__file__, str(os.getppid())]
+    done = subprocess.run([*wrapper, "touch", str(tmp_path / "started")], check=False)
+    assert done.returncode == 1
+    assert not (tmp_path / "started").exists()
+
 
 SLEEP = ["sleep", "600"]
 # Says when it starts and stops; $1 is its name.
@@ -89,20 +150,25 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
     watched.supervisor.stop()
 
 
-def test_a_service_that_dies_is_started_again_after_a_delay(watched: Watched) -> None:
-    watched.supervisor.start(Service("one", SLEEP, stage=0))
-    first = watched.pid("one")
-    watched.kill_and_bury("one")
+def test_a_service_that_dies_is_started_again_and_no_other_after_a_delay_that_grows(
+    watched: Watched,
+) -> None:
+    for name in ("one", "two"):
+        watched.supervisor.start(Service(name, SLEEP, stage=0))
+    first, two = watched.pid("one"), watched.pid("two")
     log = watched.logs / "one.log"
-    assert watched.lines == [
-        f"one was killed by SIGKILL, starting it again in 0.5 s (its log: {log})"
-    ]
-    watched.supervisor.watch()
-    assert watched.supervisor.pids() == {}
-    watched.clock.advance(FIRST)
-    watched.supervisor.watch()
+    for delay in (FIRST, 2 * FIRST, 4 * FIRST):
+        watched.kill_and_bury("one")
+        told = f"one was killed by SIGKILL, starting it again in {delay:g} s (its log: {log})"
+        assert watched.lines[-1] == told
+        watched.supervisor.watch()
+        assert watched.supervisor.pids() == {"two": [two]} == watched.pids[-1]
+        watched.clock.advance(delay)
+        watched.supervisor.watch()
+        assert watched.pid("two") == two
+        assert watched.pids[-1] == {"one": [watched.pid("one")], "two": [two]}
     assert watched.pid("one") != first
-    assert watched.pids == [{"one": [first]}, {}, {"one": [watched.pid("one")]}]
+    assert len(watched.lines) == 3
 
 
 def test_a_service_that_fails_is_quoted(watched: Watched) -> None:
@@ -125,27 +191,6 @@ def test_what_is_quoted_is_short_and_never_empty(tmp_path: Path) -> None:
     log.write_text("x" * 10_000 + "\n\n")
     assert set(last_line(log)) == {"x"}
     assert len(last_line(log)) < 400
-
-
-def test_a_service_that_dies_again_waits_longer(watched: Watched) -> None:
-    watched.supervisor.start(Service("one", SLEEP, stage=0))
-    for _ in range(3):
-        watched.kill_and_bury("one")
-        watched.clock.advance(LONGEST)
-        watched.supervisor.watch()
-    delays = [line.split(" in ")[1].split(" s ")[0] for line in watched.lines]
-    assert delays == ["0.5", "1", "2"]
-
-
-def test_only_the_dead_one_is_started_again(watched: Watched) -> None:
-    for name in ("one", "two"):
-        watched.supervisor.start(Service(name, SLEEP, stage=0))
-    two = watched.pid("two")
-    watched.kill_and_bury("one")
-    watched.clock.advance(FIRST)
-    watched.supervisor.watch()
-    assert watched.pid("two") == two
-    assert psutil.pid_exists(watched.pid("one"))
 
 
 def test_services_stop_in_reverse_order_of_stages(watched: Watched, tmp_path: Path) -> None:

@@ -14,10 +14,8 @@ from typing import Any, Literal
 import pyspark
 from confluent_kafka import Message
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
-from rich.console import Console
 from support.servers import jars_directory
-from warren.settings_file import load_settings
-from warren_local.jars import ensure_cloudevents_jars
+from warren_local.jar_sets import CLOUDEVENTS_JARS
 from warren_local.java import find_java
 
 READ = Path(__file__).parent / "cloudevents" / "read.cjs"
@@ -100,9 +98,7 @@ def _attributes(event: Any) -> Attributes:
 @contextmanager
 def _jvm(root: Path) -> Iterator[JavaGateway]:
     """With the broker's jars and the SDK's; no compiler is needed."""
-    local = load_settings(Path(os.devnull)).local
-    at_root = local.model_copy(update={"state_dir": str(root / local.state_dir)})
-    folders = [jars_directory(root), ensure_cloudevents_jars(at_root, Console(stderr=True))]
+    folders = [jars_directory(root), jars_directory(root, CLOUDEVENTS_JARS)]
     (py4j,) = (Path(pyspark.__file__).parent / "jars").glob("py4j-*.jar")
     port, process = launch_gateway(
         jarpath=str(py4j),

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from support.secured_kafka import login
 from support.servers import embedded_kafka
-from warren_local.kafka import EmbeddedKafka
-from warren_local.kafka_properties import Listener
+from warren_local.kafka import EmbeddedKafka, Listener
 from warren_local.ports import HOST, free_port
 
 USER = "warren"

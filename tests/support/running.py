@@ -14,7 +14,8 @@ from typing import Any
 
 import httpx
 from support.processes import still_running
-from support.servers import jars_directory, spark_jars_directory
+from support.servers import jars_directory
+from warren_local.jar_sets import SPARK_JARS
 from warren_local.ports import free_port
 
 #: Services that serve their metrics where their section says so.
@@ -96,7 +97,7 @@ def start(state: Path, repository: Path, *arguments: str) -> Running:
         command += [option, str(free_port())]
     environment = os.environ | {
         "WARREN_LOCAL__JARS_DIR": str(jars_directory(repository)),
-        "WARREN_ARCHIVER__JARS_DIR": str(spark_jars_directory(repository)),
+        "WARREN_ARCHIVER__JARS_DIR": str(jars_directory(repository, SPARK_JARS)),
     }
     with output.open("wb") as sink:
         process = subprocess.Popen(

@@ -18,7 +18,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 from support.servers import embedded_kafka
-from warren_local.kafka_properties import Listener
+from warren_local.kafka import Listener
 from warren_local.ports import HOST, free_port
 
 TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP

@@ -1,21 +1,29 @@
-"""Starting of the tests' servers, one function per provider."""
+"""Where the tests' servers come from: given, in containers, or embedded; and how they start."""
 
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from rich.console import Console
 from support.waiting import eventually
 from warren.settings_file import load_settings
-from warren_local.jars import ensure_jars, ensure_spark_jars, ensure_zookeeper_jars
+from warren_local.jar_sets import KAFKA_JARS, ZOOKEEPER_JARS, JarSet
+from warren_local.jars import ensure_jars
 from warren_local.java import find_java
-from warren_local.kafka import EmbeddedKafka, answers
-from warren_local.kafka_properties import KafkaOptions, Listener, server_properties
+from warren_local.kafka import (
+    EmbeddedKafka,
+    KafkaOptions,
+    Listener,
+    answers,
+    server_properties,
+)
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey, answers_ping
 from warren_local.zookeeper import EmbeddedZookeeper
@@ -25,18 +33,45 @@ VALKEY_IMAGE = "valkey/valkey:9"
 OFFSETS_PARTITIONS = 8  # fewer than in production: quicker to create and to read
 
 
-def jars_directory(root: Path) -> Path:
-    """The broker's jars, shared with `warren up`: under the repository's .warren, or as set."""
-    local = load_settings(Path(os.devnull)).local
-    at_root = local.model_copy(update={"state_dir": str(root / local.state_dir)})
-    return ensure_jars(at_root, Console(stderr=True))
+class Provider(StrEnum):
+    GIVEN = "given"
+    CONTAINER = "container"
+    EMBEDDED = "embedded"
 
 
-def spark_jars_directory(root: Path) -> Path:
-    """Likewise the jars of the archiver's Spark."""
+def choose_provider(
+    variable: str, environ: Mapping[str, str], docker_is_reachable: Callable[[], bool]
+) -> Provider:
+    """A server named by the variable wins; Docker is asked only when there is none."""
+    if environ.get(variable):
+        return Provider.GIVEN
+    return Provider.CONTAINER if docker_is_reachable() else Provider.EMBEDDED
+
+
+def docker_is_reachable() -> bool:
+    """Whether containers may be used: something listens where Docker's clients look (DOCKER_HOST,
+    else the usual socket), and WARREN_TEST_CONTAINERS=0 does not refuse them.
+    """
+    if os.environ.get("WARREN_TEST_CONTAINERS") == "0":
+        return False
+    host = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
+    address = urlsplit(host)
+    try:
+        if address.scheme == "unix":
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as daemon:
+                daemon.connect(address.path)
+        else:
+            socket.create_connection((address.hostname, address.port or 2375), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
+def jars_directory(root: Path, jars: JarSet = KAFKA_JARS) -> Path:
+    """Jars, shared with `warren up`: under the repository's .warren, or as set."""
     settings = load_settings(Path(os.devnull))
     local = settings.local.model_copy(update={"state_dir": str(root / settings.local.state_dir)})
-    return ensure_spark_jars(settings.model_copy(update={"local": local}), Console(stderr=True))
+    return ensure_jars(jars, settings.model_copy(update={"local": local}), Console(stderr=True))
 
 
 @contextmanager
@@ -80,14 +115,12 @@ def embedded_valkey(logs: Path) -> Iterator[str]:
 @contextmanager
 def embedded_zookeeper(root: Path, logs: Path) -> Iterator[EmbeddedZookeeper]:
     """A running ZooKeeper."""
-    local = load_settings(Path(os.devnull)).local
-    at_root = local.model_copy(update={"state_dir": str(root / local.state_dir)})
     with (
         tempfile.TemporaryDirectory(prefix="warren-zookeeper-") as data,
         EmbeddedZookeeper(
             free_port(),
             java=find_java(os.environ),
-            jars=ensure_zookeeper_jars(at_root, Console(stderr=True)),
+            jars=jars_directory(root, ZOOKEEPER_JARS),
             data_dir=Path(data),
             log=logs / "zookeeper.log",
         ) as zookeeper,

@@ -13,8 +13,7 @@ from support.not_yet import is_not_yet
 from support.servers import OFFSETS_PARTITIONS, jars_directory
 from support.waiting import eventually
 from warren_local.java import find_java
-from warren_local.kafka import EmbeddedKafka, new_cluster_id
-from warren_local.kafka_properties import KafkaOptions
+from warren_local.kafka import EmbeddedKafka, KafkaOptions, new_cluster_id
 from warren_local.ports import HOST, free_port
 
 ASSIGNMENT = [[1, 2], [2, 1]]  # by partition: replicas, the preferred leader first

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import sys
 import threading
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from warren.private_files import append_private
+
+from warren_local.errors import StartRefused
+from warren_local.ports import HOST
 
 Arrival = Mapping[str, Any]
 
@@ -72,3 +79,34 @@ def headline(arrival: Arrival) -> str:
         return f"webhook, {seal}"
     change = f"{data['previous']} to {data['status']}"
     return f"webhook, {seal}: {data['group']} on {data['cluster']} went from {change}"
+
+
+def serve(
+    parser: ArgumentParser,
+    port: int,
+    server: Callable[[Namespace, Arrivals], AbstractContextManager[object]],
+) -> None:
+    """Run a receiver as a program until a signal ends it; exit code 1 when its port is taken.
+
+    `parser` knows what is the receiver's own, `port` is its usual one.
+    """
+    parser.add_argument("--port", type=int, default=port)
+    parser.add_argument("--host", default=HOST, help="address to listen on")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="append what comes as JSON Lines")
+    options = parser.parse_args()
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    arrivals = Arrivals(options.out, lambda line: print(line, flush=True))
+    try:
+        with server(options, arrivals):
+            stop.wait()
+    except StartRefused as problem:
+        print(problem, file=sys.stderr)
+        sys.exit(1)
+
+
+def taken(what: str, host: str, port: int, error: OSError) -> StartRefused:
+    """What a receiver says that cannot listen."""
+    problem = f"the {what} cannot listen on {host}:{port}: {error.strerror}"
+    return StartRefused(f"{problem}; choose another port with --port")

@@ -10,10 +10,10 @@ from rich.console import Console
 from warren.errors import WarrenError
 from warren.settings_file import load_settings
 
+from warren_local.jar_sets import KAFKA_JARS
 from warren_local.jars import ensure_jars
 from warren_local.java import find_java
-from warren_local.kafka import EmbeddedKafka, class_archive
-from warren_local.kafka_properties import KafkaOptions
+from warren_local.kafka import EmbeddedKafka, KafkaOptions, class_archive
 from warren_local.ports import free_port
 from warren_local.state_folder import LOGS
 
@@ -30,9 +30,7 @@ def ensure_class_archive(jars: Path, java: Path, log: Path) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="class-archive-", dir=jars.parent) as directory:
         written = Path(directory) / archive.name
-        options = KafkaOptions(
-            port=free_port(), controller_port=free_port(), data_dir=Path(directory) / "kafka"
-        )
+        options = KafkaOptions(free_port(), free_port(), Path(directory) / "kafka")
         with EmbeddedKafka(options, java=java, jars=jars, log=log, written_classes=written) as one:
             one.stop(WRITING)
         if written.is_file():
@@ -43,10 +41,11 @@ def main() -> None:
     """`python -m warren_local.class_archive`: what `make test` runs. Without one it is slower."""
     console = Console(stderr=True)
     try:
-        local = load_settings(None).local
-        if not local.jars_dir:
-            log = Path(local.state_dir).resolve() / LOGS / "class-archive.log"
-            ensure_class_archive(ensure_jars(local, console), find_java(os.environ), log)
+        settings = load_settings(None)
+        if not settings.local.jars_dir:
+            log = Path(settings.local.state_dir).resolve() / LOGS / "class-archive.log"
+            jars = ensure_jars(KAFKA_JARS, settings, console)
+            ensure_class_archive(jars, find_java(os.environ), log)
     except (WarrenError, OSError) as problem:
         console.print(f"warren: no archive of Kafka's classes: {problem}", markup=False)
 

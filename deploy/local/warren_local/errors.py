@@ -30,7 +30,6 @@ class JavaMissing(StartRefused):
             f"Java 17 or newer is needed ({found}): install it (for example "
             "`apt install openjdk-17-jre-headless` or `brew install openjdk`) or set JAVA_HOME"
         )
-        self.found = found
 
 
 class JarMismatch(StartRefused):
@@ -38,12 +37,6 @@ class JarMismatch(StartRefused):
 
     Operator: do not use it; delete the directory to download again, or ask who changed the mirror.
     """
-
-    def __init__(self, file: Path, expected: str, found: str) -> None:
-        super().__init__(f"{file}: sha256 {found}, but the lock expects {expected}")
-        self.file = file
-        self.expected = expected
-        self.found = found
 
 
 class JarsUnavailable(StartRefused):
@@ -64,8 +57,6 @@ class PortTaken(StartRefused):
             f"port {port} for {purpose} is taken by another program: "
             f"choose another one with {flag} or {variable}"
         )
-        self.port = port
-        self.purpose = purpose
 
 
 class AlreadyRunning(StartRefused):
@@ -79,7 +70,6 @@ class AlreadyRunning(StartRefused):
             f"`warren up` already runs with {state_dir}: stop it, or choose another directory "
             "with --state-dir or WARREN_LOCAL__STATE_DIR"
         )
-        self.state_dir = state_dir
 
 
 class StateFolderUnusable(StartRefused):
@@ -93,7 +83,6 @@ class StateFolderUnusable(StartRefused):
             f"{state_dir} {problem}: choose another directory with --state-dir or "
             "WARREN_LOCAL__STATE_DIR"
         )
-        self.state_dir = state_dir
 
 
 class ServerFailed(LocalError):
@@ -101,6 +90,3 @@ class ServerFailed(LocalError):
 
     def __init__(self, server: str, problem: str, log: Path) -> None:
         super().__init__(f"{server} {problem}; its log: {log}")
-        self.server = server
-        self.problem = problem
-        self.log = log

@@ -18,73 +18,32 @@ from warren.settings import LocalSettings, Settings
 from warren.settings_file import load_settings
 
 from warren_local.errors import JarMismatch, JarsUnavailable
-from warren_local.guard import guard
-from warren_local.ivy import retrieve
-from warren_local.jar_lock import JarLock, render, verify
-from warren_local.jar_progress import JarProgress
-from warren_local.jar_sets import (
-    CLOUDEVENTS_JARS,
-    JAR_SETS,
-    KAFKA_JARS,
-    SPARK_JARS,
-    ZOOKEEPER_JARS,
-    JarSet,
-)
+from warren_local.ivy import JarProgress, retrieve
+from warren_local.jar_sets import JAR_SETS, JarLock, JarSet, render, verify
 from warren_local.java import find_java
-from warren_local.state_folder import LOGS, make_state_folder
+from warren_local.state_folder import LOGS, guard, make_state_folder
 
 
 def ensure_jars(
-    local: LocalSettings,
+    jars: JarSet,
+    settings: Settings,
     console: Console,
     *,
     lock: JarLock | None = None,
     stop: threading.Event | None = None,
 ) -> Path:
-    """Directory with exactly the broker's jars; downloads them when they are not there.
+    """Directory with exactly the set's jars; downloads them when they are not there.
 
     Raises JarMismatch, JarsUnavailable, JavaMissing, or Stopped when `stop` is set. Needs neither
-    Java nor a network when the jars are there. `local.jars_dir` is only verified, never written.
+    Java nor a network when the jars are there. A directory that is set is only verified, never
+    written.
     """
-    lock = KAFKA_JARS.lock() if lock is None else lock
-    return _ensure(KAFKA_JARS, lock, local.jars_dir, local, console, stop)
-
-
-def ensure_spark_jars(
-    settings: Settings, console: Console, *, stop: threading.Event | None = None
-) -> Path:
-    """Likewise the jars that the archiver's Spark needs besides pyspark's own."""
-    given = settings.archiver.jars_dir
-    return _ensure(SPARK_JARS, SPARK_JARS.lock(), given, settings.local, console, stop)
-
-
-def ensure_zookeeper_jars(
-    local: LocalSettings, console: Console, *, stop: threading.Event | None = None
-) -> Path:
-    """Likewise those of the embedded ZooKeeper, which only tests run."""
-    return _ensure(ZOOKEEPER_JARS, ZOOKEEPER_JARS.lock(), "", local, console, stop)
-
-
-def ensure_cloudevents_jars(
-    local: LocalSettings, console: Console, *, stop: threading.Event | None = None
-) -> Path:
-    """Likewise those of CloudEvents' SDK, with which only tests read; without Kafka's client."""
-    return _ensure(CLOUDEVENTS_JARS, CLOUDEVENTS_JARS.lock(), "", local, console, stop)
-
-
-def _ensure(
-    jars: JarSet,
-    lock: JarLock,
-    given: str,
-    local: LocalSettings,
-    console: Console,
-    stop: threading.Event | None,
-) -> Path:
-    if given:
+    lock = jars.lock() if lock is None else lock
+    if given := jars.given(settings):
         directory = Path(given).resolve()
         verify(directory, lock)
         return directory
-    state = Path(local.state_dir).resolve()
+    state = Path(settings.local.state_dir).resolve()
     make_state_folder(state)
     target = state / jars.directory
     with guard(state / "jars.guard", wait=True):
@@ -95,7 +54,7 @@ def _ensure(
                 shutil.rmtree(target)
             else:
                 return target
-        with _fetched(jars, local, console, len(lock), stop) as fetched:
+        with _fetched(jars, settings.local, console, len(lock), stop) as fetched:
             try:
                 verify(fetched, lock)
             except JarMismatch:
@@ -158,14 +117,8 @@ def main() -> None:
             chosen = JAR_SETS[options.set or "kafka"]
             write_lock(chosen, settings.local, console, options.write_lock)
             return
-        if options.set in (None, "kafka"):
-            ensure_jars(settings.local, console)
-        if options.set in (None, "spark"):
-            ensure_spark_jars(settings, console)
-        if options.set in (None, "zookeeper"):
-            ensure_zookeeper_jars(settings.local, console)
-        if options.set in (None, "cloudevents"):
-            ensure_cloudevents_jars(settings.local, console)
+        for jars in [JAR_SETS[options.set]] if options.set else JAR_SETS.values():
+            ensure_jars(jars, settings, console)
     except WarrenError as problem:
         sys.exit(f"warren: {problem}")
 

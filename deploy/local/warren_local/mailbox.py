@@ -8,18 +8,13 @@ from __future__ import annotations
 import argparse
 import email
 import email.policy
-import signal
-import sys
-import threading
 from email.message import EmailMessage
-from pathlib import Path
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from warren.clock import Clock, SystemClock
 
-from warren_local.arrivals import Arrival, Arrivals
-from warren_local.errors import StartRefused
+from warren_local.arrivals import Arrival, Arrivals, serve, taken
 from warren_local.ports import HOST
 from warren_local.server import Server
 
@@ -78,8 +73,7 @@ class Mailbox(Server):
         try:
             self._controller.start()
         except OSError as error:
-            problem = f"the mailbox cannot listen on {self._host}:{self.port}: {error.strerror}"
-            raise StartRefused(f"{problem}; choose another port with --port") from error
+            raise taken("mailbox", self._host, self.port, error) from error
 
     def stop(self) -> None:
         """Stops it; no harm when it does not run."""
@@ -87,22 +81,8 @@ class Mailbox(Server):
 
 
 def main() -> None:
-    """Exit codes: 0 stopped by a signal, 1 the port is taken."""
     parser = argparse.ArgumentParser(prog="python -m warren_local.mailbox", description=__doc__)
-    parser.add_argument("--port", type=int, default=1025)
-    parser.add_argument("--host", default=HOST, help="address to listen on")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="append mails as JSON Lines")
-    options = parser.parse_args()
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    arrivals = Arrivals(options.out, lambda line: print(line, flush=True))
-    try:
-        with Mailbox(options.port, arrivals, host=options.host):
-            stop.wait()
-    except StartRefused as problem:
-        print(problem, file=sys.stderr)
-        sys.exit(1)
+    serve(parser, 1025, lambda given, arrivals: Mailbox(given.port, arrivals, host=given.host))
 
 
 if __name__ == "__main__":

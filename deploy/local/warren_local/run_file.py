@@ -12,6 +12,8 @@ import psutil
 from warren.private_files import write_private
 
 FILE_NAME = "run.json"
+GRACE = 5.0  # seconds between SIGTERM and SIGKILL
+SAME_BIRTH = 2.0  # seconds by which a start time may move when the clock is corrected
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +63,44 @@ def born_at(pid: int) -> float | None:
         return psutil.Process(pid).create_time()
     except psutil.Error:
         return None
+
+
+def stop_leftovers(file: RunFile) -> list[str]:
+    """Stop what an earlier run, which was killed, has left; returns the names of those services.
+
+    On Linux the kernel ends them together with their parent; elsewhere this has to. A process is
+    ours only when id and start time are those that were written down: the id alone may meanwhile
+    belong to anybody.
+    """
+    state = file.read()
+    if state is None:
+        return []
+    alive = _alive(state)
+    processes = [process for _, process in alive]
+    for process in processes:
+        process.terminate()
+    _, stubborn = psutil.wait_procs(processes, timeout=GRACE)
+    for process in stubborn:
+        process.kill()
+    psutil.wait_procs(stubborn, timeout=GRACE)
+    file.remove()
+    return [name for name, _ in alive]
+
+
+def _alive(state: RunState) -> list[tuple[str, psutil.Process]]:
+    return [
+        (name, process)
+        for name, pids in state.pids.items()
+        for pid in pids
+        if (process := _ours(pid, state.born.get(str(pid)))) is not None
+    ]
+
+
+def _ours(pid: int, born: float | None) -> psutil.Process | None:
+    try:
+        process = psutil.Process(pid)
+        runs = process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return None
+    same = born is not None and abs(process.create_time() - born) < SAME_BIRTH
+    return process if runs and same else None

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import socket
+import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
-from warren_local.child import Child
+from warren_local.child import STOP_GRACE, Child
+from warren_local.errors import ServerFailed
+from warren_local.ports import HOST
+
+LOOK_EVERY = 0.05  # seconds
 
 
 class Server(ABC):
@@ -51,3 +59,80 @@ class Server(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+class ProcessServer(Server):
+    """A server that is one process on the loopback address."""
+
+    title: ClassVar[str]
+    start_timeout: ClassVar[float] = 60.0
+    """Seconds; a loaded machine may need long."""
+
+    def __init__(self, port: int, log: Path) -> None:
+        self.port = port
+        self.log = log
+
+    @abstractmethod
+    def command(self) -> list[str]:
+        """The command line."""
+
+    @abstractmethod
+    def is_ready(self) -> bool:
+        """Whether a server answers at the port."""
+
+    def prepare(self) -> None:
+        """Do what has to be done before each start."""
+
+    def start(self) -> None:
+        """Start and wait until it answers; raises ServerFailed."""
+        self.prepare()
+        self._child = Child(self.command(), log=self.log)
+        try:
+            self.await_ready(self._child)
+        except ServerFailed:
+            self.stop()
+            raise
+
+    def await_ready(self, child: Child, stop: threading.Event | None = None) -> bool:
+        """As the function of that name."""
+        return await_ready(self.title, child, self.is_ready, timeout=self.start_timeout, stop=stop)
+
+    def stop(self, grace: float = STOP_GRACE) -> None:
+        """Stop it, within `grace` seconds; no harm when it does not run."""
+        if self._child is not None:
+            self._child.stop(grace)
+            self._child = None
+
+
+def await_ready(
+    server: str,
+    child: Child,
+    is_ready: Callable[[], bool],
+    *,
+    timeout: float,
+    stop: threading.Event | None = None,
+) -> bool:
+    """True once it serves, False when `stop` was set before.
+
+    Raises ServerFailed when its process ends or `timeout` seconds are over.
+    """
+    stop = stop or threading.Event()
+    deadline = time.monotonic() + timeout
+    while not is_ready():
+        if (code := child.exit_code()) is not None:
+            raise ServerFailed(server, f"ended with exit code {code}", child.log)
+        if time.monotonic() > deadline:
+            raise ServerFailed(server, f"did not answer within {timeout:.0f} s", child.log)
+        if stop.wait(LOOK_EVERY):
+            return False
+    return True
+
+
+def answers_with(request: bytes, answer: bytes, port: int, host: str = HOST) -> bool:
+    """Whether what listens there answers the request so (no client library needed)."""
+    try:
+        with socket.create_connection((host, port), timeout=1) as connection:
+            connection.sendall(request)
+            return connection.recv(len(answer), socket.MSG_WAITALL) == answer
+    except OSError:
+        return False

@@ -7,14 +7,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from warren.settings import ApiSettings
-
 from warren_local.child import STOP_GRACE
-from warren_local.kafka import EmbeddedKafka
 from warren_local.plan import DEMO_WEBHOOK_SECRET, SERVICES, Plan
 from warren_local.ports import HOST
+from warren_local.server import ProcessServer
 from warren_local.supervisor import Service
-from warren_local.valkey import EmbeddedValkey
 
 # Stages: what others need stops last.
 _SERVERS, _RECEIVERS, _WARREN, _WORKLOAD = range(4)
@@ -25,12 +22,9 @@ takes up to 70 where 20 other processes share 2 cores.
 ARRIVALS = MAILS, WEBHOOKS = "mails.jsonl", "webhooks.jsonl"
 
 
-def kafka_service(kafka: EmbeddedKafka) -> Service:
-    return Service("kafka", kafka.command(), _SERVERS)
-
-
-def valkey_service(valkey: EmbeddedValkey) -> Service:
-    return Service("redis", valkey.command(), _SERVERS)
+def server_service(name: str, server: ProcessServer) -> Service:
+    server.prepare()
+    return Service(name, server.command(), _SERVERS)
 
 
 def warren_services(plan: Plan, config: Path) -> list[Service]:
@@ -53,7 +47,7 @@ def warren_services(plan: Plan, config: Path) -> list[Service]:
         command = [sys.executable, "-m", "warren_local.demo", "--config", str(config)]
         command += ["--cluster", plan.cluster]
         command += ["--after", f"http://{HOST}:{plan.settings.collector.metrics_port}/ready"]
-        command += ["--api", api_address(plan.settings.api)]
+        command += ["--api", plan.settings.api.address]
         services.append(Service("demo", command, _WORKLOAD, environ=environ))
     return services
 
@@ -68,13 +62,6 @@ def _receivers(plan: Plan, environ: Mapping[str, str]) -> list[Service]:
         Service(name, [sys.executable, "-m", *arguments], _RECEIVERS, environ=environ)
         for name, arguments in (("mailbox", mailbox), ("webhooks", receiver))
     ]
-
-
-def api_address(api: ApiSettings) -> str:
-    """Where the API is reached from this machine."""
-    host = HOST if api.host in ("0.0.0.0", "::", "") else api.host
-    scheme = "https" if api.tls_certificate else "http"
-    return f"{scheme}://{host}:{api.port}"
 
 
 def child_environ(environ: Mapping[str, str]) -> dict[str, str]:

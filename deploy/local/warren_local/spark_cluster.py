@@ -11,8 +11,7 @@ from warren.settings.archiver import QUICK_START
 from warren_local.child import Child
 from warren_local.java import find_java
 from warren_local.ports import HOST, free_port
-from warren_local.readiness import await_ready
-from warren_local.server import Server
+from warren_local.server import Server, await_ready
 
 START_TIMEOUT = 120.0  # seconds
 QUICK = f"{QUICK_START} -XX:+UseSerialGC"

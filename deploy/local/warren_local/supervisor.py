@@ -15,12 +15,29 @@ from pathlib import Path
 
 from warren.clock import Clock
 
-from warren_local.backoff import Backoff
 from warren_local.child import STOP_GRACE, Child
 
+FIRST = 0.5  # seconds before a service that died is started again
+LONGEST = 10.0
+STABLE_AFTER = 30.0  # a service that lived so long starts over with the first delay
 LAST_LINE = 300  # bytes of a log's end that may be shown
 LOOK_EVERY = 0.1  # seconds between two looks at what is being stopped
 PATIENT_FOR = 10.0  # seconds until people are told what the stop waits for
+
+
+class Backoff:
+    """Doubles from FIRST to LONGEST seconds, and forgets after a long life."""
+
+    def __init__(self) -> None:
+        self._next = FIRST
+
+    def delay(self, lived: float) -> float:
+        """Seconds to wait, given how many seconds the process lived."""
+        if lived >= STABLE_AFTER:
+            self._next = FIRST
+        delay = self._next
+        self._next = min(2 * delay, LONGEST)
+        return delay
 
 
 @dataclass(frozen=True, slots=True)

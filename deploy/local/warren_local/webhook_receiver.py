@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
-import sys
 import threading
 from http.server import ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 from standardwebhooks import Webhook, WebhookVerificationError
 from warren.clock import Clock, SystemClock
 from warren.request_head import SoundRequestHandler
 
-from warren_local.arrivals import Arrivals
-from warren_local.errors import StartRefused
+from warren_local.arrivals import Arrivals, serve, taken
 from warren_local.ports import HOST
 from warren_local.server import Server
 
@@ -64,10 +60,7 @@ class WebhookReceiver(Server):
         try:
             self._server = ThreadingHTTPServer((self._host, self.port), Handler)
         except OSError as error:
-            problem = (
-                f"the webhook receiver cannot listen on {self._host}:{self.port}: {error.strerror}"
-            )
-            raise StartRefused(f"{problem}; choose another port with --port") from error
+            raise taken("webhook receiver", self._host, self.port, error) from error
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
         self._thread.start()
 
@@ -113,25 +106,15 @@ def _json(body: bytes) -> Any:
 
 
 def main() -> None:
-    """Exit codes: 0 stopped by a signal, 1 the port is taken."""
     parser = argparse.ArgumentParser(
         prog="python -m warren_local.webhook_receiver", description=__doc__
     )
-    parser.add_argument("--port", type=int, default=8025)
-    parser.add_argument("--host", default=HOST, help="address to listen on")
     parser.add_argument("--secret", required=True, help="the channel's signing secret")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="append requests as JSON Lines")
-    options = parser.parse_args()
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    arrivals = Arrivals(options.out, lambda line: print(line, flush=True))
-    try:
-        with WebhookReceiver(options.port, options.secret, arrivals, host=options.host):
-            stop.wait()
-    except StartRefused as problem:
-        print(problem, file=sys.stderr)
-        sys.exit(1)
+
+    def receiver(given: argparse.Namespace, arrivals: Arrivals) -> WebhookReceiver:
+        return WebhookReceiver(given.port, given.secret, arrivals, host=given.host)
+
+    serve(parser, 8025, receiver)
 
 
 if __name__ == "__main__":

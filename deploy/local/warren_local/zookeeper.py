@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
-from warren_local.child import Child
-from warren_local.errors import ServerFailed
 from warren_local.ports import HOST
-from warren_local.readiness import await_ready
-from warren_local.server import Server
-
-START_TIMEOUT = 60.0  # seconds; 1 s is usual
-# Unlike "ruok" this is answered with the version only once it serves.
-_STATUS, _SERVES = b"srvr", b"Zookeeper version"
+from warren_local.server import ProcessServer, answers_with
 
 
-class EmbeddedZookeeper(Server):
-    """Start, wait until it answers, stop. Data stays in `data_dir`."""
+class EmbeddedZookeeper(ProcessServer):
+    """Data stays in `data_dir`."""
+
+    title = "ZooKeeper"
 
     def __init__(self, port: int, *, java: Path, jars: Path, data_dir: Path, log: Path) -> None:
-        self.port = port
+        super().__init__(port, log)
         self._java = java
         self._jars = jars
         self._data_dir = data_dir
-        self._log = log
 
     @property
     def hosts(self) -> str:
@@ -32,7 +25,6 @@ class EmbeddedZookeeper(Server):
         return f"{HOST}:{self.port}"
 
     def command(self) -> list[str]:
-        """The server's command line."""
         self._data_dir.mkdir(parents=True, exist_ok=True)
         configuration = self._data_dir / "zoo.cfg"
         configuration.write_text(
@@ -49,26 +41,6 @@ class EmbeddedZookeeper(Server):
             str(configuration),
         ]
 
-    def start(self) -> None:
-        """Start and wait until it answers; raises ServerFailed."""
-        self._child = Child(self.command(), log=self._log)
-        try:
-            await_ready("ZooKeeper", self._child, self.is_ready, timeout=START_TIMEOUT)
-        except ServerFailed:
-            self.stop()
-            raise
-
     def is_ready(self) -> bool:
-        """Whether it says that it serves."""
-        try:
-            with socket.create_connection((HOST, self.port), timeout=1) as connection:
-                connection.sendall(_STATUS)
-                return connection.recv(len(_SERVES), socket.MSG_WAITALL) == _SERVES
-        except OSError:
-            return False
-
-    def stop(self) -> None:
-        """Stop it; no harm when it does not run."""
-        if self._child is not None:
-            self._child.stop()
-            self._child = None
+        """Unlike "ruok", "srvr" is answered with the version only once it serves."""
+        return answers_with(b"srvr", b"Zookeeper version", self.port)

@@ -110,6 +110,13 @@ class ApiSettings(Section):
         "them from the archive, and sets this",
     )
 
+    @property
+    def address(self) -> str:
+        """Where it is reached from the machine that it runs on."""
+        host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        scheme = "https" if self.tls_certificate else "http"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+
     @field_validator("cors_origins")
     @classmethod
     def _origins(cls, origins: list[str]) -> list[str]:

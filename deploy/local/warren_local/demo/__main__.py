@@ -13,7 +13,7 @@ from warren.log import configure
 from warren.settings_file import load_settings
 
 from warren_local.demo.command import run_demo
-from warren_local.demo.gate import Gate
+from warren_local.demo.workload import Gate
 
 
 def main() -> None:

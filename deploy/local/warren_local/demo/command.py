@@ -8,9 +8,8 @@ from warren.clock import SystemClock
 from warren.settings import ClusterSettings, KafkaConnection, Settings
 from warren.settings.bootstrap import named_servers
 
-from warren_local.demo.gate import Gate
 from warren_local.demo.operator import Operator
-from warren_local.demo.workload import Workload
+from warren_local.demo.workload import Gate, Workload
 from warren_local.plan import DEMO_CLUSTER
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from warren.clock import Clock
 
-from warren_local.demo.feed import Feed
 from warren_local.demo.topics import (
     CLICKS,
     INVOICES,
@@ -16,6 +15,7 @@ from warren_local.demo.topics import (
     SENSORS,
     SHIPMENTS,
     DemoTopic,
+    Feed,
 )
 
 

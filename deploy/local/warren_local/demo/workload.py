@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
@@ -12,16 +14,43 @@ from warren.clock import Clock
 from warren.kafka.connection import await_connection, classify
 from warren.settings import KafkaConnection
 
-from warren_local.demo.feed import Feed
-from warren_local.demo.gate import Gate
 from warren_local.demo.groups import GROUPS, DemoGroup
 from warren_local.demo.member import Leave, Member
-from warren_local.demo.topics import prepare_topics
+from warren_local.demo.topics import Feed, prepare_topics
 from warren_local.demo.traffic import produce
 
 log = structlog.get_logger(__name__)
 
+PATIENCE = 30.0  # seconds for which a gate may stay shut; after that the demo starts anyway
+LOOK_EVERY = 0.2
 RETRY_AFTER = 1.0  # seconds after which a consumer or producer that failed starts again
+
+
+class Gate:
+    """Opens when a URL answers 200: the demo's groups commit only once somebody watches.
+
+    A collector that starts on a cluster takes what was committed before as state, not as commits:
+    a group that stopped early would never get a window.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def wait(self, stop: threading.Event, patience: float = PATIENCE) -> bool:
+        """True when it opened; False after `patience` seconds, or when `stop` was set."""
+        for _ in range(round(patience / LOOK_EVERY)):
+            if self._is_open():
+                return True
+            if stop.wait(LOOK_EVERY):
+                return False
+        return False
+
+    def _is_open(self) -> bool:
+        try:
+            with urllib.request.urlopen(self._url, timeout=LOOK_EVERY * 5) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
 
 
 class Workload:

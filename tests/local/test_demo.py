@@ -1,0 +1,223 @@
+"""The demo: its groups show what they promise, and it begins at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+import warren_local.demo.workload as demo
+from api.served_api import NOW, Api, served
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+from conftest import Broker
+from support.simulated_member import SimulatedMember
+from support.waiting import eventually
+from warren.api_tokens import hash_of
+from warren.clock import SystemClock
+from warren.errors import SettingsError
+from warren.settings import ApiSettings, ApiToken, KafkaConnection, Settings
+from warren_local.demo.command import demo_connection
+from warren_local.demo.groups import GROUPS, DemoGroup
+from warren_local.demo.operator import LOOKED_AFTER, SILENCED, Operator
+from warren_local.demo.topics import ORDERS, PAYMENTS, DemoTopic, Feed, prepare_topics
+from warren_local.demo.traffic import Flow, Schedule
+from warren_local.demo.workload import Gate, Workload
+from warren_local.ports import free_port
+
+STEADY = [group for group in GROUPS if group.again_after is None]
+SETTLED = 50.0  # seconds after the first commit; the promise is 60
+LONG = 900.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("group", STEADY, ids=lambda group: group.name)
+def test_a_group_settles_on_its_status_and_shows_no_other_bad_one(
+    group: DemoGroup, seed: int
+) -> None:
+    member = SimulatedMember(group, LONG, seed)
+    member.run(group.behaviour)
+    first = member.seen[0][0]
+    bad = set() if group.partition_status == "OK" else {group.partition_status}
+    settled = {(status, kinds) for at, status, kinds in member.seen if at > first + SETTLED}
+    assert settled == {(group.status, frozenset(bad))}
+    assert {status for _, status, _ in member.seen} <= {"OK", group.status}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_recovering_group_stops_and_recovers(seed: int) -> None:
+    (group,) = [group for group in GROUPS if group.again_after is not None]
+    away = group.again_after
+    assert away is not None
+
+    def twice(member: SimulatedMember) -> None:
+        for _ in range(2):
+            group.behaviour(member)  # type: ignore[arg-type]  # as Member as far as it is used
+            member.stay_away(away)
+
+    member = SimulatedMember(group, 250.0, seed)
+    member.run(twice)
+    changes = [status for _, status, _ in member.seen]
+    distinct = [now for before, now in zip(["", *changes], changes, strict=False) if now != before]
+    assert distinct[:4] == ["OK", "ERR", "OK", "ERR"]
+
+
+class Leaderless(AdminClient):
+    """Asked for offsets, it looks for the leaders where it has them from, as librdkafka does: those
+    of a new topic are there once somebody asked for that topic.
+    """
+
+    def __init__(self, bootstrap: str) -> None:
+        super().__init__({"bootstrap.servers": bootstrap})
+        self.known: set[str | None] = set()
+
+    def list_topics(self, topic: str | None = None, timeout: float = 30) -> Any:
+        self.known.add(topic)
+        return super().list_topics(topic, timeout=timeout)
+
+    def list_offsets(self, wanted: dict[TopicPartition, Any], **more: Any) -> Any:
+        if {place.topic for place in wanted} - self.known:
+            raise KafkaException(KafkaError(KafkaError._NOENT, "No leaders found"))
+        return super().list_offsets(wanted, **more)
+
+
+def test_topics_are_filled_where_their_leaders_were_not_known(broker: Broker, unique: str) -> None:
+    topics = [DemoTopic(f"{unique}-{name}", 4, 2) for name in ("one", "two")]
+    feed = Feed("demo", "clusters.demo", KafkaConnection(bootstrap=broker.bootstrap))
+    prepare_topics(Leaderless(broker.bootstrap), feed, topics)
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": unique})
+    places = [TopicPartition(topic.name, number) for topic in topics for number in range(4)]
+    ends = [consumer.get_watermark_offsets(place, 30) for place in places]
+    consumer.close()
+    assert ends == [(0, 2)] * len(places)
+
+
+def test_each_attempt_has_a_client_of_its_own(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a client has got wrong is not kept."""
+    seen, stop = list[AdminClient](), threading.Event()
+
+    def prepare(admin: AdminClient, _feed: Feed) -> None:
+        seen.append(admin)
+        if len(seen) == 2:
+            stop.set()
+        raise KafkaException(KafkaError(KafkaError._NOENT, "No leaders found"))
+
+    monkeypatch.setattr(demo, "prepare_topics", prepare)
+    monkeypatch.setattr(demo, "RETRY_AFTER", 0.0)
+    connection = KafkaConnection(bootstrap=broker.bootstrap)
+    Workload("demo", "clusters.demo", connection, SystemClock(), stop).run(None)
+    assert len(set(map(id, seen))) == 2
+
+
+FAST = Flow(PAYMENTS, every=0.5, first=0.5, count=1)
+SLOW = Flow(ORDERS, every=2.0, first=1.0, count=9)
+
+
+def test_flows_come_when_they_are_due() -> None:
+    schedule = Schedule((FAST, SLOW), now=100.0)
+    assert schedule.seconds_to_next(100.0) == 0.5
+    assert schedule.take_due(100.4) == []
+    assert schedule.take_due(100.5) == [FAST]
+    assert schedule.take_due(101.0) == [FAST, SLOW]
+    assert schedule.take_due(101.0) == []
+    assert schedule.take_due(101.6) == [FAST]
+    assert schedule.seconds_to_next(101.6) == pytest.approx(0.4), "it does not drift"
+
+
+def test_turns_that_were_missed_are_not_made_up_for() -> None:
+    schedule = Schedule((FAST,), now=0.0)
+    assert schedule.take_due(60.0) == [FAST]
+    assert schedule.take_due(60.0) == [FAST]  # due since 60.0
+    assert schedule.take_due(60.0) == []
+
+
+def test_the_demo_goes_where_it_is_told() -> None:
+    tables = {"home": {"bootstrap": "h:1"}, "clusters": {"demo": {"bootstrap": "d:1"}}}
+    settings = Settings.model_validate(tables)
+    assert demo_connection(settings, "demo", None).bootstrap == "d:1"
+    assert demo_connection(settings, "other", None).bootstrap == "h:1"
+    assert demo_connection(settings, "other", "x:1").bootstrap == "x:1"
+    with pytest.raises(SettingsError, match=r"^--bootstrap: "):
+        demo_connection(settings, "other", "x")
+
+
+def test_an_address_keeps_the_security_of_the_cluster_of_that_name() -> None:
+    secured = {"bootstrap": "d:1", "kafka": {"sasl.password": "secret"}}
+    settings = Settings.model_validate({"clusters": {"demo": secured}})
+    connection = demo_connection(settings, "demo", "x:1")
+    assert connection.librdkafka() == {"bootstrap.servers": "x:1", "sasl.password": "secret"}
+
+
+@pytest.fixture
+def door() -> Iterator[tuple[str, threading.Event]]:
+    """A URL that answers 503 until the event is set."""
+    is_open = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if is_open.is_set() else 503)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/ready", is_open
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_the_gate_opens_when_the_collector_is_ready(door: tuple[str, threading.Event]) -> None:
+    url, is_open = door
+    assert Gate(url).wait(threading.Event(), patience=0.4) is False
+    is_open.set()
+    assert Gate(url).wait(threading.Event()) is True
+
+
+def test_the_gate_does_not_hold_up_a_stop() -> None:
+    stop = threading.Event()
+    stop.set()
+    assert Gate(f"http://127.0.0.1:{free_port()}/ready").wait(stop) is False
+
+
+def test_its_groups_are_the_demos() -> None:
+    assert {SILENCED, LOOKED_AFTER} <= {group.name for group in GROUPS if group.status == "ERR"}
+
+
+def test_it_waits_for_the_incident_and_silences_once() -> None:
+    api, stop = Api(), threading.Event()
+    with served(api) as address:
+        first = threading.Thread(target=Operator(address, "demo").run, args=(stop,))
+        first.start()
+        eventually(api.model.silences.all, message="silenced")
+        assert api.model.silences.in_force(NOW).of("demo", SILENCED) is not None
+        assert api.model.silences.in_force(NOW).of("demo", LOOKED_AFTER) is None
+        api.put(LOOKED_AFTER, status="ERR", incident={"id": "i-1", "opened_at": NOW})
+        first.join(60)
+        assert api.model.silences.acknowledgement("i-1") is not None
+        Operator(address, "demo").run(stop)  # the demo was started again
+    assert len(api.model.silences.all()) == 1
+
+
+def test_it_ends_where_nothing_may_be_changed() -> None:
+    tokens = [ApiToken(name="ada", role="admin", hash=hash_of("a" * 30))]
+    api = Api(api=ApiSettings(tokens=tokens))
+    with served(api) as address:
+        Operator(address, "demo").run(threading.Event())
+    assert not api.model.silences.all()
+
+
+def test_it_stops_when_told_to() -> None:
+    stop = threading.Event()
+    asking = threading.Thread(target=Operator("http://127.0.0.1:1", "demo").run, args=(stop,))
+    asking.start()
+    stop.set()
+    asking.join(60)
+    assert not asking.is_alive()
