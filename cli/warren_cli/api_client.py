@@ -1,23 +1,26 @@
-"""One request to the API at a time, with $WARREN_TOKEN; what went wrong is an error of ours."""
+"""One request to the API at a time, with $WARREN_TOKEN, which no error shows; what went wrong is an
+error of ours.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+import ssl
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import httpx
 from warren.errors import SettingsError, WarrenError
-from warren.settings import ApiSettings
 from warren.words import visible
 
-from warren_cli.group_feed import http_client
-
+VARIABLE = "WARREN_TOKEN"
 TIMEOUT = 20.0  # the API itself waits for the home cluster
+Ask = Callable[[dict[str, str]], Any]
+"""Gives the body of one page for the parameters of its query."""
 Parameters = Mapping[str, str | bool | list[str]]
 _REFUSED = (httpx.codes.BAD_REQUEST, httpx.codes.UNPROCESSABLE_ENTITY)
 _FORBIDDEN = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
-_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what to dial when it listens everywhere
 
 
 class ApiUnavailable(WarrenError):
@@ -32,11 +35,40 @@ class ApiFoundNothing(ApiRefused):
     """There is no such thing."""
 
 
-def api_address(api: ApiSettings) -> str:
-    """Where an API with these settings is reached from here."""
-    host = _ANYWHERE.get(api.host, api.host)
-    scheme = "https" if api.tls_certificate else "http"
-    return f"{scheme}://[{host}]:{api.port}" if ":" in host else f"{scheme}://{host}:{api.port}"
+def sent_token() -> str:
+    """$WARREN_TOKEN without the blanks and line ends around it, which files have; empty: none.
+
+    Raises SettingsError for what no header can hold.
+    """
+    token = os.environ.get(VARIABLE, "").strip()
+    if problem := unsendable(token):
+        raise SettingsError(VARIABLE, f"{problem}: give the token alone")
+    return token
+
+
+def unsendable(token: str) -> str:
+    """Why no header can hold it; empty where one can. Nothing of the token is in it."""
+    if "\n" in token or "\r" in token:
+        return "has more than one line (a line feed or carriage return in it)"
+    if not token.isascii():
+        return "has a character that is not ASCII"
+    if not token.isprintable():
+        return "has a control character in it"
+    return ""
+
+
+def http_client(timeout: float) -> httpx.Client:
+    """One that sends $WARREN_TOKEN and trusts what the system trusts, or $SSL_CERT_FILE.
+
+    Raises SettingsError for a token that cannot be sent.
+    """
+    token = sent_token()
+    return httpx.Client(
+        headers={"Authorization": f"Bearer {token}"} if token else {},
+        timeout=timeout,
+        trust_env=False,
+        verify=ssl.create_default_context(),
+    )
 
 
 def without_login(address: str) -> str:
@@ -48,11 +80,20 @@ def without_login(address: str) -> str:
 
 @contextmanager
 def understood(address: str) -> Iterator[None]:
-    """Raises ApiUnavailable where what is read in it is no answer of an API of Warren's."""
+    """Raises ApiUnavailable where there is no answer, or none of an API of Warren's, and
+    SettingsError for an address that is none.
+    """
     try:
         yield
     except UnicodeEncodeError:  # a ValueError too: what was typed, not what answers
         raise
+    except httpx.InvalidURL as error:
+        raise SettingsError("--api", str(error)) from None
+    except httpx.UnsupportedProtocol:
+        raise SettingsError("--api", "an address starts with http:// or https://") from None
+    except httpx.HTTPError as error:
+        problem, shown = str(error) or type(error).__name__, without_login(address)
+        raise ApiUnavailable(f"no answer from {shown}: {problem} (see --api)") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         shown = without_login(address)
         raise ApiUnavailable(f"what answers at {shown} is not Warren's API (see --api)") from None
@@ -70,21 +111,13 @@ def request(
 
     Raises ApiUnavailable, ApiRefused, and SettingsError for what the API takes for a wrong input.
     """
-    url, shown = f"{address.rstrip('/')}/api/v1/{path}", without_login(address)
-    try:
-        with understood(address), http_client(TIMEOUT) as client:
-            response = client.request(method, url, json=body, params=parameters)
-            answer = response.json()
-            if not isinstance(answer, dict):
-                raise TypeError("no object")
-            detail = "" if response.is_success else visible(str(answer["detail"]))
-    except httpx.InvalidURL as error:
-        raise SettingsError("--api", str(error)) from None
-    except httpx.UnsupportedProtocol:
-        raise SettingsError("--api", "an address starts with http:// or https://") from None
-    except httpx.HTTPError as error:
-        problem = str(error) or type(error).__name__
-        raise ApiUnavailable(f"no answer from {shown}: {problem} (see --api)") from None
+    url = f"{address.rstrip('/')}/api/v1/{path}"
+    with understood(address), http_client(TIMEOUT) as client:
+        response = client.request(method, url, json=body, params=parameters)
+        answer = response.json()
+        if not isinstance(answer, dict):
+            raise TypeError("no object")
+        detail = "" if response.is_success else visible(str(answer["detail"]))
     if response.status_code in _REFUSED:
         raise SettingsError(path.partition("/")[0], detail)
     if response.status_code in _FORBIDDEN:
@@ -94,3 +127,19 @@ def request(
     if not response.is_success:
         raise ApiRefused(detail)
     return answer
+
+
+def pages(ask: Ask) -> Iterator[Any]:
+    """The bodies of a list's pages.
+
+    Raises what `ask` raises, and ValueError for a list that goes round in a circle.
+    """
+    body = ask({})
+    yield body
+    seen = set()
+    while cursor := body.get("next"):
+        if cursor in seen:
+            raise ValueError("a cursor that was given before")
+        seen.add(cursor)
+        body = ask({"cursor": cursor})
+        yield body

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import httpx
 
-from warren_cli.sent_token import sent_token
+from warren_cli.api_client import Ask, http_client, pages
 
 INTERVAL = 1.0  # seconds between two requests
 TIMEOUT = 5.0
@@ -20,40 +19,6 @@ class Groups(NamedTuple):
 
     groups: list[dict[str, Any]]
     doubts: list[str]
-
-
-def http_client(timeout: float) -> httpx.Client:
-    """One that sends $WARREN_TOKEN and trusts what the system trusts, or $SSL_CERT_FILE.
-
-    Raises SettingsError for a token that cannot be sent.
-    """
-    token = sent_token()
-    return httpx.Client(
-        headers={"Authorization": f"Bearer {token}"} if token else {},
-        timeout=timeout,
-        trust_env=False,
-        verify=ssl.create_default_context(),
-    )
-
-
-Ask = Callable[[dict[str, str]], Any]
-"""Gives the body of one page for the parameters of its query."""
-
-
-def pages(ask: Ask) -> Iterator[Any]:
-    """The bodies of a list's pages.
-
-    Raises what `ask` raises, and ValueError for a list that goes round in a circle.
-    """
-    body = ask({})
-    yield body
-    seen = set()
-    while cursor := body.get("next"):
-        if cursor in seen:
-            raise ValueError("a cursor that was given before")
-        seen.add(cursor)
-        body = ask({"cursor": cursor})
-        yield body
 
 
 def all_pages(ask: Ask) -> Groups:

@@ -1,6 +1,12 @@
-"""The `warren` command run against an API that is there."""
+"""The `warren` command run against an API that is there, and what may answer in its place."""
 
 from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from typer.testing import CliRunner, Result
 from warren_cli.main import app
@@ -12,3 +18,60 @@ def run(*arguments: str) -> Result:
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
+
+
+class ServedGroups(ThreadingHTTPServer):
+    """In an API's place: answers with `code` and `body`, whatever it is asked for. `pages`: other
+    bodies by query; `everywhere`: one for all paths.
+    """
+
+    def __init__(self, body: object) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.body = body
+        self.pages: dict[str, object] = {}
+        self.code = 200
+        self.everywhere: bytes | None = None
+        self.queries: list[str] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    @property
+    def asked(self) -> int:
+        return len(self.queries)
+
+    def asked_again(self) -> Callable[[], bool]:
+        seen = self.asked
+        return lambda: self.asked >= seen + 2
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: ServedGroups
+
+    def do_GET(self) -> None:
+        path, _, query = self.path.partition("?")
+        code, body = self.server.code, self.server.pages.get(query, self.server.body)
+        if self.server.everywhere is not None:
+            body = self.server.everywhere
+        elif path == "/api/v1/clusters":
+            body = {"clusters": [{"cluster": "demo"}, {"cluster": "eu"}]}
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+        self.server.queries.append(query)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
+        pass
+
+
+@contextmanager
+def serving(body: object) -> Iterator[ServedGroups]:
+    with ServedGroups(body) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from cli.asked_api import ServedGroups, serving
 from rich.console import Console
 from support.waiting import eventually
 from warren_cli.display.screens import LastingConsole, PlainScreen, TableScreen, change_line
@@ -31,59 +29,23 @@ BAD = {
 }
 
 
-class FakeApi:
-    """Serves `answer` (None: not ready) and counts the requests."""
-
-    def __init__(self) -> None:
-        self.answer: dict[str, Any] | None = None
-        self.requests = 0
-        api = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                ready = api.answer is not None and self.path == "/api/v1/groups"
-                body = json.dumps(api.answer).encode()
-                self.send_response(200 if ready else 503)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-                api.requests += 1
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever)
-        self._thread.start()
-
-    def asked_again(self) -> Callable[[], bool]:
-        seen = self.requests
-        return lambda: self.requests >= seen + 2
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
 @pytest.fixture
-def api() -> Iterator[FakeApi]:
-    api = FakeApi()
-    yield api
-    api.close()
+def api() -> Iterator[ServedGroups]:
+    with serving({"groups": [BAD], "doubts": []}) as server:
+        yield server
 
 
 def test_plain_lines_appear_on_changes_only(
-    api: FakeApi, capsys: pytest.CaptureFixture[str]
+    api: ServedGroups, capsys: pytest.CaptureFixture[str]
 ) -> None:
     screen = PlainScreen(Console(force_terminal=False, width=20))
+    api.code = 503
     screen.follow(api.url)
     eventually(api.asked_again(), message="asked while it is not ready")
     assert capsys.readouterr().out == ""
-    api.answer = {"groups": [GROUP], "doubts": []}
+    api.code, api.body = 200, {"groups": [GROUP], "doubts": []}
     eventually(api.asked_again(), message="asked twice for the same")
-    api.answer = {"groups": [BAD], "doubts": []}
+    api.body = {"groups": [BAD], "doubts": []}
     eventually(api.asked_again(), message="asked again")
     screen.close()
     screen.say("stopped")
@@ -96,10 +58,10 @@ def test_plain_lines_appear_on_changes_only(
 
 
 def test_a_terminal_gets_the_address_the_table_and_the_doubts(
-    api: FakeApi, capsys: pytest.CaptureFixture[str]
+    api: ServedGroups, capsys: pytest.CaptureFixture[str]
 ) -> None:
     screen = TableScreen(Console(force_terminal=True, width=120, no_color=True))
-    api.answer = {"groups": [BAD], "doubts": ["the evaluator is behind"]}
+    api.body = {"groups": [BAD], "doubts": ["the evaluator is behind"]}
     screen.follow(api.url)
     eventually(api.asked_again(), message="asked")
     screen.say("evaluator was killed")
@@ -110,19 +72,18 @@ def test_a_terminal_gets_the_address_the_table_and_the_doubts(
 
 
 def test_a_terminal_says_when_the_api_has_gone(
-    api: FakeApi, capsys: pytest.CaptureFixture[str]
+    api: ServedGroups, capsys: pytest.CaptureFixture[str]
 ) -> None:
     screen = TableScreen(Console(force_terminal=True, width=120, no_color=True))
-    api.answer = {"groups": [BAD], "doubts": []}
     screen.follow(api.url)
     eventually(api.asked_again(), message="asked")
-    api.answer = None
+    api.code = 503
     eventually(api.asked_again(), message="asked in vain")
     screen.close()
     assert "the API does not answer at the moment" in capsys.readouterr().out
 
 
-def test_a_reader_that_has_gone_is_no_failure(api: FakeApi) -> None:
+def test_a_reader_that_has_gone_is_no_failure(api: ServedGroups) -> None:
     class Gone(io.StringIO):
         def write(self, _text: str) -> int:
             raise BrokenPipeError
@@ -131,7 +92,6 @@ def test_a_reader_that_has_gone_is_no_failure(api: FakeApi) -> None:
         PlainScreen(LastingConsole(file=Gone())),
         TableScreen(LastingConsole(file=Gone(), force_terminal=True)),
     ):
-        api.answer = {"groups": [BAD], "doubts": []}
         screen.follow(api.url)
         eventually(api.asked_again(), message="asked")
         screen.close()

@@ -12,7 +12,7 @@ from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings import ApiSettings, ApiToken
 from warren_cli.api_client import ApiRefused, ApiUnavailable
-from warren_cli.terminal.time_span import seconds
+from warren_cli.commands.silence import seconds
 
 pytestmark = pytest.mark.usefixtures("alone")
 

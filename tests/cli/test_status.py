@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 import pytest
 import typer
+from cli.asked_api import ServedGroups, serving
 from support.waiting import eventually
 from typer.testing import CliRunner, Result
 from warren.errors import SettingsError
@@ -53,73 +50,19 @@ GROUPS = [
 ]
 
 
-class ServedGroups(ThreadingHTTPServer):
-    """`body` and `code` are what it answers."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Answer)
-        self.body: object = {"groups": GROUPS, "doubts": []}
-        self.pages: dict[str, object] = {}  # by query; `body` where none is named
-        self.code = 200
-        self.asked = 0
-        self.everywhere: bytes | None = None
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class _Answer(BaseHTTPRequestHandler):
-    server: ServedGroups
-
-    def do_GET(self) -> None:
-        self.server.asked += 1
-        path, _, query = self.path.partition("?")
-        code, body = self.server.code, self.server.pages.get(query, self.server.body)
-        if self.server.everywhere is not None:
-            body = self.server.everywhere
-        elif path == "/api/v1/clusters":
-            body = {"clusters": [{"cluster": "demo"}, {"cluster": "eu"}]}
-        elif isinstance(body, dict) and "groups" in body and query not in self.server.pages:
-            code, body = _filtered(body, parse_qs(query))
-        content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(code)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
-        pass
-
-
-def _filtered(body: dict[str, Any], asked: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
-    """As the API filters; the code of the answer."""
-    try:
-        pattern = re.compile(asked.get("regex", [""])[0])
-    except re.error:
-        return 422, {"detail": "regex: no regular expression"}
-    groups = [
-        one
-        for one in body["groups"]
-        if one["cluster"] in asked.get("cluster", [one["cluster"]])
-        and one["status"] in asked.get("status", [one["status"]])
-        and pattern.search(one["group"])
-    ]
-    return 200, {**body, "groups": groups}
-
-
 @pytest.fixture
 def served() -> Iterator[ServedGroups]:
-    with ServedGroups() as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with serving({"groups": GROUPS, "doubts": []}) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def run(served: ServedGroups, *arguments: str, columns: str = "200") -> Result:
     return CliRunner().invoke(app, ["--api", served.url, *arguments], env={"COLUMNS": columns})
+
+
+def raise_from(result: Result) -> None:
+    assert result.exception is not None
+    raise result.exception
 
 
 def shown(result: Result) -> list[str]:
@@ -135,73 +78,65 @@ def test_a_table_in_the_order_of_the_api(served: ServedGroups) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("arguments", "asked"),
     [
-        ([], ["billing", "mailer", "billing-audit", "other"]),
-        (["--cluster", "eu"], ["mailer"]),
-        (["--group", "^billing"], ["billing", "billing-audit"]),
-        (["--group", "er$"], ["mailer", "other"]),
-        (["--status", "err", "--status", "WARN"], ["billing", "mailer"]),
-        (["--group", "billing", "--status", "ok"], ["billing-audit"]),
-        (["--cluster", "eu", "--status", "ok"], []),
+        ([], ""),
+        (["--cluster", "eu"], "cluster=eu"),
+        (["--group", "er$"], "regex=er%24"),
+        (["--status", "err", "--status", "WARN"], "status=ERR&status=WARN"),
+        (
+            ["--group", "a", "--status", "unknown", "--cluster", "x"],
+            "cluster=x&regex=a&status=UNKNOWN",
+        ),
     ],
 )
-def test_filters(served: ServedGroups, arguments: list[str], expected: list[str]) -> None:
+def test_the_api_filters(served: ServedGroups, arguments: list[str], asked: str) -> None:
     result = run(served, "--json", *arguments)
-    assert result.exit_code == 0
-    assert shown(result) == expected
-
-
-@pytest.mark.parametrize(
-    ("arguments", "doubts", "code"),
-    [
-        (["--fail-on", "err"], [], 3),
-        (["--fail-on", "warn", "--cluster", "eu"], [], 3),
-        (["--fail-on", "err", "--cluster", "eu"], [], 0),
-        (["--fail-on", "ERR", "--cluster", "eu"], ["old"], 1),
-        (["--fail-on", "err"], ["old"], 3),
-        ([], ["old"], 0),
-    ],
-)
-def test_exit_codes(
-    served: ServedGroups, arguments: list[str], doubts: list[str], code: int
-) -> None:
-    served.body = {"groups": GROUPS, "doubts": doubts}
-    assert run(served, *arguments).exit_code == code
-
-
-def test_an_objective_that_is_not_kept_is_no_success(served: ServedGroups) -> None:
-    broken = {"objective": "retention", "status": "ERR", "sentence": "40 records were deleted"}
-    served.body = {"groups": [{**GROUPS[-1], "broken_objectives": [broken]}], "doubts": []}
-    assert [run(served, "--fail-on", least).exit_code for least in ("err", "warn")] == [3, 3]
-    broken["status"] = "WARN"
-    assert [run(served, "--fail-on", least).exit_code for least in ("err", "warn")] == [0, 3]
+    assert served.queries == [asked]
+    assert shown(result) == ["billing", "mailer", "billing-audit", "other"]
 
 
 UNKNOWN = {**group("dark", "UNKNOWN"), "explanation": "cluster unreachable for 1 h"}
 
 
+def broken(status: str) -> dict[str, Any]:
+    """A group that is OK, and does not keep an objective."""
+    objective = {"objective": "retention", "status": status, "sentence": "40 were deleted"}
+    return {**GROUPS[-1], "broken_objectives": [objective]}
+
+
+SHARE = {**group("thumbnails"), "status": None, "total_lag": None, "worst": None}
+
+
 @pytest.mark.parametrize(
-    ("groups", "arguments", "code"),
+    ("groups", "doubts", "least", "code"),
     [
-        ([UNKNOWN], [], 0),
-        ([UNKNOWN], ["--fail-on", "err"], 4),
-        ([*GROUPS[1:], UNKNOWN], ["--fail-on", "err"], 4),
-        ([*GROUPS[1:], UNKNOWN], ["--fail-on", "err", "--cluster", "eu"], 0),
-        ([*GROUPS[1:], UNKNOWN], ["--fail-on", "warn"], 3),
+        (GROUPS, [], "err", 3),
+        (GROUPS, ["old"], "err", 3),
+        (GROUPS, ["old"], None, 0),
+        (GROUPS[1:], [], "warn", 3),
+        (GROUPS[1:], [], "err", 0),
+        (GROUPS[1:], ["old"], "ERR", 1),
+        ([broken("ERR")], [], "err", 3),
+        ([broken("WARN")], [], "err", 0),
+        ([broken("WARN")], [], "warn", 3),
+        ([UNKNOWN], [], None, 0),
+        ([UNKNOWN], [], "err", 4),
+        ([*GROUPS[1:], UNKNOWN], [], "err", 4),
+        ([*GROUPS[1:], UNKNOWN], [], "warn", 3),
+        ([SHARE], [], "warn", 0),
     ],
 )
-def test_what_is_unknown_is_no_success(
-    served: ServedGroups, groups: list[dict[str, Any]], arguments: list[str], code: int
+def test_exit_codes(
+    served: ServedGroups, groups: list[dict[str, Any]], doubts: list[str], least: str, code: int
 ) -> None:
-    served.body = {"groups": groups, "doubts": []}
-    assert run(served, *arguments).exit_code == code
+    served.body = {"groups": groups, "doubts": doubts}
+    assert run(served, *(("--fail-on", least) if least else ())).exit_code == code
 
 
-def test_unknown_is_shown_with_its_reason_and_may_be_asked_for(served: ServedGroups) -> None:
+def test_unknown_is_shown_with_its_reason(served: ServedGroups) -> None:
     served.body = {"groups": [*GROUPS, UNKNOWN], "doubts": []}
-    assert shown(run(served, "--json", "--status", "unknown")) == ["dark"]
-    assert "cluster unreachable for 1 h" in run(served, "--status", "unknown").stdout
+    assert "cluster unreachable for 1 h" in run(served).stdout
 
 
 def test_doubts_about_other_clusters_do_not_count(served: ServedGroups) -> None:
@@ -225,10 +160,8 @@ def test_all_pages_are_one_list(served: ServedGroups) -> None:
 
 
 def test_a_share_group_has_neither_status_nor_lag(served: ServedGroups) -> None:
-    share = {**group("thumbnails"), "status": None, "total_lag": None, "worst": None}
-    served.body = {"groups": [share], "doubts": []}
+    served.body = {"groups": [SHARE], "doubts": []}
     assert run(served).stdout.splitlines()[-1].split()[:4] == ["thumbnails", "-", "-", "-"]
-    assert run(served, "--fail-on", "warn").exit_code == 0
 
 
 def test_doubts_are_shown(served: ServedGroups) -> None:
@@ -291,19 +224,18 @@ def test_who_logs_in_with_the_address_is_not_shown() -> None:
 
 
 def test_a_cluster_that_there_is_not_is_no_success(served: ServedGroups) -> None:
+    served.body = {"groups": [], "doubts": []}
     result = run(served, "--cluster", "euu", "--fail-on", "err")
     assert isinstance(result.exception, SettingsError)
     assert str(result.exception) == "--cluster: no cluster euu; there are: demo, eu"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "setting"),
-    [(["--group", "("], "--group"), (["--api", "localhost:8000"], "--api")],
-)
-def test_wrong_options(served: ServedGroups, arguments: list[str], setting: str) -> None:
-    result = run(served, *arguments)
-    assert isinstance(result.exception, SettingsError)
-    assert result.exception.setting == setting
+def test_wrong_options(served: ServedGroups) -> None:
+    with pytest.raises(SettingsError, match=r"^--api: an address starts with http"):
+        raise_from(run(served, "--api", "localhost:8000"))
+    served.code, served.body = 422, {"detail": "regex: no regular expression"}
+    with pytest.raises(SettingsError, match=r"^--group: regex: no regular expression"):
+        raise_from(run(served, "--group", "("))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])

@@ -25,8 +25,8 @@ from warren_api.v1.models.notifications import NotificationView, PendingView
 from warren_cli.display.screens import change_line
 from warren_cli.display.status_table import status_table
 from warren_cli.resources import catalogue, descriptions
+from warren_cli.resources.catalogue import Resource
 from warren_cli.resources.output import NONE
-from warren_cli.resources.resource import Resource
 
 NOW = 1_795_244_460_000
 SAID = re.compile(r"\b(None|null|nan|NaN|undefined)\b")

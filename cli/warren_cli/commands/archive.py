@@ -87,10 +87,7 @@ def upkeep(config: ConfigOption = None) -> None:
     with spark_session(settings, "warren-archive-upkeep") as spark, job_progress(spark) as tell:
         lake = Lake.at(settings.archiver.path)
         done = Upkeep(spark, lake, settings.archiver, SystemClock()).run(tell=tell)
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("TABLE", overflow="fold")
-    for name in ("files before", "files", "days put in order", "days dropped"):
-        table.add_column(name, justify="right")
+    table = _table("TABLE", "files before", "files", "days put in order", "days dropped")
     for each in done:
         table.add_row(each.table, *map(grouped, each[1:]))
     output_console().print(table)
@@ -117,19 +114,22 @@ def backfill(
     if as_json:
         typer.echo(json.dumps(written))
         return
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("TABLE", overflow="fold")
-    table.add_column("rows written", justify="right")
+    table = _table("TABLE", "rows written")
     for name, rows in written.items():
         table.add_row(name, grouped(rows))
     output_console().print(table)
 
 
-def _print(checks: list[TopicCheck]) -> None:
+def _table(first: str, *figures: str) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("TOPIC", overflow="fold")
-    for name in ("in topic", "archived", "to do"):
+    table.add_column(first, overflow="fold")
+    for name in figures:
         table.add_column(name, justify="right")
+    return table
+
+
+def _print(checks: list[TopicCheck]) -> None:
+    table = _table("TOPIC", "in topic", "archived", "to do")
     table.add_column("")
     for found in checks:
         counts = (found.retained, found.archived, found.behind)
@@ -146,9 +146,7 @@ def _print(checks: list[TopicCheck]) -> None:
 def _print_tables(checks: list[TableCheck]) -> None:
     if not checks:
         return
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("TABLE", overflow="fold")
-    table.add_column("rows", justify="right")
+    table = _table("TABLE", "rows")
     table.add_column("")
     for found in checks:
         verdict = "[green]equal[/]" if found.correct else "[red]differs[/]"

@@ -15,9 +15,8 @@ from httpx_sse import SSEError, connect_sse
 from warren.errors import SettingsError
 from warren.words import visible
 
-from warren_cli.api_client import ApiRefused, ApiUnavailable, without_login
+from warren_cli.api_client import ApiRefused, ApiUnavailable, http_client, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
-from warren_cli.group_feed import http_client
 from warren_cli.resources.catalogue import INCIDENTS, because
 from warren_cli.resources.listing import fetch
 

@@ -7,14 +7,23 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.commands.status import StatusName
 from warren_cli.resources import catalogue
+from warren_cli.resources.catalogue import Resource
 from warren_cli.resources.listing import fetch
 from warren_cli.resources.output import Form, write_list
-from warren_cli.resources.plural_commands import PluralCommands
-from warren_cli.resources.resource import Resource
+
+
+class PluralCommands(TyperGroup):
+    """`get group` is `get groups`."""
+
+    # Any: contexts and commands are of the click inside typer, which has no public name.
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, cmd_name) or super().get_command(ctx, f"{cmd_name}s")
+
 
 app = typer.Typer(
     cls=PluralCommands,

@@ -15,7 +15,7 @@ from warren.settings_file import load_settings
 from warren.silences import group_matcher
 from warren.words import duration, visible
 
-from warren_cli.api_client import ApiRefused, ApiUnavailable, api_address, request
+from warren_cli.api_client import ApiRefused, ApiUnavailable, request
 from warren_cli.commands.options import ApiOption, ConfigOption
 from warren_cli.commands.silence import ByOption, whoever
 from warren_cli.commands.status import StatusName
@@ -79,7 +79,7 @@ def explain_(
     for part in parts:
         for line in _lines(part, now):
             typer.echo(line)
-    typer.echo(_silence(api or api_address(settings.api), cluster, group, now))
+    typer.echo(_silence(api or settings.api.address, cluster, group, now))
 
 
 def _lines(part: RoutePart, now: int) -> Iterator[str]:
@@ -139,7 +139,7 @@ def try_out(
     known = {one.name: one.channels for one in settings.notifier.routes}
     if known and route not in known:
         raise SettingsError("--route", f"no route {visible(route)}; there are: {', '.join(known)}")
-    address = api or api_address(settings.api)
+    address = api or settings.api.address
     asked = request("POST", address, "notifications/test", {"route": route, "by": whoever(by)})
     wanted = {(name, kind) for name in known.get(route, []) for kind in ("opened", "resolved")}
     if not _report(address, asked["incident_id"], wanted, wait):

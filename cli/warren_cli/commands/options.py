@@ -8,8 +8,6 @@ from typing import Annotated
 import typer
 from warren.settings_file import load_settings
 
-from warren_cli.api_client import api_address
-
 ConfigOption = Annotated[
     Path | None,
     typer.Option(
@@ -26,4 +24,4 @@ ApiOption = Annotated[
 
 def asked_address(config: Path | None, api: str | None) -> str:
     """What --api says, else where an API with the settings of --config is."""
-    return api or api_address(load_settings(config).api)
+    return api or load_settings(config).api.address

@@ -16,10 +16,10 @@ from rich.text import Text
 from warren.errors import SettingsError
 from warren.words import visible
 
-from warren_cli.api_client import ApiUnavailable, understood, without_login
+from warren_cli.api_client import ApiUnavailable, http_client, understood, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.display.status_table import status_table, statuses
-from warren_cli.group_feed import Groups, all_pages, http_client
+from warren_cli.group_feed import Groups, all_pages
 from warren_cli.terminal.output_console import output_console
 
 WATCH_SECONDS = 2.0
@@ -125,21 +125,12 @@ def ask(address: str, wanted: Wanted) -> Groups:
             raise ApiUnavailable(f"{without_login(address)}: {visible(str(body['detail']))}")
         return body
 
-    try:
-        with understood(address), http_client(TIMEOUT) as client:
-            found = all_pages(lambda page: get("groups", wanted.parameters() | page))
-            if not found.groups and wanted.cluster is not None:
-                known = [one["cluster"] for one in get("clusters", {})["clusters"]]
-                _check_cluster(wanted.cluster, known)
-            return found
-    except httpx.InvalidURL as error:
-        raise SettingsError("--api", str(error)) from None
-    except httpx.UnsupportedProtocol:
-        raise SettingsError("--api", "an address starts with http:// or https://") from None
-    except httpx.HTTPError as error:
-        problem = str(error) or type(error).__name__
-        shown = without_login(address)
-        raise ApiUnavailable(f"no answer from {shown}: {problem} (see --api)") from None
+    with understood(address), http_client(TIMEOUT) as client:
+        found = all_pages(lambda page: get("groups", wanted.parameters() | page))
+        if not found.groups and wanted.cluster is not None:
+            known = [one["cluster"] for one in get("clusters", {})["clusters"]]
+            _check_cluster(wanted.cluster, known)
+        return found
 
 
 def _check_cluster(name: str, known: Sequence[str]) -> None:

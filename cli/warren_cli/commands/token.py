@@ -12,7 +12,7 @@ from warren.errors import SettingsError
 from warren.settings import ApiToken
 from warren.settings.api import Role
 
-from warren_cli.sent_token import unsendable
+from warren_cli.api_client import unsendable
 
 
 def token(

@@ -17,11 +17,10 @@ from warren_local.plan import OPTIONAL, DemoPorts, Options, make_plan
 from warren_local.ports import free_port
 from warren_local.up import run
 
+from warren_cli.api_client import sent_token
 from warren_cli.commands.options import ConfigOption
 from warren_cli.display.screens import LastingConsole, PlainScreen, TableScreen
-from warren_cli.sent_token import sent_token
-from warren_cli.terminal.foreground import own_foreground
-from warren_cli.terminal.signals import stop_on_signals
+from warren_cli.terminal.signals import own_foreground, stop_on_signals
 
 
 def up(

@@ -8,19 +8,16 @@ this command sends no freshness: it is then unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
-from rich.table import Table
 from rich.text import Text
 from warren.clock import SystemClock
 from warren.contracts import LOSS_UNKNOWN
 from warren.words import as_of, duration, grouped, visible
 
-from warren_cli.display.cause import said_of
-from warren_cli.display.fitting import GAP, LEGIBLE, Cell, least_width, that_fit
-from warren_cli.display.shortened import Shortened
+from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted
 
 Group = Mapping[str, Any]
 
@@ -41,53 +38,35 @@ _NONE = "-"
 _HOUR_MS = 3_600_000
 
 
-class _Column(NamedTuple):
-    title: str
-    cell: Callable[[Group, int], Cell]
-    justify: Literal["left", "right"] = "left"
-    dispensable: int = 0  # the highest goes first when there is no room; 0 stays
-
-
 class StatusTable:
-    """Takes the width it is given: only names are shortened, columns are left out whole; group and
-    status stay.
-    """
+    """Takes the width it is given; group and status stay."""
 
     def __init__(self, groups: Sequence[Group], now_ms: int) -> None:
         several = len({group["cluster"] for group in groups}) > 1
+
+        def column(
+            title: str, cell: Callable[[Group], Cell], dispensable: int = 0, *, right: bool = False
+        ) -> Column:
+            return Column(title, [cell(group) for group in groups], right, dispensable)
+
         self._columns = [
-            _Column("group", lambda group, _: _name(group, several)),
-            _Column("status", lambda group, _: _status(group)),
-            _Column("since", lambda group, now: Text(since(group, now)), dispensable=4),
-            _Column("lag", lambda group, _: _lag(group), "right", dispensable=3),
-            _Column("late", lambda group, _: late(group), "right", dispensable=2),
-            _Column("until loss", lambda group, _: until_loss(group), "right", dispensable=1),
-            _Column("worst partition", lambda group, _: _worst(group), dispensable=5),
-            _Column("incident", lambda group, now: Text(incident(group, now)), dispensable=6),
+            column("group", lambda group: _name(group, several)),
+            column("status", _status),
+            column("since", lambda group: Text(since(group, now_ms)), 4),
+            column("lag", lambda group: Text(known(group["total_lag"])), 3, right=True),
+            column("late", late, 2, right=True),
+            column("until loss", until_loss, 1, right=True),
+            column("worst partition", _worst, 5),
+            column("incident", lambda group: Text(incident(group, now_ms)), 6),
         ]
         if any(why(group, now_ms) for group in groups):
-            self._columns.append(_Column("why", _why, dispensable=7))
-        self._cells = [[column.cell(group, now_ms) for group in groups] for column in self._columns]
+            self._columns.append(column("why", lambda group: _why(group, now_ms), 7))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement(1, options.max_width)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        shown = self._that_fit(options.max_width)
-        table = Table(box=None, pad_edge=False, padding=(0, GAP // 2), header_style="bold")
-        for column, cells in shown:
-            # Rich takes away from columns that may wrap first; Shortened never does wrap.
-            fixed = not any(isinstance(cell, Shortened) for cell in cells)
-            table.add_column(column.title, justify=column.justify, no_wrap=fixed)
-        for row in zip(*(cells for _, cells in shown), strict=True):
-            table.add_row(*row)
-        yield table
-
-    def _that_fit(self, width: int) -> list[tuple[_Column, list[Cell]]]:
-        columns = list(zip(self._columns, self._cells, strict=True))
-        widths = [least_width(column.title, cells) for column, cells in columns]
-        fitting = that_fit(widths, [column.dispensable for column in self._columns], width)
-        return [columns[n] for n in fitting]
+        yield drawn(fitted(self._columns, options.max_width))
 
 
 def status_table(groups: Sequence[Group], now_ms: int | None = None) -> StatusTable:
@@ -121,10 +100,6 @@ def statuses(group: Group) -> Iterator[str]:
     yield group["status"] or _NONE
     if broken := worst_broken(group):
         yield broken["status"]
-
-
-def _lag(group: Group) -> Text:
-    return Text(known(group["total_lag"]))
 
 
 def known(lag: int | None) -> str:
@@ -191,6 +166,11 @@ def why(group: Group, now_ms: int) -> str:
     if cause and cause["name"] != "unknown":
         return said_of(cause)
     return (group["worst"] or {}).get("explanation") or own
+
+
+def said_of(cause: Group) -> str:
+    """All sentences, the cause's first, then those of its consequences."""
+    return "; also: ".join(str(each["sentence"]) for each in (cause, *(cause.get("also") or ())))
 
 
 def as_told(broken: Group, now_ms: int) -> str:

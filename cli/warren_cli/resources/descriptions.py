@@ -11,9 +11,16 @@ from rich.text import Text
 from warren.words import duration, visible
 
 from warren_cli.display.status_table import as_told, late, since, until_loss, why
-from warren_cli.resources.catalogue import ago, because, count, counts, rate, what_is_wrong
+from warren_cli.resources.catalogue import (
+    Row,
+    ago,
+    because,
+    count,
+    counts,
+    rate,
+    what_is_wrong,
+)
 from warren_cli.resources.output import table
-from warren_cli.resources.resource import Row
 
 _NONE = "-"
 _LOSS = ("lost_records", "min_time_to_loss")
@@ -183,7 +190,7 @@ def _section(
 ) -> Iterable[RenderableType]:
     if rows:
         yield Text()
-        yield table(titles, rows, wraps=titles[-1:])
+        yield table(titles, rows)
 
 
 def _at(ms: int) -> str:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from warren.errors import SettingsError
 from warren.words import visible
 
-from warren_cli.api_client import Parameters, request, understood
-from warren_cli.group_feed import pages
-from warren_cli.resources.catalogue import CLUSTERS
-from warren_cli.resources.close_names import did_you_mean
-from warren_cli.resources.resource import Resource, Row
+from warren_cli.api_client import Parameters, pages, request, understood
+from warren_cli.resources.catalogue import CLUSTERS, Resource, Row
 
 PAGE = 1000
+_MOST = 3
+_FEW = 10
 _WITHOUT_PAGES = {"clusters", "silences"}
 
 
@@ -68,3 +68,14 @@ def require_cluster(address: str, name: str) -> None:
     if name not in known:
         hint = did_you_mean(name, known, "clusters")
         raise SettingsError("--cluster", f"no cluster {visible(name)}{hint}")
+
+
+def did_you_mean(name: str, known: Collection[str], plural: str) -> str:
+    """The end of an error's sentence: names that are close, else all where they are few."""
+    if close := get_close_matches(name, known, n=_MOST):
+        return f"; did you mean {' or '.join(map(visible, close))}?"
+    if not known:
+        return f"; there are no {plural} yet"
+    if len(known) <= _FEW:
+        return f"; there are: {', '.join(map(visible, sorted(known)))}"
+    return f"; `warren get {plural}` lists them"

@@ -11,10 +11,8 @@ from warren.path_segments import segment
 from warren.words import visible
 
 from warren_cli.api_client import ApiFoundNothing, request
-from warren_cli.resources.catalogue import GROUPS, INCIDENTS, TOPICS, path_name
-from warren_cli.resources.close_names import did_you_mean
-from warren_cli.resources.listing import clusters, fetch, require_cluster
-from warren_cli.resources.resource import Resource, Row
+from warren_cli.resources.catalogue import GROUPS, INCIDENTS, TOPICS, Resource, Row, path_name
+from warren_cli.resources.listing import clusters, did_you_mean, fetch, require_cluster
 
 
 def group(address: str, name: str, cluster: str | None) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
 import typer
 import yaml
@@ -14,10 +14,10 @@ from rich.text import Text
 from warren.clock import SystemClock
 from warren.words import visible
 
-from warren_cli.display.fitting import LEGIBLE, Cell, least_width, that_fit
-from warren_cli.display.shortened import Shortened
+from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted
+from warren_cli.resources import catalogue
+from warren_cli.resources.catalogue import Resource, Row
 from warren_cli.resources.listing import Listing
-from warren_cli.resources.resource import Column, Resource, Row
 from warren_cli.terminal.output_console import output_console
 
 NONE = "-"
@@ -81,50 +81,40 @@ def write_document(body: Any, form: Whole) -> None:
         typer.echo(yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=100), nl=False)
 
 
-def table(
-    titles: Sequence[str],
-    rows: Sequence[Sequence[str | Shortened | None]],
-    right: Sequence[str] = (),
-    wraps: Collection[str] = (),
-) -> Table:
-    """Names of clusters made visible, statuses coloured; None and nothing are a dash. `wraps`:
-    columns that may give way.
+def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Table:
+    """Names of clusters made visible, statuses coloured; None and nothing are a dash. The last
+    column may give way.
     """
     made = Table(box=None, pad_edge=False, header_style="bold")
     for title in titles:
-        side: Literal["left", "right"] = "right" if title in right else "left"
-        made.add_column(title, justify=side, no_wrap=title not in wraps)
+        made.add_column(title, no_wrap=title != titles[-1])
     for row in rows:
-        made.add_row(*(_shown(cell) for cell in row))
+        made.add_row(*map(_shown, row))
     return made
 
 
-def _shown(cell: str | Shortened | None) -> Cell:
-    if isinstance(cell, Shortened):
-        return cell
-    return Text(visible(cell or NONE), style=_STYLES.get(cell or "", ""))
+def _shown(text: str | None) -> Text:
+    return Text(visible(text or NONE), style=_STYLES.get(text or "", ""))
 
 
 def _table(resource: Resource, rows: Sequence[Row], width: int | None, *, wide: bool) -> Table:
-    """`width`: columns of the terminal; None for as many as it takes."""
+    """`width`: columns of the terminal, of which the last goes first; None for as many as it
+    takes.
+    """
     now = SystemClock().now_ms()
-    columns = [column for column in resource.columns if wide or not column.wide]
-    cells = [[_cell(column, row, now, width) for row in rows] for column in columns]
-    if width is not None:
-        widths = [
-            least_width(column.title, [_shown(cell) for cell in own])
-            for column, own in zip(columns, cells, strict=True)
-        ]
-        # The last goes first.
-        dispensable = [0 if c.name or c.kept else n for n, c in enumerate(columns, 1)]
-        fitting = that_fit(widths, dispensable, width)
-        columns, cells = [columns[n] for n in fitting], [cells[n] for n in fitting]
-    right = [column.title for column in columns if column.right]
-    cut = [column.title for column in columns if column.name and width is not None]
-    return table([column.title for column in columns], list(zip(*cells, strict=True)), right, cut)
+    columns = [
+        Column(
+            column.title,
+            [_cell(column, row, now, is_cut=column.name and width is not None) for row in rows],
+            column.right,
+            0 if column.name or column.kept else number,
+        )
+        for number, column in enumerate(resource.columns)
+        if wide or not column.wide
+    ]
+    return drawn(columns if width is None else fitted(columns, width))
 
 
-def _cell(column: Column, row: Row, now: int, width: int | None) -> str | Shortened:
-    text = column.cell(row, now) or NONE
-    is_cut = column.name and width is not None
-    return Shortened(visible(text), keep=LEGIBLE // 2) if is_cut else text
+def _cell(column: catalogue.Column, row: Row, now: int, *, is_cut: bool) -> Cell:
+    text = column.cell(row, now)
+    return Shortened(visible(text or NONE), keep=LEGIBLE // 2) if is_cut else _shown(text)

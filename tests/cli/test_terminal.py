@@ -1,0 +1,105 @@
+"""The terminal: Ctrl-C with a script in make's place, signals, and how wide output is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from rich.table import Table
+from warren_cli.terminal.output_console import output_console
+
+SERVER = """
+import signal, sys
+from contextlib import nullcontext
+from warren_cli.terminal.signals import own_foreground
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+with own_foreground() if sys.argv[1] == "own" else nullcontext():
+    print("serving", flush=True)
+    signal.sigwait({signal.SIGINT})
+"""
+# What make does, as far as it matters here.
+STARTER = """
+import subprocess, sys
+print("starter:", subprocess.call([sys.executable, "-c", *sys.argv[1:]]))
+"""
+# A terminal whose keyboard and screen are pipes; a process of its own, because it has to fork.
+TERMINAL = """
+import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))
+"""
+CTRL_C = b"\x03"
+
+
+@pytest.mark.parametrize(("mode", "goes_on"), [("own", True), ("shared", False)])
+def test_ctrl_c_ends_the_server_in_order_and_who_started_it_goes_on(
+    mode: str, goes_on: bool
+) -> None:
+    """Without a foreground of its own Ctrl-C would hit who started it as well."""
+    command = [sys.executable, "-c", TERMINAL, sys.executable, "-c", STARTER, SERVER, mode]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as terminal:
+        assert terminal.stdin is not None
+        assert terminal.stdout is not None
+        try:
+            output = b""
+            while b"serving" not in output:
+                output += (chunk := terminal.stdout.read1())
+                assert chunk, output
+            terminal.stdin.write(CTRL_C)
+            terminal.stdin.flush()
+            output += terminal.stdout.read()
+            terminal.wait()
+        finally:
+            terminal.kill()
+    assert (b"starter: 0" in output) == goes_on
+    assert (terminal.returncode == 0) == goes_on
+
+
+# Sends signals to itself; a process for each case, but one that starts Python.
+SIGNALS = """
+import json, os, signal, sys, threading, time
+from warren_cli.terminal import signals
+for words in json.loads(sys.argv[1]):
+    if os.fork() == 0:
+        hurry = threading.Event()
+        stop = signals.stop_on_signals(hurry)
+        for word in words:
+            if word == "later":
+                time.monotonic = lambda before=time.monotonic: before() + signals.SECOND_AFTER
+            else:
+                os.kill(os.getpid(), signal.Signals[word])
+        os.write(1, f"{stop.is_set()} {hurry.is_set()}\\n".encode())
+        os._exit(0)
+    os.wait()
+"""
+HAPPENED: list[tuple[list[str], str]] = [
+    ([], "False False"),
+    (["SIGINT"], "True False"),
+    (["SIGTERM"], "True False"),
+    (["SIGHUP"], "True False"),
+    (["SIGINT", "SIGINT"], "True False"),  # a launcher passed on what the terminal sent
+    (["SIGINT", "later", "SIGINT"], "True True"),
+    (["SIGTERM", "later", "SIGINT"], "True True"),
+    (["SIGINT", "later", "SIGTERM"], "True False"),
+]
+
+
+def test_a_second_ctrl_c_hurries() -> None:
+    run = [sys.executable, "-c", SIGNALS, json.dumps([words for words, _ in HAPPENED])]
+    output = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    assert output.splitlines() == [found for _, found in HAPPENED]
+
+
+def test_a_pipe_gets_names_whole_and_columns_say_how_wide_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table(box=None)
+    table.add_column("group", overflow="fold")
+    table.add_row(long := "payments-reconciliation-worker-" * 5)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    output_console().print(table)
+    assert long in capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "60")
+    output_console().print(table)
+    assert max(map(len, capsys.readouterr().out.splitlines())) == 60
