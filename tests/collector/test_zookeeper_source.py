@@ -11,11 +11,11 @@ from kazoo.client import KazooClient
 from support.collector_lab import CLUSTER, Lab
 from support.servers import embedded_zookeeper
 from support.waiting import eventually
+from support.zookeeper import EmbeddedZookeeper
 from warren.errors import ClusterUnreachable
 from warren.metrics import collector as metrics
 from warren_collector.admin.zookeeper_client import ZookeeperClient
 from warren_local.ports import free_port
-from warren_local.zookeeper import EmbeddedZookeeper
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from rich.console import Console
 from support.waiting import eventually
+from support.zookeeper import EmbeddedZookeeper
 from warren.settings_file import load_settings
 from warren_local.jar_sets import KAFKA_JARS, ZOOKEEPER_JARS, JarSet
 from warren_local.jars import ensure_jars
@@ -26,7 +27,6 @@ from warren_local.kafka import (
 )
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey, answers_ping
-from warren_local.zookeeper import EmbeddedZookeeper
 
 KAFKA_IMAGE = "apache/kafka:4.3.0"
 VALKEY_IMAGE = "valkey/valkey:9"

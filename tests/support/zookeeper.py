@@ -1,4 +1,4 @@
-"""An embedded ZooKeeper: a real one, in one JVM, on the loopback address. Only tests run it."""
+"""An embedded ZooKeeper: a real one, in one JVM, on the loopback address."""
 
 from __future__ import annotations
 

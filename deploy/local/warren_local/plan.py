@@ -87,10 +87,6 @@ class Plan:
     def state_dir(self) -> Path:
         return Path(self.settings.local.state_dir)
 
-    @property
-    def embedded_bootstrap(self) -> str:
-        return f"{HOST}:{self.settings.local.kafka_port}"
-
     def called(self, instance: str) -> Plan:
         """The same for a Warren of that name."""
         settings = _replaced(self.settings, "home", instance=instance)

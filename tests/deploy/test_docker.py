@@ -1,4 +1,5 @@
-"""Dockerfiles keep to the oldest builder that docker-compose.yml promises: that of engine 20.10.
+"""Docker: what an image holds, what docker-compose.yml says, and that the oldest builder which it
+promises builds all: that of engine 20.10.
 
 Its builder without BuildKit knows no `COPY --chmod`, no mounts and no heredocs, and says so only
 when it comes to that line, minutes into the build.
@@ -8,9 +9,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
+from api.served_api import Api
+from warren.settings_file import load_settings
 
 ROOT = Path(__file__).parents[2]
 FLAGS = {
@@ -94,3 +99,74 @@ def test_the_oldest_promised_builder_builds_it(path: str) -> None:
 )
 def test_what_it_lacks_is_found(line: str, found: list[str]) -> None:
     assert beyond_the_oldest(line) == found
+
+
+ONLY_WHEN_INSTALLED = {"--no-editable", "--no-cache"}
+
+
+def packages(service: str) -> set[str]:
+    dockerfile = (ROOT / "deploy/docker/Dockerfile").read_text()
+    found = re.search(r"^RUN uv sync (.+)$", dockerfile, re.MULTILINE)
+    assert found is not None
+    asked = found[1].replace('"', "").replace("${SERVICE}", service).split()
+    options = [option for option in asked if option not in ONLY_WHEN_INSTALLED]
+    run = [sys.executable, "-m", "uv", "export", "--offline", "--no-hashes", *options]
+    lines = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {line.partition("==")[0] for line in lines.splitlines()}
+
+
+def test_the_notifier_has_the_library_of_its_apprise_channels() -> None:
+    assert "apprise" in packages("notifier")
+
+
+@pytest.mark.parametrize("service", ["collector", "evaluator", "api"])
+def test_the_others_have_nothing_of_it(service: str) -> None:
+    assert "apprise" not in packages(service)
+
+
+_VARIABLE = re.compile(r"\$\{\w+:-(.*?)\}")
+
+
+def environment(service: str, **given: str) -> dict[str, str]:
+    """Of a service, where nothing but `given` is set."""
+    composed = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    said = composed["services"][service]["environment"]
+    return {name: _interpolated(str(value), given) for name, value in said.items()}
+
+
+def _interpolated(text: str, given: dict[str, str]) -> str:
+    for name, value in given.items():
+        text = re.sub(rf"\$\{{{name}:-.*?\}}", lambda _, value=value: value, text)
+    return _VARIABLE.sub(r"\1", text)
+
+
+def api(monkeypatch: pytest.MonkeyPatch, **given: str) -> Api:
+    for name, value in environment("api", **given).items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings().api
+    assert settings.host == "0.0.0.0"
+    return Api(api=settings, is_loopback=False)
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("localhost:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("api:8000", 200),
+        ("evil.example:8000", 403),
+        ("evil.example", 403),
+    ],
+)
+def test_a_name_that_points_here_reads_nothing(
+    monkeypatch: pytest.MonkeyPatch, host: str, expected: int
+) -> None:
+    """A browser that reads over plain HTTP says nothing by which it could be told."""
+    answer = api(monkeypatch).get("/api/v1/groups", headers={"Host": host})
+    assert answer.status_code == expected
+
+
+def test_other_names_may_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    named = api(monkeypatch, WARREN_API_TRUSTED_HOSTS='["warren.example"]')
+    for host, expected in (("warren.example", 200), ("localhost", 200), ("api", 403)):
+        assert named.get("/api/v1/groups", headers={"Host": host}).status_code == expected
