@@ -17,8 +17,14 @@ from support.waiting import eventually
 from warren.settings import Settings
 from warren.settings_file import load_settings
 from warren_local.child import Child
-from warren_local.effective_file import to_toml, write_effective
-from warren_local.run_file import RunFile, RunState, born_at, stop_leftovers
+from warren_local.run_file import (
+    RunFile,
+    RunState,
+    born_at,
+    stop_leftovers,
+    to_toml,
+    write_effective,
+)
 
 STATE = RunState(
     api="http://127.0.0.1:8000",

@@ -141,10 +141,12 @@ def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Pl
         raise SettingsError("--cluster", "names the cluster of --bootstrap, which is not given")
     settings = _with_home(settings, options, name, embedded=embedded_home)
     valkey = "url" not in given.redis.model_fields_set
-    if valkey:
-        settings = _replaced(settings, "redis", url=f"redis://{HOST}:{settings.local.redis_port}/0")
-    if "policy" not in given.evaluation.model_fields_set:
-        settings = _replaced(settings, "evaluation", policy=POLICY)
+    settings = _unless_set(
+        settings,
+        given,
+        redis={"url": f"redis://{HOST}:{settings.local.redis_port}/0"},
+        evaluation={"policy": POLICY},
+    )
     if demo:
         settings = _for_demo(settings, given, demo_ports)
     return Plan(
@@ -179,16 +181,15 @@ def _with_ports(given: Settings, options: Options) -> Settings:
         settings = _replaced(settings, "home", instance=options.instance)
     if options.api_port is not None:
         settings = _replaced(settings, "api", port=options.api_port)
-    if "data_dir" not in given.evaluator.model_fields_set:
-        settings = _replaced(settings, "evaluator", data_dir=str(Path(state, "evaluator")))
-    if "path" not in given.archiver.model_fields_set:
-        settings = _replaced(settings, "archiver", path=str(Path(state, "lake")))
-    if "java_options" not in given.archiver.model_fields_set:
-        settings = _replaced(settings, "archiver", java_options=SMALL_BATCHES)
+    settings = _unless_set(
+        settings,
+        given,
+        evaluator={"data_dir": str(Path(state, "evaluator"))},
+        archiver={"path": str(Path(state, "lake")), "java_options": SMALL_BATCHES},
+        api={"reports_dir": str(Path(state, "reports"))},
+    )
     if "archiver" in options.without or not settings.local.reports_interval:
         settings = _replaced(settings, "api", reports_dir="")
-    elif "reports_dir" not in given.api.model_fields_set:
-        settings = _replaced(settings, "api", reports_dir=str(Path(state, "reports")))
     return settings
 
 
@@ -223,27 +224,17 @@ def _for_demo(settings: Settings, given: Settings, ports: DemoPorts) -> Settings
     The demo's groups play the statuses of Burrow's rules, each within a minute, and are judged by
     them.
     """
-    wanted: dict[str, dict[str, object]] = {
-        "collector": {
-            "interval": 1.0,
-            "heartbeat": 1.0,
-            "metrics_port": given.collector.metrics_port or ports.probe,
-        },
-        "evaluation": {
-            "intervals": 10,
-            "min_distance": 1.0,
-            "minimum_complete": 0.5,
-            **_demo_rules(given),
-        },
-        "freshness": {"interval": 2.0, "retention_refresh": 30.0},
-        "notifier": _demo_notifications(settings, ports),
-    }
-    for section, values in wanted.items():
-        named = getattr(given, section).model_fields_set - {"metrics_port"}
-        settings = _replaced(
-            settings, section, **{k: v for k, v in values.items() if k not in named}
-        )
-    return settings
+    if not given.collector.metrics_port:
+        settings = _replaced(settings, "collector", metrics_port=ports.probe)
+    rules: dict[str, object] = {"intervals": 10, "min_distance": 1.0, "minimum_complete": 0.5}
+    return _unless_set(
+        settings,
+        given,
+        collector={"interval": 1.0, "heartbeat": 1.0},
+        evaluation=rules | _demo_rules(given),
+        freshness={"interval": 2.0, "retention_refresh": 30.0},
+        notifier=_demo_notifications(settings, ports),
+    )
 
 
 def _demo_rules(given: Settings) -> dict[str, object]:
@@ -283,6 +274,15 @@ def _demo_notifications(settings: Settings, ports: DemoPorts) -> dict[str, objec
             {"name": "machines", "channels": ["receiver"]},
         ],
     }
+
+
+def _unless_set(settings: Settings, given: Settings, **wanted: dict[str, object]) -> Settings:
+    """Values of some sections replaced, but for those that are set."""
+    for section, values in wanted.items():
+        named = getattr(given, section).model_fields_set
+        if left := {name: value for name, value in values.items() if name not in named}:
+            settings = _replaced(settings, section, **left)
+    return settings
 
 
 def _replaced(settings: Settings, section: str, **values: object) -> Settings:

@@ -1,4 +1,8 @@
-"""run.json: where the running services are, for people, tests and the next `warren up`."""
+"""What a run writes: run.json, where the running services are, for people, tests and the next
+`warren up`; and warren.toml as in force for the services.
+
+That may hold secrets (from `…_file` settings and the environment), so only its owner may read it.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import psutil
+import tomli_w
+from pydantic import Secret, SecretStr
 from warren.private_files import write_private
+from warren.settings import Settings
+from warren.settings.file_secret import FileSecret
 
-FILE_NAME = "run.json"
+RUN_FILE, SETTINGS_FILE = "run.json", "warren.toml"
+_HEADER = "# Written by `warren up` at each start, for its services. Changes here are lost.\n"
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 SAME_BIRTH = 2.0  # seconds by which a start time may move when the clock is corrected
 
@@ -40,7 +49,7 @@ class RunFile:
     """run.json in a state directory."""
 
     def __init__(self, state_dir: Path) -> None:
-        self.path = state_dir / FILE_NAME
+        self.path = state_dir / RUN_FILE
 
     def write(self, state: RunState) -> None:
         """Replace the file in one step: a reader sees the old or the new one, whole."""
@@ -104,3 +113,36 @@ def _ours(pid: int, born: float | None) -> psutil.Process | None:
         return None
     same = born is not None and abs(process.create_time() - born) < SAME_BIRTH
     return process if runs and same else None
+
+
+def write_effective(settings: Settings, state_dir: Path) -> Path:
+    """Write warren.toml, one file that says what they run with, and return its path."""
+    path = state_dir / SETTINGS_FILE
+    tables = settings.model_dump(exclude_unset=True, by_alias=True)
+    write_private(path, _HEADER + to_toml(tables))
+    return path
+
+
+def to_toml(tables: Mapping[str, Any]) -> str:
+    """TOML of nested tables, secrets in the open."""
+    return tomli_w.dumps(_revealed(tables))
+
+
+def _entry(name: str, value: Any) -> tuple[str, Any]:
+    """A secret that services read again from its file stays in that file."""
+    if isinstance(value, Secret):
+        value = value.get_secret_value()  # what a channel's table has, whatever it is
+    if isinstance(value, FileSecret):
+        return f"{name}_file", str(value.file.absolute())
+    return name, _revealed(value)
+
+
+def _revealed(value: Any) -> Any:
+    match value:
+        case SecretStr():
+            return value.get_secret_value()
+        case Mapping():
+            return dict(_entry(name, item) for name, item in value.items())
+        case list() | tuple():
+            return [_revealed(item) for item in value]
+    return value

@@ -17,7 +17,6 @@ from warren.settings import ArchiverSettings, Settings
 from warren.settings_watch import SettingsWatch, with_all_of
 
 from warren_local.arrivals import ArrivalsFollower
-from warren_local.effective_file import FILE_NAME, write_effective
 from warren_local.errors import AlreadyRunning, Stopped
 from warren_local.jar_sets import KAFKA_JARS, SPARK_JARS
 from warren_local.jars import ensure_jars
@@ -26,7 +25,13 @@ from warren_local.kafka import EmbeddedKafka, KafkaOptions
 from warren_local.plan import Plan
 from warren_local.ports import free_port
 from warren_local.reports import Reports
-from warren_local.run_file import RunFile, RunState, stop_leftovers
+from warren_local.run_file import (
+    SETTINGS_FILE,
+    RunFile,
+    RunState,
+    stop_leftovers,
+    write_effective,
+)
 from warren_local.server import ProcessServer
 from warren_local.services import ARRIVALS, server_service, warren_services
 from warren_local.state_folder import LOGS, Held, guard, instance_name, make_state_folder
@@ -102,7 +107,7 @@ class _Run:
         self._plan = plan
         self._settings = plan.settings
         self._clock = clock
-        own = plan.state_dir / FILE_NAME  # which is not the user's
+        own = plan.state_dir / SETTINGS_FILE  # which is not the user's
         self._watch = None if watch is None or watch.file.resolve() == own.resolve() else watch
         self._looked_at = clock.monotonic()
         self._screen = screen
