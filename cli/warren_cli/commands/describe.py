@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from warren.clock import SystemClock
 
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
-from warren_cli.resources import descriptions, one
+from warren_cli.resources import descriptions, listing
 from warren_cli.resources.output import Whole, write_document
 from warren_cli.terminal.output_console import output_console
 
@@ -31,7 +31,7 @@ def group(
     api: ApiOption = None,
 ) -> None:
     """A group: status and since when, cause and what to do, topics, partitions, members."""
-    body = one.group(asked_address(config, api), name, cluster)
+    body = listing.group(asked_address(config, api), name, cluster)
     _write(body, output, lambda now: descriptions.group(body, now))
 
 
@@ -44,7 +44,7 @@ def topic(
     api: ApiOption = None,
 ) -> None:
     """A topic: what is produced, who reads it and how far behind."""
-    body = one.topic(asked_address(config, api), name, cluster)
+    body = listing.topic(asked_address(config, api), name, cluster)
     _write(body, output, lambda _: descriptions.topic(body))
 
 
@@ -58,7 +58,7 @@ def incident(
     api: ApiOption = None,
 ) -> None:
     """An incident: its changes, and who was told what."""
-    body = one.incident(asked_address(config, api), id_)
+    body = listing.incident(asked_address(config, api), id_)
     _write(body, output, lambda now: descriptions.incident(body, now))
 
 
