@@ -7,6 +7,7 @@ which have just been deleted, and for that of all topics whenever a connection b
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,6 +28,7 @@ from warren_wire.login import aiokafka_options
 from warren_wire.metadata import TopicMetadataRequest
 
 REQUEST_TIMEOUT_MS = 5000
+METADATA_SECONDS = 20.0  # after which no further broker is asked, where many do not answer
 UNANSWERED = (OSError, KafkaError)
 _REFUSED = (
     SaslAuthenticationFailed,
@@ -65,7 +67,10 @@ class Brokers:
         Raises ClusterUnreachable when no broker answers, AuthenticationFailed.
         """
         problem: Exception | None = None
+        given_up_at = time.monotonic() + METADATA_SECONDS
         for address in dict.fromkeys([*self._addresses.values(), *self._bootstrap]):
+            if problem is not None and time.monotonic() > given_up_at:
+                break
             try:
                 connection = await self._connection(address)
                 response = await connection.send(TopicMetadataRequest(topics))

@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import ClusterMetadata
+from prometheus_client import CollectorRegistry, Gauge
 from support.collector_lab import CLUSTER, Lab
 from support.waiting import eventually
 from warren.clock import ManualClock
@@ -16,7 +17,8 @@ from warren.errors import ClusterUnreachable
 from warren.kafka import hearing, rebalances
 from warren.kafka.rebalances import GroupConsumer
 from warren.metrics import collector as metrics
-from warren.settings import ClusterSettings, HomeSettings, Settings
+from warren.settings import ClusterSettings, HomeSettings, Settings, StandstillSettings
+from warren.standstill_watch import StandstillWatch
 from warren_collector.cluster import stack
 from warren_collector.cluster.stack import ClusterStack
 from warren_local.kafka import EmbeddedKafka
@@ -132,31 +134,50 @@ def test_a_broker_that_is_away_is_no_loss(
 
 
 class Hanging:
-    """A stack in trouble, amid a turn."""
+    """A stack that goes round no more, and its watch."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, in_trouble: bool) -> None:
         self.reachable = {"home", CLUSTER}
+        self.ended = 0
         monkeypatch.setattr(stack, "is_reachable", lambda cluster, *_: cluster in self.reachable)
         settings = Settings(
             home=HomeSettings(bootstrap="127.0.0.1:1"),
             clusters={CLUSTER: ClusterSettings(bootstrap="127.0.0.1:1")},
         )
-        self.stack = ClusterStack(CLUSTER, settings, ManualClock(), threading.Event())
-        self.stack.state.trouble(AWAY)
+        self.clock = ManualClock()
+        self.stack = ClusterStack(CLUSTER, settings, self.clock, threading.Event())
+        if in_trouble:
+            self.stack.state.trouble(AWAY, goes_on=True)
+        gauge = Gauge("stalled", "s", ("work",), registry=CollectorRegistry())
+        works = {"cluster": self.stack.look}
+        self.watch = StandstillWatch(StandstillSettings(), works, gauge, self.clock, self._end)
 
-    def waits(self) -> bool:
-        return self.stack.look().waiting > 0
+    def _end(self) -> None:
+        self.ended += 1
+
+    def looks(self, seconds: int) -> str | None:
+        for _ in range(seconds // 5):
+            self.clock.advance(5)
+            self.watch.look()
+        return self.watch.reason
 
 
-def test_trouble_excuses_a_turn_that_does_not_end_only_while_a_cluster_is_away(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("in_trouble", [False, True])
+def test_a_turn_that_does_not_end_is_told_in_a_minute_and_excused_while_a_cluster_is_away(
+    monkeypatch: pytest.MonkeyPatch, in_trouble: bool
 ) -> None:
-    hanging = Hanging(monkeypatch)
-    assert not hanging.waits()  # between turns
+    hanging = Hanging(monkeypatch, in_trouble=in_trouble)
+    assert hanging.looks(600) is None  # between turns
     hanging.stack.turns.begin()
-    hanging.reachable = {"home"}
-    assert [hanging.waits() for _ in range(3)] == [True, False, False]
-    hanging.reachable = {CLUSTER}
-    assert not hanging.waits()
+    for reachable in ({"home"}, {CLUSTER}):
+        hanging.reachable = reachable
+        assert hanging.looks(70)
+        assert hanging.looks(3600)
+        assert not hanging.ended
     hanging.reachable = {"home", CLUSTER}
-    assert [hanging.waits() for _ in range(3)] == [True] * 3
+    assert "nothing done for" in str(hanging.looks(170))
+    assert not hanging.ended
+    hanging.looks(15)
+    assert hanging.ended
+    hanging.stack.turns.begin()
+    assert hanging.looks(5) is None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient
 from support.waiting import eventually
 from warren.clock import ManualClock, SystemClock
@@ -43,6 +45,44 @@ def test_a_producer_that_has_lost_all_brokers_is_made_anew(
     answers = False
     assert not made_anew_after(hearing.QUIET_SECONDS - 1)
     assert made_anew_after(1)
+
+
+class FullProducer:
+    """Takes nothing more; `failed` says why what it has is not acknowledged, if it ever says so."""
+
+    def __init__(self, _options: dict[str, Any]) -> None:
+        self.waits: list[float] = []
+        self.failed: KafkaError | None = None
+        self.is_full = True
+
+    def produce(self, *_: Any, on_delivery: Callable[..., None], **__: Any) -> None:
+        self._answer = on_delivery
+        if self.is_full:
+            raise BufferError
+
+    def poll(self, _: float) -> None:
+        self._answer(self.failed, None)
+
+    def flush(self, timeout: float) -> int:
+        self.waits.append(timeout)
+        return 0 if self.failed else 1
+
+
+def test_a_producer_never_waits_longer_than_its_deliveries_may_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(producer, "Producer", FullProducer)
+    events = EventProducer("home", "home", NOWHERE, 30, ManualClock())
+    full: Any = events._producer
+    full.failed = KafkaError(KafkaError._MSG_TIMED_OUT)
+    with pytest.raises(PublishFailed, match="timed out"):
+        events.send("orders", b"key", b"value")
+    full.failed, full.is_full = None, False
+    events.send("orders", b"key", b"value")
+    with pytest.raises(PublishFailed, match=r"(?i)timed out"):
+        events.flush()
+    assert full.waits[:2] == [35, 35]
+    assert events._producer is not full
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from warren.clock import Clock, SystemClock
 from warren.contracts.event import Headers
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 from warren.errors import AuthenticationFailed, ClientLost, PublishFailed, RecordTooLarge
-from warren.kafka.connection import log_retry, new_client
+from warren.kafka.connection import GRACE_SECONDS, log_retry, new_client
 from warren.kafka.hearing import asking_client, hearing_by
 from warren.settings import KafkaConnection
 
@@ -69,7 +69,7 @@ class EventProducer:
     ) -> None:
         """Queues a record; blocks while the queue is full (back-pressure, nothing is dropped).
 
-        Raises PublishFailed for what can never be sent.
+        Raises PublishFailed for what can never be sent, and when a full queue is not acknowledged.
         """
         self._sent_to = topic
         with self._refusals():
@@ -86,6 +86,8 @@ class EventProducer:
                     return
                 except BufferError:
                     self._producer.poll(0.1)
+                    if self._failed is not None:  # the others wait as long in vain
+                        self.flush()
 
     def flush(self) -> None:
         """Waits until every queued record is acknowledged.
@@ -93,8 +95,11 @@ class EventProducer:
         Raises PublishFailed when one was not; the caller repeats its work.
         """
         with self._refusals():
-            self._producer.flush()
+            left = self._producer.flush(self._delivery_timeout_ms / 1000 + GRACE_SECONDS)
         failed, self._failed = self._failed, None
+        if left:  # beyond its own timeout: it will not end any more
+            failed = confluent_kafka.KafkaError(confluent_kafka.KafkaError._TIMED_OUT)
+            self._begin_anew()
         self._follow(failed)
         if failed is not None:
             raise self._error(failed)

@@ -41,6 +41,7 @@ log = structlog.get_logger(__name__)
 
 POLL = 0.2  # seconds that a poll collects records; ticks and signals wait no longer
 RESTART_AFTER = 5.0  # seconds between a refusal and the next attempt
+NO_ANSWER = "this cluster, or Warren's own, does not answer"
 MOST_DEAD_LETTERS = 10_000  # in memory; then reading waits until they are published
 
 
@@ -85,14 +86,14 @@ class ClusterStack:
         return self.state.event(collector, self._cluster_settings.sources)
 
     def look(self) -> Look:
-        """Whether polls and ticks end. Where one does not, trouble is an excuse only as long as a
-        cluster does not answer a client made anew: ours may be what hangs. May take some seconds.
+        """Whether polls and ticks end. One that does not is excused only as long as a cluster
+        does not answer a client made anew: ours may be what hangs. May take some seconds.
         """
         before, look = self._looked_at, self.turns.look()
         self._looked_at = look
-        if not self.state.problem or look != before or not look.waiting:
+        if look != before or not look.waiting or self._are_reachable():
             return look
-        return look if self._are_reachable() else replace(look, waiting=0)
+        return replace(look, obstacle=self.state.problem or NO_ANSWER)
 
     def _are_reachable(self) -> bool:
         """Both clusters, the one that is probably not first."""
