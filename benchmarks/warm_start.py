@@ -20,7 +20,7 @@ from support.measuring import embedded_kafka
 from support.service_process import ServiceProcess, running_service
 from warren.contracts import GroupEvent, GroupMember
 from warren_core.judgement.membership import encode, membership_after
-from warren_evaluator.home.changelog import CONFIG, LATENESS, MEMBERS, TABLE, changelog_name
+from warren_evaluator.home.preparation import CONFIG, LATENESS, MEMBERS, TABLE, changelog_name
 
 APP_ID = "warren-evaluator"
 CONFIGURED = '[home]\nbootstrap = "{bootstrap}"\npartitions = {topic_partitions}\n'

@@ -8,7 +8,7 @@ import support.coordinator_records as encode
 from hypothesis import given
 from hypothesis import strategies as st
 from warren_wire.records import Malformed, OffsetCommit, Skipped, decode_record
-from warren_wire.records.commit_columns import (
+from warren_wire.records.offset_commit import (
     LAYOUTS,
     WORTH_COLUMNS,
     decode_commit_values,

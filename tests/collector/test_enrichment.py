@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 from support.assigned_members import TWO, member
 from warren.contracts import GroupEvent, GroupMember
-from warren_collector.groups.live.enrichment import assignment_skew, enriched, idle_members, unowned
-from warren_collector.groups.live.group import LiveGroup
+from warren_collector.groups.live.group import (
+    LiveGroup,
+    assignment_skew,
+    enriched,
+    idle_members,
+    unowned,
+)
 
 
 def recorded(**fields: Any) -> GroupEvent:

@@ -11,9 +11,8 @@ import pytest
 from faust.auth import Credentials
 from warren.errors import KafkaError, TopicMisconfigured, TopicMissing
 from warren.settings import HomeSettings, KafkaConnection
-from warren_evaluator.home.changelog import changelog_name, ensure_changelog
 from warren_evaluator.home.credentials import broker_urls, credentials
-from warren_evaluator.home.preparation import common_partitions
+from warren_evaluator.home.preparation import changelog_name, common_partitions, ensure_changelog
 
 NAMES = ("offsets", "groups", "freshness", "lag", "lag-status", "trends", "dead-letters")
 TOPICS = {f"w.{name}": 4 for name in NAMES}

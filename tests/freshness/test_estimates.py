@@ -22,8 +22,7 @@ from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.reading.batch_sizes import ByteBudget
 from warren_freshness.reading.log_times import OffsetLookups
 from warren_freshness.reading.record_reader import RecordReader
-from warren_freshness.record_times.cache import LocalCache, TimeCache
-from warren_freshness.record_times.redis_cache import RedisCache
+from warren_freshness.record_times.cache import LocalCache, RedisCache, TimeCache
 from warren_freshness.topics.metadata import TopicMetadata
 from warren_freshness.topics.retention import Retention
 from warren_wire.brokers import Brokers

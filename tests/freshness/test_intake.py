@@ -18,7 +18,7 @@ from warren_freshness.home.intake import Intake, LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed, Polled
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.positions.group_positions import GroupPositions
-from warren_freshness.record_times.redis_cache import RedisCache
+from warren_freshness.record_times.cache import RedisCache
 from warren_freshness.service import FreshnessService
 
 

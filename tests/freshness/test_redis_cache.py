@@ -14,8 +14,14 @@ from warren.errors import SettingsError
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import RedisSettings
 from warren_freshness.log_position import RecordTimes
-from warren_freshness.record_times.cache import LocalCache
-from warren_freshness.record_times.redis_cache import CHUNK, RETRY_AFTER, RedisCache, decode, encode
+from warren_freshness.record_times.cache import (
+    CHUNK,
+    RETRY_AFTER,
+    LocalCache,
+    RedisCache,
+    decode,
+    encode,
+)
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey
 

@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 from notifier.builders import OPENED_AT, change, route
-from warren.settings.mute_window import DAYS
+from warren.settings.notifier import DAYS
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.explanation import explain
 from warren_notifier.routing.routes import Grouping, Route

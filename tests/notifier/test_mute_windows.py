@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import ValidationError
-from warren.settings.mute_window import DAYS, MuteWindow
+from warren.settings.notifier import DAYS, MuteWindow
 from warren_notifier.routing.mute_windows import muted_until
 
 

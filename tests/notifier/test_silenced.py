@@ -11,7 +11,7 @@ from notifier.builders import MINUTE, OPENED_AT, change, event, pending_delivery
 from notifier.harness import Hanging, Harness, Log, Scripted, life
 from support.waiting import until
 from warren.contracts import StatusChangeEvent, Told
-from warren.settings.mute_window import DAYS
+from warren.settings.notifier import DAYS
 from warren.silences import Silences
 from warren_notifier.channels.channel import Delivered, Retry
 from warren_notifier.routing.decisions import Router

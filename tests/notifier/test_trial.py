@@ -10,7 +10,7 @@ from notifier.harness import Harness, Log, Scripted, life
 from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import NotificationTest, StatusChangeEvent
-from warren.settings.mute_window import DAYS
+from warren.settings.notifier import DAYS
 from warren.silences import Silences
 from warren_notifier.channels.channel import Refused, Retry
 

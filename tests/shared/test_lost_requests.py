@@ -14,7 +14,7 @@ from warren.contracts.topics import CATALOGUE
 from warren.errors import ClusterUnreachable
 from warren.kafka import connection, topic_check, topics
 from warren.settings import Settings
-from warren_evaluator.home.rights import check_rights
+from warren_evaluator.home.preparation import check_rights
 
 HOME = Settings().home
 ELSEWHERE = HOME.model_copy(update={"topic_prefix": "other."})
@@ -44,7 +44,7 @@ class SilentAdmin:
 def admin(monkeypatch: pytest.MonkeyPatch) -> Any:
     for module in (topic_check, topics, warren_archiver.topics):
         monkeypatch.setattr(module, "TIMEOUT", 0.1)
-    monkeypatch.setattr("warren_evaluator.home.rights.TIMEOUT", 0.1)
+    monkeypatch.setattr("warren_evaluator.home.preparation.TIMEOUT", 0.1)
     monkeypatch.setattr(connection, "GRACE_SECONDS", 0.1)
     return SilentAdmin()
 

@@ -23,7 +23,7 @@ from warren.errors import SettingsError
 from warren.installation import NAME_PATTERN
 from warren.settings import ClusterSettings, Settings
 from warren.settings.archiver import SMALL_BATCHES
-from warren.settings.bootstrap import named_servers
+from warren.settings.connection import named_servers
 
 from warren_local.ports import HOST, Port
 

@@ -28,9 +28,8 @@ from warren.standstill_watch import StandstillWatch
 from warren_evaluator.app import Evaluator, create_evaluator
 from warren_evaluator.faust_corrections.kafka_trouble import KafkaTrouble
 from warren_evaluator.faust_corrections.worker import Worker
-from warren_evaluator.home.changelog import app_id
-from warren_evaluator.home.preparation import prepare
-from warren_evaluator.home.renewed_credentials import CredentialsWatch
+from warren_evaluator.home.credentials import CredentialsWatch
+from warren_evaluator.home.preparation import app_id, prepare
 from warren_evaluator.memory import search_seldom
 from warren_evaluator.objectives_watch import ObjectivesWatch
 from warren_evaluator.progress import WORK, WorkerProgress

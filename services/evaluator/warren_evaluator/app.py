@@ -25,9 +25,9 @@ from warren_evaluator.faust_corrections.consumer import SafeTransport
 from warren_evaluator.faust_corrections.recovery import SafeTableManager
 from warren_evaluator.faust_corrections.window_table import WindowTable
 from warren_evaluator.gone_groups import ended_groups
-from warren_evaluator.home.changelog import TABLES, app_id
 from warren_evaluator.home.credentials import broker_urls, credentials
 from warren_evaluator.home.incidents import read_incidents
+from warren_evaluator.home.preparation import TABLES, app_id
 from warren_evaluator.latenesses import Latenesses
 from warren_evaluator.memberships import Memberships
 from warren_evaluator.memory import give_back

@@ -40,8 +40,7 @@ from warren_core.objectives.limits import Limit
 from warren_evaluator.batch import MOST_AHEAD_MS
 from warren_evaluator.broken_limits import BrokenLimits
 from warren_evaluator.gone_groups import GoneGroups
-from warren_evaluator.records import Publication, SourceRecord
-from warren_evaluator.table import Table
+from warren_evaluator.records import Publication, SourceRecord, Table
 
 log = structlog.get_logger(__name__)
 KEPT_DECODED = 4096  # groups that are not OK, at most

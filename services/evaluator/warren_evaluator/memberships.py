@@ -19,8 +19,7 @@ from warren_core.judgement.membership import (
 )
 
 from warren_evaluator.faust_corrections.oversize import is_oversize
-from warren_evaluator.records import SourceRecord
-from warren_evaluator.table import Table
+from warren_evaluator.records import SourceRecord, Table
 
 log = structlog.get_logger(__name__)
 KEPT_DECODED = 4096  # groups that are not OK, at most

@@ -20,8 +20,7 @@ from warren_core.judgement.state_codec import is_gone
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.faust_corrections.oversize import is_oversize
 from warren_evaluator.gone_groups import GoneGroups
-from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write
-from warren_evaluator.table import Table
+from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Table, Write
 
 Item = TypeVar("Item", Publication, Write)
 

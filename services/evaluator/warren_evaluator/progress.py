@@ -9,7 +9,7 @@ from warren.settings import Settings
 from warren.standstill import Look
 
 from warren_evaluator.app import Evaluator
-from warren_evaluator.home.changelog import app_id
+from warren_evaluator.home.preparation import app_id
 
 WORK = "judging"
 

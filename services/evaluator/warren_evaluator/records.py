@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from warren.contracts.event import Headers
 
@@ -66,3 +67,14 @@ class BatchResult:
     writes: list[Write] = field(default_factory=list)
     gone: list[tuple[bytes, int, int]] = field(default_factory=list)  # key, partition, offset
     counts: Counts = field(default_factory=Counts)
+
+
+# What the worker keeps by key, and may wait for until it is stored.
+
+
+class Table(Protocol):
+    """Where windows, or members, are kept."""
+
+    def read(self, key: bytes) -> bytes | None: ...
+
+    async def save(self, key: bytes, value: bytes | None, partition: int) -> Awaitable[Any]: ...

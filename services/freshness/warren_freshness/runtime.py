@@ -28,8 +28,7 @@ from warren_freshness.passes.cluster_measurer import ClusterMeasurer
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.reading.record_reader import RecordReader
-from warren_freshness.record_times.cache import ENTRIES, SECONDS, LocalCache, TimeCache
-from warren_freshness.record_times.redis_cache import RedisCache
+from warren_freshness.record_times.cache import ENTRIES, SECONDS, LocalCache, RedisCache, TimeCache
 from warren_freshness.service import FreshnessService
 from warren_freshness.topics.retention import Retention
 

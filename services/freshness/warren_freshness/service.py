@@ -21,7 +21,7 @@ from warren_freshness.home.offsets_feed import OffsetsFeed
 from warren_freshness.home.publisher import Publisher
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupPositions
-from warren_freshness.record_times.redis_cache import RedisCache
+from warren_freshness.record_times.cache import RedisCache
 
 log = structlog.get_logger(__name__)
 

@@ -1,6 +1,5 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
-from warren.contracts.acknowledgement import Acknowledgement
 from warren.contracts.cause import Cause, CauseEvidence, Finding
 from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
 from warren.contracts.commit_convention import CommitConvention
@@ -19,11 +18,12 @@ from warren.contracts.group_event import GroupEvent, GroupMember
 from warren.contracts.group_key import group_key, part_key, split_group_key, whole_key
 from warren.contracts.lag_event import Incident, LagEvent, TopicLag, WindowEdge
 from warren.contracts.notification_event import (
+    TEST_CLUSTER,
     DeliveryKind,
     DeliveryOutcome,
     NotificationEvent,
+    NotificationTest,
 )
-from warren.contracts.notification_test import TEST_CLUSTER, NotificationTest
 from warren.contracts.notifier_state import (
     Acknowledged,
     ChannelIdentity,
@@ -39,7 +39,7 @@ from warren.contracts.notifier_state import (
 )
 from warren.contracts.offset_event import EarlierPositions, OffsetEvent, TopicPositions
 from warren.contracts.reason import REASONS, EndReasonName, ReasonName
-from warren.contracts.silence import LONGEST_SILENCE_MS, Silence
+from warren.contracts.silence import LONGEST_SILENCE_MS, Acknowledgement, Silence
 from warren.contracts.status import GroupStatusName, PartitionStatusName, Status
 from warren.contracts.status_change import (
     EVENT_TYPES,

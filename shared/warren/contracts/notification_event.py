@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
+from warren.contracts.silence import Person
 from warren.contracts.status import GroupStatusName
 
 DeliveryKind = Literal["opened", "changed", "repeated", "resolved", "acknowledged"]
@@ -44,3 +45,27 @@ class NotificationEvent(Event):
         default=None, exclude_if=is_none, description="Id of the message that told it with others"
     )
     duration_ms: int | None = Field(default=None, ge=0, description="Of the attempt")
+
+
+# `warren.notification-tests`: somebody wants to see that a route reaches its channels.
+
+
+TEST_CLUSTER = "warren-notify-test"
+"""The cluster that tests of notifications are about; no cluster that is watched is called so."""
+
+
+class NotificationTest(Event):
+    """A notifier tells the route's channels of an incident that there is not, and of its end."""
+
+    topic_name: ClassVar[str] = "notification-tests"
+
+    v: Literal[1] = 1
+    id: str = Field(min_length=1, max_length=100, description="The record's key")
+    route: str = Field(min_length=1, max_length=300)
+    by: Person = Field(description="Who wants to know")
+    at: Milliseconds
+
+    @property
+    def incident_id(self) -> str:
+        """Of what is told, on `warren.notifications` too."""
+        return f"test-{self.id}"

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from warren.contracts.event import Event, Milliseconds, is_none
+from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
 
 LONGEST_SILENCE_MS = 90 * 24 * 3_600_000
 # A name of 300 characters of which each is escaped has its place.
@@ -47,3 +47,23 @@ class Silence(Event):
     def holds_at(self, now: int) -> bool:
         """`now`: Unix milliseconds."""
         return self.begins_at <= now < self.ends_at
+
+
+# `warren.acknowledgements`: incidents that somebody looks after, compacted.
+
+
+class Acknowledgement(Event):
+    """Somebody looks after an incident: it is neither repeated nor escalated, its end is told.
+
+    A tombstone: nobody does any more.
+    """
+
+    topic_name: ClassVar[str] = "acknowledgements"
+
+    v: Literal[1] = 1
+    incident_id: str = Field(min_length=1, max_length=100, description="The record's key")
+    cluster: ClusterName
+    group: str
+    by: Person = Field(description="Who looks after it")
+    why: Why = Field(description="What they say about it; may be empty")
+    at: Milliseconds

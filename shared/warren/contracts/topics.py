@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warren.contracts.acknowledgement import Acknowledgement
 from warren.contracts.cluster_event import ClusterEvent
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import MOST_BYTES, Event
 from warren.contracts.freshness_event import FreshnessEvent
 from warren.contracts.group_event import GroupEvent
 from warren.contracts.lag_event import LagEvent
-from warren.contracts.notification_event import NotificationEvent
-from warren.contracts.notification_test import NotificationTest
+from warren.contracts.notification_event import NotificationEvent, NotificationTest
 from warren.contracts.notifier_state import NotifierState
 from warren.contracts.offset_event import OffsetEvent
-from warren.contracts.silence import Silence
+from warren.contracts.silence import Acknowledgement, Silence
 from warren.contracts.status_change import StatusChangeEvent
 from warren.contracts.topics_event import TopicsEvent
 from warren.contracts.trend_event import TrendEvent

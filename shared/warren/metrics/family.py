@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+#: Bucket bounds that several histograms share, seconds.
+DURATIONS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 #: Whose names and labels a family has: ours, or those of a tool whose dashboards keep working.
 Origin = Literal["warren", "burrow", "kafka_lag_exporter", "tesla"]
 ORIGINS: tuple[Origin, ...] = get_args(Origin)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from warren.metrics.buckets import DURATIONS
+from warren.metrics.family import DURATIONS
 
 FRESHNESS = CollectorRegistry()
 

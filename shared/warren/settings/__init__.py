@@ -11,15 +11,13 @@ from collections import Counter
 from pydantic import Field, field_validator
 
 from warren.contracts.group_key import CLUSTER_NAME
-from warren.contracts.notification_test import TEST_CLUSTER
+from warren.contracts.notification_event import TEST_CLUSTER
 from warren.section import Section
 from warren.settings.api import ApiSettings, ApiToken, SavedFilter
 from warren.settings.archiver import ArchiverSettings
 from warren.settings.clusters import ClusterSettings, FilterSettings
-from warren.settings.connection import KafkaConnection
+from warren.settings.connection import HomeSettings, KafkaConnection
 from warren.settings.evaluation import EvaluationOverride, EvaluationSettings, PolicyName
-from warren.settings.home import HomeSettings
-from warren.settings.local import LocalSettings
 from warren.settings.notifier import NotifierSettings
 from warren.settings.objectives import ObjectiveSettings
 from warren.settings.oidc import OidcSettings
@@ -27,6 +25,7 @@ from warren.settings.services import (
     CollectorSettings,
     EvaluatorSettings,
     FreshnessSettings,
+    LocalSettings,
     LogSettings,
     ProbeSettings,
     RedisSettings,

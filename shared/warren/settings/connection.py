@@ -2,16 +2,75 @@
 
 from __future__ import annotations
 
+import re
+from ipaddress import IPv6Address
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, field_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
+from warren.errors import SettingsError
 from warren.file_version import FileVersion
-from warren.installation import DEFAULT_NAME
+from warren.installation import DEFAULT_NAME, NAME_PATTERN, Installation
 from warren.section import Section
-from warren.settings.bootstrap import bootstrap_servers
 from warren.settings.file_secret import FileSecret
+
+# The form of bootstrap servers: host:port[,host:port].
+
+
+_SERVER = re.compile(r"(?:\[(?P<ipv6>[^\[\]]+)\]|[^\s/:@\[\]]+):(?P<port>[0-9]{1,5})")
+
+
+def bootstrap_servers(written: str) -> str:
+    """The servers as all clients read them: without blanks and empty parts.
+
+    Raises ValueError, which says how to write it.
+    """
+    servers = [server for part in written.split(",") if (server := part.strip())]
+    if not servers:
+        raise ValueError("names no server: write host:port[,host:port]")
+    for server in servers:
+        _check(server)
+    return ",".join(servers)
+
+
+def named_servers(setting: str, written: str) -> str:
+    """The same. Raises SettingsError with that setting."""
+    try:
+        return bootstrap_servers(written)
+    except ValueError as error:
+        raise SettingsError(setting, str(error)) from None
+
+
+def _check(server: str) -> None:
+    if "://" in server:
+        raise ValueError(
+            f"{server!r} begins with a scheme: write host:port, and the protocol as the property "
+            "security.protocol of the table kafka"
+        )
+    found = _SERVER.fullmatch(server)
+    if found is None or not 1 <= int(found["port"]) <= 65535 or not _is_ipv6(found["ipv6"]):
+        raise ValueError(
+            f"{server!r} is not host:port: write for example kafka-1:9092, or [::1]:9092 for an "
+            "IPv6 address; ports are 1 to 65535"
+        )
+
+
+def _is_ipv6(address: str | None) -> bool:
+    """None, for no brackets, is none that is wrong."""
+    try:
+        return address is None or bool(IPv6Address(address))
+    except ValueError:
+        return False
+
 
 # How librdkafka's properties end that name files with credentials, which may be renewed there.
 _FILES = (".location", ".keytab", ".file")
@@ -95,3 +154,58 @@ class KafkaConnection(Section):
         """
         revealed = {name: text.get_secret_value() for name, text in self.kafka.items()}
         return {"bootstrap.servers": self.bootstrap, **revealed}
+
+
+class HomeSettings(KafkaConnection):
+    """Warren's own cluster, where its topics live."""
+
+    bootstrap: str = Field(
+        default="localhost:9092", description="Bootstrap servers, host:port[,host:port]"
+    )
+    instance: Annotated[str, StringConstraints(pattern=NAME_PATTERN)] = Field(
+        default=DEFAULT_NAME,
+        description="Name of this Warren: topics, consumer groups, keys in Redis and clients begin "
+        "with it. Two that share a cluster or a Redis need two names. Letters, digits, . _ -",
+    )
+    topic_prefix: str = Field(
+        default_factory=lambda values: _topic_prefix(values),
+        description="Prefix of all of Warren's topics; not set: the instance's name and a dot",
+    )
+    partitions: int = Field(default=8, ge=1, description="Partitions of each topic")
+    replication_factor: int = Field(
+        default=-1,
+        ge=-1,
+        description="Replicas of each topic; -1: as many as the cluster gives by default "
+        "(`default.replication.factor`)",
+    )
+    min_insync_replicas: int | None = Field(
+        default=None,
+        ge=1,
+        description="Replicas that must have a record before it counts as written "
+        "(`min.insync.replicas` of each topic); not set: the cluster's default",
+    )
+    create_topics: bool = Field(default=True, description="Services create missing topics")
+
+    @property
+    def installation(self) -> Installation:
+        return Installation(self.instance)
+
+    @field_validator("replication_factor")
+    @classmethod
+    def _replicas(cls, factor: int) -> int:
+        if factor == 0:
+            raise ValueError("a topic has at least one replica; -1 leaves it to the cluster")
+        return factor
+
+    @model_validator(mode="after")
+    def _can_be_written(self) -> Self:
+        if self.min_insync_replicas is not None and (
+            0 < self.replication_factor < self.min_insync_replicas
+        ):
+            raise ValueError("min_insync_replicas is more than replication_factor")
+        return self
+
+
+def _topic_prefix(values: dict[str, Any]) -> str:
+    """`values`: the settings before it."""
+    return Installation(values["instance"]).topic_prefix

@@ -6,7 +6,7 @@ Field layouts are those of Kafka's schema files, group-coordinator/src/main/reso
 
 from warren_wire.records.assignment import Subscription
 from warren_wire.records.decoding import decode_record
-from warren_wire.records.record import (
+from warren_wire.records.key import (
     GroupDeleted,
     GroupMetadata,
     GroupRecord,

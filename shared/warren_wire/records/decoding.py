@@ -13,7 +13,16 @@ from warren_wire.records.key import (
     GROUP_METADATA,
     KINDS,
     OFFSET_COMMIT,
+    GroupDeleted,
     GroupKey,
+    GroupMetadata,
+    GroupRecord,
+    GroupRecordDeleted,
+    Malformed,
+    OffsetCommit,
+    OffsetDeleted,
+    Record,
+    Skipped,
     kind_name,
     read_group_key,
     read_key_version,
@@ -23,17 +32,6 @@ from warren_wire.records.offset_commit import (
     OffsetCommitValue,
     read_offset_commit_key,
     read_offset_commit_value,
-)
-from warren_wire.records.record import (
-    GroupDeleted,
-    GroupMetadata,
-    GroupRecord,
-    GroupRecordDeleted,
-    Malformed,
-    OffsetCommit,
-    OffsetDeleted,
-    Record,
-    Skipped,
 )
 
 # By key version, for all kinds.

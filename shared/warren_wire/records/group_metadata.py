@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from warren_wire.records.assignment import NO_ASSIGNMENT, read_assignment, read_subscription
 from warren_wire.records.buffer import Buffer
-from warren_wire.records.record import GroupMetadata, Member
+from warren_wire.records.key import GroupMetadata, Member
 
 REBALANCE_TIMEOUT_SINCE = 1
 STATE_TIMESTAMP_SINCE = 2

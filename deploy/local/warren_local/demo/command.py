@@ -6,7 +6,7 @@ import threading
 
 from warren.clock import SystemClock
 from warren.settings import ClusterSettings, KafkaConnection, Settings
-from warren.settings.bootstrap import named_servers
+from warren.settings.connection import named_servers
 
 from warren_local.demo.operator import Operator
 from warren_local.demo.workload import Gate, Workload

@@ -13,9 +13,8 @@ import structlog
 from warren.clock import Clock
 from warren.contracts.topics import DAY_MS, TRENDS
 from warren.errors import ContractViolation, KafkaError, SettingsError
-from warren.kafka.catching_up import Place
 from warren.kafka.connection import log_retry
-from warren.kafka.topic_reader import TopicReader
+from warren.kafka.topic_reader import Place, TopicReader
 from warren.kafka.topics import HOME
 from warren.metrics import api as metrics
 from warren.settings import HomeSettings

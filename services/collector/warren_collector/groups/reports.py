@@ -11,7 +11,7 @@ import structlog
 from warren.contracts import GroupEvent, group_key
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 
-from warren_collector.groups.live.enrichment import is_recorded
+from warren_collector.groups.live.group import is_recorded
 from warren_collector.groups.live.groups import News
 from warren_collector.groups.recorded.description import count_rebalances, describe
 from warren_collector.groups.recorded.records import Findings, GroupRecords

@@ -10,12 +10,12 @@ import numpy as np
 from warren.errors import MalformedRecord
 from warren_wire.records import Malformed, Skipped
 from warren_wire.records.buffer import Buffer
-from warren_wire.records.commit_columns import decode_commit_values
 from warren_wire.records.decoding import NULL_KEY, decode_offset_value, malformed_key
 from warren_wire.records.key import OFFSET_COMMIT, is_group_key, read_key_version
 from warren_wire.records.offset_commit import (
     OffsetCommitKey,
     OffsetCommitValue,
+    decode_commit_values,
     ends_with_partition,
     read_offset_commit_key,
     split_offset_commit_key,

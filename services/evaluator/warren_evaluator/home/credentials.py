@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from typing import Any
+
 import faust
+import structlog
 from faust.auth import Credentials
-from warren.errors import SettingsError
+from warren.errors import AuthenticationFailed, SettingsError
 from warren.logins import MECHANISMS
 from warren.settings import KafkaConnection
-from warren_wire.login import aiokafka_options
+from warren_wire.login import aiokafka_options, log_in_anew
 
 
 def broker_urls(connection: KafkaConnection) -> list[str]:
@@ -28,3 +33,55 @@ def credentials(setting: str, connection: KafkaConnection) -> Credentials | None
         raise SettingsError(f"{setting}.kafka.security.protocol", f"{protocol} is not known")
     found: Credentials = MECHANISMS[options["sasl_mechanism"]].faust(options)
     return found
+
+
+# Renewed credentials are taken up while the worker runs: its clients log in with them.
+
+
+log = structlog.get_logger(__name__)
+
+LOOK_EVERY = 2.0  # seconds between two looks at the files
+
+
+class CredentialsWatch(threading.Thread):
+    """Looks at the files with the home cluster's credentials until it is told to stop."""
+
+    def __init__(self, setting: str, connection: KafkaConnection, app: faust.App) -> None:
+        """`setting` is the cluster's table, `app` runs with what the files have said just now."""
+        super().__init__(name="credentials-watch", daemon=True)
+        self._setting = setting
+        self._connection = connection
+        self._app = app
+        self._version = connection.login_version
+        self._stop_event = threading.Event()
+
+    def run(self) -> None:
+        while not self._stop_event.wait(LOOK_EVERY):
+            self.look()
+
+    def look(self) -> None:
+        """Take up what was renewed. Files that do not fit together yet are looked at again."""
+        version = self._connection.login_version
+        if version == self._version:
+            return
+        try:
+            renewed = credentials(self._setting, self._connection)
+            options = aiokafka_options(self._setting, self._connection)
+        except AuthenticationFailed as error:
+            log.warning("renewed credentials cannot be used yet", problem=str(error))
+            return
+        self._version = version
+        self._app.conf.broker_credentials = renewed
+        for client in _clients(self._app):
+            log_in_anew(client, options)
+        log.info("credentials renewed", setting=f"{self._setting}.kafka")
+
+    def stop(self) -> None:
+        self._stop_event.set()
+
+
+def _clients(app: faust.App) -> Iterator[Any]:
+    """aiokafka's clients, which Faust does not hand out: of the consumer, and of the producer."""
+    consumer: Any = getattr(getattr(app.consumer, "_thread", None), "_consumer", None)
+    producer: Any = getattr(app.producer, "_producer", None)
+    yield from (client for client in (consumer, producer) if client is not None)

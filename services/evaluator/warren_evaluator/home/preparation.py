@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import structlog
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import KafkaError as Code
+from confluent_kafka import KafkaException, TopicCollection
+from confluent_kafka.admin import AclOperation, AdminClient
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 from warren.contracts.topics import (
     DEAD_LETTERS,
@@ -11,21 +15,154 @@ from warren.contracts.topics import (
     GROUPS,
     LAG,
     LAG_STATUS,
+    MAX_MESSAGE_BYTES,
     OFFSETS,
     TRENDS,
 )
-from warren.errors import TopicMisconfigured, TopicMissing
-from warren.kafka.topics import HOME, ensure_topics
-from warren.settings import Settings
+from warren.errors import AuthorizationFailed, ClusterUnreachable, TopicMisconfigured, TopicMissing
+from warren.kafka.connection import awaited, classify
+from warren.kafka.topics import HOME, TIMEOUT, create_topics, ensure_topics
+from warren.settings import HomeSettings, Settings
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.groups import ClassicGroup, GroupRefused, describe_group
 
-from warren_evaluator.home.changelog import (
-    TABLES,
-    app_id,
-    changelog_name,
-    ensure_changelog,
-    partition_counts,
-)
-from warren_evaluator.home.rights import check_rights
+# The changelog topics, from which the tables are recovered.
+
+
+TABLE = "windows"
+MEMBERS = "members"
+LATENESS = "lateness"
+TABLES = (TABLE, MEMBERS, LATENESS)
+SETTING = "evaluator.app_id"
+CONFIG = {
+    "cleanup.policy": "compact",
+    "compression.type": "producer",
+    "max.message.bytes": str(2 * MAX_MESSAGE_BYTES),
+    # Every evaluation rewrites its group's entry: small segments and an eager cleaner keep short
+    # what a restart must read.
+    "segment.bytes": str(32 * 2**20),
+    "segment.ms": "600000",
+    "min.cleanable.dirty.ratio": "0.2",
+    "max.compaction.lag.ms": "900000",
+    "delete.retention.ms": "3600000",
+}
+
+
+def app_id(settings: Settings) -> str:
+    """Faust's application, its consumer group, and what the changelog's name begins with."""
+    return settings.home.installation.group("evaluator", settings.evaluator.app_id)
+
+
+def changelog_name(app_id: str, table: str = TABLE) -> str:
+    """As Faust names it."""
+    return f"{app_id}-{table}-changelog"
+
+
+def partition_counts(admin: AdminClient) -> dict[str, int]:
+    """Number of partitions by topic. Raises warren.errors.KafkaError."""
+    try:
+        metadata = admin.list_topics(timeout=TIMEOUT)
+    except KafkaException as error:
+        raise classify(HOME, "home", error.args[0]) from None
+    return {name: len(topic.partitions) for name, topic in metadata.topics.items()}
+
+
+def ensure_changelog(
+    admin: AdminClient,
+    home: HomeSettings,
+    app_id: str,
+    partitions: int,
+    existing: int | None,
+    table: str = TABLE,
+) -> bool:
+    """Creates it if it is missing, and says whether it did.
+
+    `partitions` is the number that `warren.offsets` has: the changelog must have as many.
+    `existing` is how many it has now. Raises warren.errors.KafkaError.
+    """
+    name = changelog_name(app_id, table)
+    if existing is None:
+        if not home.create_topics:
+            raise TopicMissing(HOME, "home.create_topics", f"topic {name} does not exist")
+        _create(admin, home, name, partitions)
+        return True
+    if existing != partitions:
+        raise TopicMisconfigured(
+            HOME,
+            SETTING,
+            f"topic {name} has {existing} partitions but warren.offsets has {partitions}; "
+            "delete the former, or choose another app_id: windows then begin anew",
+        )
+    return False
+
+
+def _create(admin: AdminClient, home: HomeSettings, name: str, partitions: int) -> None:
+    refusal = create_topics(admin, home, {name: CONFIG}, partitions)[name]
+    # Another worker may be faster.
+    if refusal is not None and refusal.code() != Code.TOPIC_ALREADY_EXISTS:
+        raise classify(HOME, "home", refusal)
+
+
+# What the worker must be allowed to do on the home cluster, checked before it starts.
+
+
+READ, WRITE = AclOperation.READ, AclOperation.WRITE
+
+
+def check_rights(admin: AdminClient, settings: Settings) -> None:
+    """Raises AuthorizationFailed for the first right that is missing.
+
+    A broker without authorization, or too old to tell (before 2.3), allows everything here.
+    """
+    prefix, app = settings.home.topic_prefix, app_id(settings)
+    needed = {
+        OFFSETS.full_name(prefix): {READ},
+        GROUPS.full_name(prefix): {READ},
+        FRESHNESS.full_name(prefix): {READ},
+        LAG.full_name(prefix): {WRITE},
+        LAG_STATUS.full_name(prefix): {WRITE},
+        TRENDS.full_name(prefix): {WRITE},
+        DEAD_LETTERS.full_name(prefix): {WRITE},
+        **{changelog_name(app, table): {READ, WRITE} for table in TABLES},
+    }
+    answers = admin.describe_topics(
+        TopicCollection(list(needed)), include_authorized_operations=True, request_timeout=TIMEOUT
+    )
+    for topic, operations in needed.items():
+        try:
+            allowed = awaited(answers[topic], TIMEOUT).authorized_operations
+        except KafkaException as error:
+            raise classify(HOME, "home", error.args[0]) from None
+        if allowed is not None:
+            _require(f"topic {topic}", operations - set(allowed))
+    _check_group(settings.home, app)
+
+
+def _check_group(home: HomeSettings, group: str) -> None:
+    try:
+        allowed = asyncio.run(_described(home, group)).authorized_operations
+    except GroupRefused:
+        allowed = 0
+    except UNANSWERED as error:
+        problem = f"the coordinator of group {group} does not answer: {error!r}"
+        raise ClusterUnreachable(HOME, "home.bootstrap", problem) from None
+    if allowed is not None and not allowed & (1 << READ.value):
+        _require(f"group {group}", {READ})
+
+
+async def _described(home: HomeSettings, group: str) -> ClassicGroup:
+    brokers = Brokers(HOME, "home", home)
+    try:
+        return await describe_group(brokers, group)
+    finally:
+        await brokers.close()
+
+
+def _require(on: str, missing: set[AclOperation]) -> None:
+    if missing:
+        rights = " and ".join(sorted(operation.name for operation in missing))
+        raise AuthorizationFailed(HOME, "home.kafka", f"not authorised: {rights} {on}")
+
 
 log = structlog.get_logger(__name__)
 TOPICS = (OFFSETS, GROUPS, FRESHNESS, LAG, LAG_STATUS, TRENDS, DEAD_LETTERS)

@@ -17,11 +17,11 @@ from confluent_kafka import (
 from warren.clock import Clock
 from warren.contracts.topics import OFFSETS
 from warren.errors import ClientLost, KafkaError
-from warren.kafka.catching_up import CatchingUp
 from warren.kafka.connection import ErrorReporter, classify, log_retry
 from warren.kafka.group_backlog import GroupBacklog
 from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalances, group_consumer
+from warren.kafka.topic_reader import CatchingUp
 from warren.settings import Settings
 from warren.standstill import Look
 

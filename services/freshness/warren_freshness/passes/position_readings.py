@@ -11,9 +11,8 @@ from warren.patterns import expressions
 from warren_wire.list_offsets import EARLIEST_LOCAL
 
 from warren_freshness.log_position import LogPosition, Reading
-from warren_freshness.passes.known_times import KnownTimes
+from warren_freshness.passes.known_times import KnownTimes, TimeBrackets
 from warren_freshness.passes.log_end_samples import LogStarts
-from warren_freshness.passes.time_brackets import TimeBrackets
 from warren_freshness.passes.waiting import Reader, Waiting
 from warren_freshness.positions.group_positions import GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState

@@ -8,9 +8,8 @@ from itertools import chain
 
 from warren.contracts import OffsetEvent
 
-from warren_freshness.positions.pace import Pace
 from warren_freshness.positions.partition_state import LogRange, PartitionState, partition_states
-from warren_freshness.positions.topic_columns import TopicColumns
+from warren_freshness.positions.topic_columns import Pace, TopicColumns
 
 NO_POSITION = -1
 GroupKey = tuple[str, str]

@@ -12,8 +12,7 @@ from warren.contracts import TopicPositions
 from warren_core.evaluation.commit_convention import REST_MS
 
 from warren_freshness.log_position import UNKNOWN, LogPosition
-from warren_freshness.positions.pace import Float64s, Pace
-from warren_freshness.positions.topic_columns import BEYOND_END_LOOKS, TopicColumns
+from warren_freshness.positions.topic_columns import BEYOND_END_LOOKS, Float64s, Pace, TopicColumns
 
 _POSITION = partial(tuple.__new__, LogPosition)
 

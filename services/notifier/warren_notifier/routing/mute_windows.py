@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from warren.settings.mute_window import DAYS, MuteWindow
+from warren.settings.notifier import DAYS, MuteWindow
 
 _DAY = timedelta(days=1)
 _WEEK = 7  # windows that follow on one another are followed for so many days

@@ -12,8 +12,7 @@ from warren.contracts import GroupEvent
 from warren.errors import KafkaError
 from warren.kafka.trouble import Trouble
 
-from warren_collector.groups.live.enrichment import enriched
-from warren_collector.groups.live.group import LiveGroup, LiveState
+from warren_collector.groups.live.group import LiveGroup, LiveState, enriched
 from warren_collector.sources.polling import GONE_AFTER, Owns, Polling
 from warren_collector.sources.shards import Shards
 
