@@ -119,19 +119,6 @@ def test_a_restart_loses_and_doubles_nothing(lab: Lab) -> None:
     assert commits.are_published(events)
 
 
-def test_a_deletion_while_the_collector_is_away_is_published(lab: Lab) -> None:
-    commits = Commits(lab)
-    commits.write(1)
-    settings = lab.settings(commits.offsets_topic)
-    group = groups_of(lab)[0]
-    with lab.ready(settings):
-        events = lab.events()
-        events.until(lambda: commits.are_published(events), "the state is published")
-    lab.produce(commits.offsets_topic, [(encode.offset_key(group, commits.topic, 0), None)])
-    with lab.ready(settings):
-        events.until(lambda: events.of(group)[-1].deleted, "the deletion is published")
-
-
 def test_malformed_records_are_dead_letters_and_harm_nothing_else(lab: Lab) -> None:
     commits = Commits(lab)
     key = encode.offset_key(groups_of(lab)[0], commits.topic, 0)

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import cramjam
 import numpy as np
-import pytest
 import support.coordinator_records as encode
-from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import NewTopic
-from support.collector_lab import CLUSTER, Events, Lab
+from support.collector_lab import CLUSTER, Lab
 from support.coordinator_batches import batch
 from support.recorded_positions import recorded_positions
-from support.waiting import eventually
-from warren.contracts import OffsetEvent, TopicPositions, group_key, split_group_key
+from warren.contracts import OffsetEvent, group_key, split_group_key
 from warren.contracts.topics import MAX_MESSAGE_BYTES
-from warren_collector.logs import ends, metadata
 from warren_collector.logs.ends import LogEnds, TopicLog
 from warren_collector.positions.events import Origin, group_events
 from warren_core.evaluation import GroupRules, Rules
@@ -23,60 +18,6 @@ from warren_core.judgement.state import GroupState
 
 NOW = 1_795_244_400_000
 SECOND = 1000
-
-
-def newest(events: Events, group: str, topic: str) -> TopicPositions:
-    return events.of(group)[-1].topics[topic]
-
-
-def test_topics_that_shrink_and_logs_that_move(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "MAX_AGE", 0.5)
-    monkeypatch.setattr(ends, "STARTS_EVERY", 0.5)
-    orders, returns = lab.create_topic("orders", 3), lab.create_topic("returns")
-    group = f"{lab.name}-group"
-    for partition in range(3):
-        lab.produce(orders, [(None, b"x")] * 9, partition)
-    lab.produce(returns, [(None, b"x")] * 9)
-    lab.commit(group, [Partition(orders, p, 7) for p in range(3)] + [Partition(returns, 0, 4)])
-    with lab.ready(lab.settings()):
-        events = lab.events()
-        events.until(lambda: len(events.committed(group)) == 4, "the group is published")
-
-        # Retention passes the committed offset.
-        lab.admin.delete_records([Partition(returns, 0, 6)])[Partition(returns, 0, 6)].result(30)
-        events.until(lambda: newest(events, group, returns).log_start == [6], "the log start moves")
-        assert newest(events, group, returns).committed == [4]
-        assert newest(events, group, returns).log_end == [9]
-
-        # A commit beyond the end, as after a log was truncated.
-        lab.commit(group, [Partition(returns, 0, 50)])
-        events.until(
-            lambda: newest(events, group, returns).committed == [50], "a commit beyond the end"
-        )
-        assert newest(events, group, returns).log_end == [9]
-
-        # Deleted and created anew, with fewer partitions and records.
-        lab.admin.delete_topics([orders])[orders].result(30)
-        eventually(
-            lambda: orders not in lab.admin.list_topics(timeout=30).topics, message="it is gone"
-        )
-        lab.admin.create_topics([NewTopic(orders, 1, 1)])[orders].result(30)
-        lab.produce(orders, [(None, b"x")] * 2)
-        lab.commit(group, [Partition(orders, 0, 1)])
-        expected = {(orders, 0): 1, (returns, 0): 50}
-        events.until(
-            lambda: (
-                events.committed(group) == expected
-                and newest(events, group, orders).log_end == [2]
-                and newest(events, group, orders).log_start == [0]
-            ),
-            "the topic has one partition now",
-        )
-        seen = len(events.of(group))
-        events.until(lambda: len(events.of(group)) > seen + 2, "more events")
-        assert events.committed(group) == expected
-        assert newest(events, group, orders).partition == [0]
-        assert not any(event.deleted for event in events.of(group))
 
 
 NAMES = ["a|b", "|", "with space", " ", "a/b//c", "größe-日本-🐇", "", "x" * 249, "%2F", 'a"b\\c']

@@ -71,18 +71,6 @@ def test_a_topic_made_anew_is_followed_from_its_first_commit(lab: Lab) -> None:
             assert newest_ends(events, group, orders) == [2] + [0] * last
 
 
-def test_silent_groups_are_published_at_their_heartbeat(lab: Lab) -> None:
-    orders, group = lab.create_topic("orders"), f"{lab.name}-group"
-    lab.commit(group, [Partition(orders, 0, 0)])
-    settings = lab.settings()
-    collector = settings.collector.model_copy(update={"interval": 0.5, "heartbeat": 1.0})
-    with lab.ready(settings.model_copy(update={"collector": collector})):
-        events = lab.events()
-        events.until(lambda: len(events.of(group)) > 6, "heartbeats are published")
-    times = [event.observed_at for event in events.of(group)]
-    assert (times[-1] - times[1]) / (len(times) - 2) > 800  # milliseconds
-
-
 def test_a_malformed_record_of_any_size_becomes_a_dead_letter_and_stops_nobody(lab: Lab) -> None:
     orders, group = lab.create_topic("orders"), f"{lab.name}-group"
     offsets_topic = f"{lab.name}-offsets"

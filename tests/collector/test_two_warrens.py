@@ -8,7 +8,6 @@ from typing import Any
 import support.coordinator_records as encode
 from structlog.testing import capture_logs
 from support.collector_lab import CLUSTER, Events, Lab
-from support.secured_kafka import SecuredKafka
 from support.waiting import eventually
 from warren.metrics.collector import COLLECTOR_FOREIGN_MEMBERS
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
@@ -39,7 +38,7 @@ class Watched:
     def all_at(self, events: Events, offset: int) -> bool:
         return all(events.committed(g) == {(self._topic, 0): offset} for g in self.groups)
 
-    def settings(self, bootstrap: str, collector: CollectorSettings, **home: str) -> Settings:
+    def settings(self, collector: CollectorSettings, instance: str) -> Settings:
         """Defaults, but for names of the test's own and a quicker tick."""
         watched = {
             "bootstrap": self._lab.bootstrap,
@@ -47,7 +46,7 @@ class Watched:
             "groups_allow": [self._lab.name],
         }
         return Settings(
-            home=HomeSettings(bootstrap=bootstrap, partitions=2, **home),
+            home=HomeSettings(bootstrap=self._lab.bootstrap, partitions=2, instance=instance),
             clusters={CLUSTER: ClusterSettings.model_validate(watched)},
             collector=collector,
         )
@@ -56,20 +55,21 @@ class Watched:
 QUICK = CollectorSettings(interval=0.2, heartbeat=1)
 
 
-def lab_of(lab: Lab, bootstrap: str, name: str) -> Lab:
-    """Of the Warren of that name, or with topics that begin so."""
-    return dataclasses.replace(lab, bootstrap=bootstrap, name=name)
+def lab_of(lab: Lab, name: str) -> Lab:
+    """Of the Warren of that name."""
+    return dataclasses.replace(lab, name=name)
 
 
-def share_all(watched: Watched, one: tuple[Lab, Settings], two: tuple[Lab, Settings]) -> None:
-    """Both see every commit of every group, before and after the other one came."""
-    (lab_one, settings_one), (lab_two, settings_two) = one, two
-    with lab_one.ready(settings_one):
-        first = lab_one.events()
+def test_both_see_every_commit_of_every_group(lab: Lab) -> None:
+    """Before and after the other one came."""
+    watched = Watched(lab)
+    one, two = (lab_of(lab, f"{lab.name}-{name}") for name in ("a", "b"))
+    with one.ready(watched.settings(QUICK, instance=one.name)):
+        first = one.events()
         watched.commit(1)
         first.until(lambda: watched.all_at(first, 1), "the first Warren sees all groups")
-        with lab_two.ready(settings_two):
-            second = lab_two.events()
+        with two.ready(watched.settings(QUICK, instance=two.name)):
+            second = two.events()
             second.until(lambda: watched.all_at(second, 1), "the second Warren sees all groups")
             for offset in (2, 3):
                 watched.commit(offset)
@@ -82,36 +82,13 @@ def share_all(watched: Watched, one: tuple[Lab, Settings], two: tuple[Lab, Setti
         first.until(lambda: watched.all_at(first, 4), "the first one sees all groups again")
 
 
-def test_each_with_a_home_of_its_own(lab: Lab, secured_kafka: SecuredKafka) -> None:
-    watched = Watched(lab)
-    prefix = f"{lab.name}."
-    share_all(
-        watched,
-        (lab, watched.settings(lab.bootstrap, QUICK, topic_prefix=prefix)),
-        (
-            lab_of(lab, secured_kafka.bootstrap, lab.name),
-            watched.settings(secured_kafka.bootstrap, QUICK, topic_prefix=prefix),
-        ),
-    )
-
-
-def test_both_at_home_on_one_cluster(lab: Lab) -> None:
-    watched = Watched(lab)
-    one, two = (lab_of(lab, lab.bootstrap, f"{lab.name}-{name}") for name in ("a", "b"))
-    share_all(
-        watched,
-        (one, watched.settings(lab.bootstrap, QUICK, instance=one.name)),
-        (two, watched.settings(lab.bootstrap, QUICK, instance=two.name)),
-    )
-
-
 def test_another_warren_in_the_own_group_is_told(lab: Lab) -> None:
     watched = Watched(lab)
-    one, two = (lab_of(lab, lab.bootstrap, f"{lab.name}-{name}") for name in ("a", "b"))
+    one, two = (lab_of(lab, f"{lab.name}-{name}") for name in ("a", "b"))
     same = QUICK.model_copy(update={"group_id": f"{lab.name}-shared"})
 
     def settings_of(warren: Lab) -> Settings:
-        return watched.settings(lab.bootstrap, same, instance=warren.name)
+        return watched.settings(same, instance=warren.name)
 
     def told(events: Events) -> Any:
         return events.cluster_states() == {CLUSTER: "failing"} and events.problem(CLUSTER)
@@ -134,8 +111,8 @@ def test_another_warren_in_the_own_group_is_told(lab: Lab) -> None:
 
 def test_collectors_of_one_warren_are_no_strangers(lab: Lab) -> None:
     watched = Watched(lab)
-    one = lab_of(lab, lab.bootstrap, f"{lab.name}-a")
-    settings = watched.settings(lab.bootstrap, QUICK, instance=one.name)
+    one = lab_of(lab, f"{lab.name}-a")
+    settings = watched.settings(QUICK, instance=one.name)
 
     def shares() -> list[int]:
         (group,) = own_groups(lab, one.name)

@@ -100,25 +100,6 @@ def test_a_dead_group_before_the_start_of_its_logs_is_read_once(
     assert socket.since() <= SMALL_TALK
 
 
-def test_a_log_that_begins_later_than_events_know_is_read_once_there(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, socket: Socket
-) -> None:
-    topic = filled(logs, clock, MEGABYTE)
-    ends = dict.fromkeys(range(PARTITIONS), (5, RECORDS))
-    cluster.commit(topic, [3] * PARTITIONS, ends=ends)
-    for start in (7, 8):
-        for partition in range(PARTITIONS):
-            logs.delete_records(topic, start, partition)
-        found = columns(cluster.measure()[GROUP])
-        assert (found.reason, found.lost_records) == (
-            ["expired"] * PARTITIONS,
-            [start - 3] * PARTITIONS,
-        )
-        assert socket.since() <= 1.3 * PARTITIONS * MEGABYTE
-        assert columns(cluster.measure()[GROUP]).lost_records == [start - 3] * PARTITIONS
-        assert socket.since() <= SMALL_TALK
-
-
 def test_what_is_read_counts_as_it_came_over_the_socket(
     logs: TimedLogs, clock: ManualClock, no_redis: str
 ) -> None:

@@ -32,16 +32,6 @@ def test_steady(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -
     assert (event.freshness_ms, event.time_to_loss_ms) == (10 * MINUTE, 110 * MINUTE)
 
 
-def test_a_position_beyond_the_end_of_the_log(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    topic = logs.topic()
-    logs.produce(topic, minutely(clock, 3))
-    cluster.commit(topic, [50], ends={0: (0, 60)})  # as the topic was before it was created anew
-    found = columns(cluster.measure()[GROUP])
-    assert (found.reason, found.freshness_ms) == (["control_only"], [0])
-
-
 def test_a_topic_that_was_created_anew_is_read_anew(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:
