@@ -10,7 +10,7 @@ from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster
 from freshness.timed_logs import MINUTE, TimedLogs
 from structlog.testing import capture_logs
-from support.secured_kafka import PASSWORD, TOPIC, SecuredKafka, User
+from support.secured_kafka import TOPIC, SecuredKafka, User
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.settings import ClusterSettings
@@ -22,10 +22,8 @@ def user(secured_kafka: SecuredKafka) -> User:
     return secured_kafka.user()
 
 
-def connection_of(user: User, password: str = PASSWORD) -> ClusterSettings:
-    return ClusterSettings.model_validate(
-        {"bootstrap": user.secured, "kafka": user.login(password)}
-    )
+def connection_of(user: User) -> ClusterSettings:
+    return ClusterSettings.model_validate({"bootstrap": user.secured, "kafka": user.login()})
 
 
 @pytest.fixture
@@ -164,17 +162,3 @@ def test_topics_that_may_not_be_read_hide_no_newest_record(
         are_sampled()
     assert are_sampled()
     cluster.close()
-
-
-def test_a_wrong_password(logs: TimedLogs, clock: ManualClock, no_redis: str, user: User) -> None:
-    topic = logs.topic()
-    logs.produce(topic, [clock.now_ms() - MINUTE] * 3)
-    connection = connection_of(user, "wrong")
-    cluster = MeasuredCluster(logs, clock, no_redis, cluster=connection)
-    cluster.commit(topic, [1])
-    with capture_logs() as lines:
-        for _ in range(2):
-            assert cluster.measure()[GROUP].topics[topic].reason == ["timeout"]
-    cluster.close()
-    (problem,) = [line for line in lines if line.get("setting") == "clusters.prod.kafka"]
-    assert problem["problem"].startswith("authentication failed")
