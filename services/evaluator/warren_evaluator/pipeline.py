@@ -24,8 +24,8 @@ from warren_evaluator.records import BatchResult, Counts, Publication, SourceRec
 
 Item = TypeVar("Item", Publication, Write)
 
-# Events and states of a batch: more would take longer than a few tenths of a second.
-LARGE_BATCH_BYTES = 2**20
+# Events and compressed states of a batch: more would take longer than a tenth of a second.
+LARGE_BATCH_BYTES = 2**18
 
 log = structlog.get_logger(__name__)
 

@@ -61,7 +61,7 @@ from warren_core.judgement.update import (
 )
 from warren_core.judgement.verdict import bad_rows, by_rules
 
-MOST_ROWS = 20_000
+MOST_ROWS = 4_000
 """Partitions that are judged in one go: more do not fit into the processor's caches."""
 
 

@@ -6,9 +6,11 @@ import functools
 import json
 import math
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from cramjam import DecompressionError, lz4
 from numpy.typing import NDArray
 from warren.errors import WarrenError
 
@@ -19,6 +21,8 @@ from warren_core.judgement.layout import Layout
 from warren_core.judgement.state import Forgotten, GroupState
 
 _TRACK = struct.Struct("<BB")  # marks, figures; 0, 0 where there is no track
+_SIZE = struct.Struct("<I")  # once decompressed
+_MOST_DENSE = 255  # bytes that one of an lz4 block can stand for
 _FITS = -(2**31), 2**31 - 1
 _KINDS = {kind: np.dtype(kind) for kind in ("<u2", "<i4", "<i8", "<f4", "<f8")}
 
@@ -63,12 +67,30 @@ def _narrow(marks: int) -> Bools:
     return np.isin(np.arange(marks), NARROW)
 
 
+def compressed(parts: Sequence[bytes]) -> bytes:
+    """An lz4 block, and before it its size once decompressed."""
+    return bytes(lz4.compress_block(b"".join(parts)))
+
+
 class Reader:
     """Takes the bytes one part after the other; every part that is missing is an error."""
 
     def __init__(self, value: bytes, at: int) -> None:
         self._value = memoryview(value)
         self._at = at
+
+    def decompress(self, version: int) -> None:
+        """What is left, where that version compressed it."""
+        if version < 8:
+            return
+        left = self._value[self._at :]
+        (size,) = _SIZE.unpack_from(left)
+        if size > _MOST_DENSE * len(left):
+            raise CorruptState(f"{size} bytes announced in {len(left)}")
+        try:
+            self._value, self._at = memoryview(lz4.decompress_block(left)).toreadonly(), 0
+        except DecompressionError as error:
+            raise CorruptState(f"state cannot be decompressed: {error}") from error
 
     def take(self, size: int) -> memoryview:
         part = self._value[self._at : self._at + size]
