@@ -44,43 +44,39 @@ class Commits:
 
 def pack(windows: Windows) -> str:
     """The windows without their newest commits."""
-    return pack_commits(Commits(windows.columns[list(_COLUMNS)], windows.filled))
+    return pack_parts(windows, [slice(None)])[0]
 
 
 def pack_parts(windows: Windows, parts: Sequence[slice]) -> list[str]:
     """The same of many groups; `parts` are their partitions."""
-    columns = windows.columns[list(_COLUMNS)]
+    return _packed(windows.columns[list(_COLUMNS)], windows.filled, parts)
+
+
+def pack_commits(commits: Commits) -> str:
+    """The same, of commits that were unpacked before."""
+    return _packed(commits.columns.copy(), commits.filled, [slice(None)])[0]
+
+
+def _packed(columns: Int64, filled: Int64, parts: Sequence[slice]) -> list[str]:
+    """Changes the columns in place."""
     columns[2] -= columns[1]
     distances = columns[:, :, -1:] - columns[:, :, :-1]
     narrow = distances.astype("<i4")
     fits = (narrow == distances).all(axis=2)
     # By column, byte, slot and partition.
     planes = narrow.view(np.uint8).reshape(*narrow.shape, 4).transpose(0, 3, 2, 1).copy()
-    filled = windows.filled.astype("<u1")
-    slots = bytes([windows.intervals])
+    filled_bytes = filled.astype("<u1")
+    slots = bytes([columns.shape[2]])
     packed = []
     for rows in parts:
-        raw = [slots, filled[rows].tobytes()]
+        raw = [slots, filled_bytes[rows].tobytes()]
         if fits[:, rows].all():
-            body = planes[..., rows].tobytes()
-            size = len(body) // len(_COLUMNS)
-            for start in range(0, len(body), size) if size else ():
-                raw += [_NARROW, body[start : start + size]]
+            raw += [each for plane in planes[..., rows] for each in (_NARROW, plane.tobytes())]
         else:
             for column in columns[:, rows]:
                 raw += _pack_column(column)
         packed.append(base64.b64encode(b"".join(raw)).decode())
     return packed
-
-
-def pack_commits(commits: Commits) -> str:
-    """The same, of commits that were unpacked before."""
-    columns = commits.columns.copy()
-    columns[2] -= columns[1]
-    parts = [bytes([commits.intervals]), commits.filled.astype("<u1").tobytes()]
-    for column in columns:
-        parts += _pack_column(column)
-    return base64.b64encode(b"".join(parts)).decode()
 
 
 def unpack(packed: str, newest: Int64) -> Commits:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 from warren.contracts import Cause, LagEvent, OffsetEvent, TopicLag, WindowEdge
 from warren.contracts.status import PartitionStatusName, group_name, partition_name
 
-from warren_core.evaluation import UNKNOWN, Column, GroupSummary, Int64, PartitionVerdicts, Windows
+from warren_core.evaluation import UNKNOWN, Column, GroupSummary, Int64, PartitionVerdicts
 from warren_core.evaluation.packed_windows import pack
 from warren_core.evaluation.windows import Bools
 from warren_core.judgement.columns import Latest, Told
@@ -34,6 +33,7 @@ class LagColumns(NamedTuple):
     @classmethod
     def of(cls, rows: Rows, lag: Int64, verdicts: PartitionVerdicts) -> LagColumns:
         windows = rows.windows
+        empty = windows.filled == 0
         return cls(
             {
                 column.field: values[column].tolist()
@@ -41,10 +41,10 @@ class LagColumns(NamedTuple):
                 if (values := rows.latest if isinstance(column, Latest) else rows.told) is not None
             },
             [partition_name(code) for code in verdicts.status.tolist()],
-            _optional(lag, lag == UNKNOWN),
+            _known(lag),
             verdicts.complete.tolist(),
-            _edge(windows, windows.oldest()),
-            _edge(windows, windows.newest()),
+            _edge(windows.oldest(), empty),
+            _edge(windows.newest(), empty),
         )
 
 
@@ -108,15 +108,12 @@ def _topics(
     return topics
 
 
-def _edge(windows: Windows, commits: Int64) -> _Edge:
-    empty = windows.filled == 0
-    lag = commits[Column.LAG]
-    return {
-        "offset": _optional(commits[Column.OFFSET], empty),
-        "at": _optional(commits[Column.COMMITTED_AT], empty),
-        "observed_at": _optional(commits[Column.OBSERVED_AT], empty),
-        "lag": _optional(lag, empty | (lag == UNKNOWN)),
-    }
+def _edge(commits: Int64, empty: Bools) -> _Edge:
+    offset, at, observed_at = commits[: Column.LAG].tolist()
+    lag = _known(commits[Column.LAG])
+    for row in empty.nonzero()[0].tolist():
+        offset[row] = at[row] = observed_at[row] = lag[row] = None
+    return {"offset": offset, "at": at, "observed_at": observed_at, "lag": lag}
 
 
 def _part(edge: _Edge, rows: slice) -> WindowEdge:
@@ -128,9 +125,9 @@ def _part(edge: _Edge, rows: slice) -> WindowEdge:
     )
 
 
-def _optional(values: Int64, missing: Bools) -> list[int | None]:
-    """The values as a list, None where they are missing."""
+def _known(values: Int64) -> list[int | None]:
+    """The values as a list, None for those that are UNKNOWN."""
     listed: list[int | None] = values.tolist()
-    for row in np.flatnonzero(missing).tolist():
+    for row in (values == UNKNOWN).nonzero()[0].tolist():
         listed[row] = None
     return listed

@@ -18,6 +18,7 @@ from warren_core.judgement.layout import Layout
 MAX_PARTITION = 2**31 - 1
 MOST_PARTITIONS = 1_000_000  # of a topic, for who has a row for each number: a cluster has fewer
 
+_MOVED = (*(column.field for column in Latest), "commits")
 Topics = Sequence[tuple[str, TopicPositions]]
 
 
@@ -71,7 +72,7 @@ def check_columns(event: OffsetEvent) -> None:
         if positions.partition and max(positions.partition) >= MOST_PARTITIONS:
             problem = f"no topic has {max(positions.partition)} partitions"
             raise ContractViolation(f"topics.{topic}.partition: {problem}")
-    _latest(list(event.topics.items()))
+    _moved(list(event.topics.items()))
 
 
 def observe(event: OffsetEvent, layout: Layout, before: Int64 | None = None) -> Observation:
@@ -82,8 +83,7 @@ def observe(event: OffsetEvent, layout: Layout, before: Int64 | None = None) -> 
     return Observation(
         topics,
         layout.all_rows({topic: positions.partition for topic, positions in topics}),
-        _latest(topics),
-        _column(topics, "commits", [positions.commits for _, positions in topics]),
+        *_moved(topics),
         event.observed_at,
         order_of(event),
         presence_of(event.group_state),
@@ -106,8 +106,7 @@ def observe_together(
     return Observation(
         topics,
         _rows(events, layouts, starts),
-        _latest(topics),
-        _column(topics, "commits", [positions.commits for _, positions in topics]),
+        *_moved(topics),
         np.repeat(now, named),
         np.repeat(_orders(events), named),
         np.repeat(np.array([presence_of(event.group_state) for event in events], np.int64), named),
@@ -129,16 +128,20 @@ def _orders(events: Sequence[OffsetEvent]) -> Int64:
         raise ContractViolation("position: beyond 64 bits") from error
 
 
-def _latest(topics: Topics) -> Int64:
-    """[Latest, N]. Commit times are the clients' own; silly ones must not wrap around when they are
-    subtracted. Raises ContractViolation.
+def _moved(topics: Topics) -> tuple[Int64, Int64]:
+    """[Latest, N], and commits, [N]. Commit times are the clients' own; silly ones must not wrap
+    around when they are subtracted. Raises ContractViolation.
     """
-    latest = np.empty((len(Latest), sum(len(each.partition) for _, each in topics)), np.int64)
-    for column in Latest:
-        name = column.field
-        latest[column] = _column(topics, name, [getattr(each, name) for _, each in topics])
+    lists = [[getattr(each, name) for _, each in topics] for name in _MOVED]
+    try:
+        moved = np.array([list(chain.from_iterable(each)) for each in lists], np.int64)
+    except OverflowError:
+        for name, each in zip(_MOVED, lists, strict=True):
+            _column(topics, name, each)  # says which
+        raise
+    latest = moved[:-1]
     np.clip(latest[Latest.COMMITTED_AT], -MAX_TIME, MAX_TIME, out=latest[Latest.COMMITTED_AT])
-    return latest
+    return latest, moved[-1]
 
 
 def _optional(topics: Topics, column: Told) -> int | Int64:

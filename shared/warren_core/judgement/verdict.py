@@ -39,7 +39,7 @@ from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.rule import BY
 from warren_core.evaluation.track import Mark
 from warren_core.judgement.columns import Latest
-from warren_core.judgement.facts import STANDING, Knowledge
+from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.layout import MISSING, Layout
 from warren_core.judgement.state import GroupState
@@ -132,7 +132,7 @@ def _told_in_turn(
     where it reads any other. Where nobody knows the owner it is told as ever.
     """
     track = state.track
-    standing = np.isin(verdicts.status, STANDING)
+    standing = (verdicts.status == Status.STOP) | (verdicts.status == Status.STALL)
     if track is None or not standing.any():
         return verdicts
     standing &= rules.policies["progress"]
