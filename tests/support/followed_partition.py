@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 from warren.contracts.status import Status
 from warren_core.evaluation import UNKNOWN, Sighting, Track, see
 from warren_core.evaluation.presence import Presence
-from warren_core.evaluation.progress import judge
+from warren_core.evaluation.progress import RULES, judge
 from warren_core.evaluation.track import LONGEST_MS
 
 START = 1_795_244_400_000
@@ -14,6 +16,7 @@ TICK = 5
 ALL = 2**62
 REPEATED = 25  # until commits of the same offset are: 15 after the first, seen at a tick
 FOUND = 45  # seconds until a silence is found where nothing takes long: 35, seen at a tick
+_GONE_THROUGH: dict[bytes, bytes] = {}  # what healthy times lead to, by where they began
 
 
 class Followed:
@@ -59,9 +62,14 @@ class Followed:
         return status
 
     def healthy(self, minutes: float, *, every: int = TICK, rate: int = 10) -> Followed:
-        """Commits everything each `every` seconds."""
-        for second in range(TICK, round(minutes * 60) + 1, TICK):
-            self.tick(rate * TICK, read=ALL if second % every == 0 else None)
+        """Commits everything each `every` seconds; what was so once is remembered."""
+        switches = [rule.on for rule in RULES]
+        begun = pickle.dumps((vars(self), minutes, every, rate, switches))
+        if begun not in _GONE_THROUGH:
+            for second in range(TICK, round(minutes * 60) + 1, TICK):
+                self.tick(rate * TICK, read=ALL if second % every == 0 else None)
+            _GONE_THROUGH[begun] = pickle.dumps(vars(self))
+        vars(self).update(pickle.loads(_GONE_THROUGH[begun]))
         return self
 
     def silent_for(self, minutes: float, *, rate: int = 10) -> None:

@@ -66,7 +66,7 @@ def test_a_crash_that_repeats_is_told_each_time(presence: Presence) -> None:
 def test_crashes_at_random_times_are_told() -> None:
     """Of 20 min, half an hour to five hours apart."""
     rng = np.random.default_rng(1)
-    apart = rng.uniform(0.5, 5, (24, 6)).cumsum(axis=1) * HOUR
+    apart = rng.uniform(0.5, 5, (48, 3)).cumsum(axis=1) * HOUR
     lives = [[(int(at + n * 1200), int(at + n * 1200) + 1200) for n, at in enumerate(life)]
              for life in apart]  # fmt: skip
     told, _ = follow(lives, 30, Presence.UNKNOWN)
@@ -75,15 +75,15 @@ def test_crashes_at_random_times_are_told() -> None:
 
 def test_a_pause_of_each_night_is_known_after_three_and_a_crash_beside_it_is_none() -> None:
     """Backups, ten minutes to and fro, and who works by day only; weekends are left out."""
-    late = np.random.default_rng(1).uniform(0, 10 * MINUTE, 9)
-    days = (0, 1, 2, 3, 4, 7, 8)
+    late = np.random.default_rng(1).uniform(0, 10 * MINUTE, 7)
+    days = (0, 1, 2, 3, 6)
     begins = [int(day * DAY + 18 * HOUR + late[day]) for day in days]
     lives: list[Life] = [[(at, at + length) for at in begins] for length in (1200, 2 * HOUR)]
     lives.append([(at, at + 13 * HOUR) for at in begins])
-    apart = [(hour * HOUR, hour * HOUR + 1200) for hour in (3, 27, 70, 99, 130)]
-    lives += [apart, [*lives[0], (8 * DAY + 23 * HOUR, 8 * DAY + 23 * HOUR + 1200)]]
+    apart = [(hour * HOUR, hour * HOUR + 1200) for hour in (3, 27, 70, 99, 120)]
+    lives += [apart, [*lives[0], (6 * DAY + 23 * HOUR, 6 * DAY + 23 * HOUR + 1200)]]
     told, track = follow(lives, 120, Presence.UNKNOWN)
-    nightly = [True] * 3 + [False] * 4
+    nightly = [True] * 3 + [False] * 2
     assert told == [nightly, nightly, nightly, [True] * 5, [*nightly, True]]
     # One that goes on is told; after three days without one it is forgotten.
     assert (daily_ms(track.marks, track.figures) > 0).tolist() == [True, True, True, False, True]
@@ -105,26 +105,26 @@ def test_pauses_that_come_again_are_learnt(pause: int, every: int, told: int) ->
     """Stop-the-world, rebalances of slow groups: up to five minutes, and nine where often."""
     partition = Followed().healthy(10)
     bad = []
-    for _ in range(6):
+    for _ in range(4):
         bad.append(partition.pause(pause / 60))
         partition.healthy((every - pause) / 60)
-    assert bad == [True] * told + [False] * (6 - told)
+    assert bad == [True] * told + [False] * (4 - told)
 
 
-@pytest.mark.parametrize(("minutes", "alarms"), [(5, 0), (14, 0), (20, 1), (60, 1)])
+@pytest.mark.parametrize(("minutes", "alarms"), [(5, 0), (14, 0), (20, 1), (40, 1)])
 def test_a_job_whose_run_ends_with_nothing_left_is_known_after_one_run(
     minutes: int, alarms: int
 ) -> None:
     """It reads everything within a minute, then nothing."""
     partition, runs = Followed(), []
-    for _ in range(5):
+    for _ in range(3):
         began = len(partition.seen)
         partition.silent_for(minutes)
         for _ in range(12):
             partition.tick(50, read=50 * minutes)
         partition.tick(50, read=2**62)
         runs.append("STOP" in partition.seen[began:])
-    assert runs == [True] * alarms + [False] * (5 - alarms)
+    assert runs == [True] * alarms + [False] * (3 - alarms)
     found = partition.silent(3 * minutes)
     assert found is not None
     assert minutes * 60 < found <= max(1.6 * minutes * 60, FOUND)

@@ -187,7 +187,7 @@ def groups(draw: st.DrawFn, fewest: int = 1) -> list[Partition]:
     return draw(st.lists(partitions(intervals), min_size=1, max_size=6))
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(groups(), st.sampled_from(PUBLISHED), st.integers(0, 4), st.sampled_from([0, 0.3, 1]))
 def test_vectorised_statuses_are_those_of_a_naive_reading(
     group: list[Partition], policy: PolicyName, allowed: int, minimum: float
@@ -196,7 +196,7 @@ def test_vectorised_statuses_are_those_of_a_naive_reading(
     assert judge(policy, group, allowed, minimum) == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(groups(fewest=2), st.sampled_from(PUBLISHED), st.integers(0, 4))
 def test_what_is_followed_without_doubt_is_judged_by_the_letter(
     group: list[Partition], policy: PolicyName, allowed: int
@@ -210,7 +210,7 @@ def test_doubt_is_a_matter_of_each_partition() -> None:
     assert judge("burrow", [lone, lone], doubt=[True, False]) == ["OK", "STOP"]
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(groups(), st.integers(0, 4))
 def test_progress_judges_whatever_a_window_holds_and_rows_do_not_matter_to_each_other(
     group: list[Partition], allowed: int

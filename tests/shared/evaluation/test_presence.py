@@ -61,7 +61,7 @@ def test_a_rebalance_after_a_time_in_which_nobody_looked_is_no_silence_either() 
 def test_a_rebalance_teaches_nothing() -> None:
     """Who hangs after many of them is found as fast as before."""
     partition = followed().healthy(60)
-    for _ in range(10):
+    for _ in range(5):
         partition.presence = Presence.REBALANCING
         partition.silent_for(3)
         partition.presence = Presence.THERE
@@ -132,12 +132,12 @@ def test_a_client_that_hangs_but_is_a_member_still_has_its_usual_time() -> None:
 
 def test_a_new_version_is_no_crash() -> None:
     """It is away for half a minute, and reads on."""
-    partition = followed().healthy(120, every=60)
-    for _ in range(5):
+    partition = followed().healthy(60, every=60)
+    for _ in range(3):
         partition.presence = Presence.NOBODY
         partition.silent_for(0.5)
         partition.presence = Presence.THERE
-        partition.healthy(60, every=60)
+        partition.healthy(30, every=60)
     assert always_ok(partition)
 
 
@@ -159,7 +159,7 @@ def test_a_batch_that_was_met_at_work_may_rest_while_its_member_is_there() -> No
 def test_a_job_that_comes_and_goes_is_well() -> None:
     """A run of two minutes every twenty; away between them, which is told of once."""
     partition = followed()
-    for _ in range(12):
+    for _ in range(6):
         partition.healthy(2)
         partition.presence = Presence.NOBODY
         partition.silent_for(18)
@@ -176,7 +176,7 @@ def test_a_job_that_comes_and_goes_is_well() -> None:
 def test_who_is_away_at_times_is_found_fast_when_it_hangs_while_it_is_there() -> None:
     """Eight minutes without a member every hour are its habit; a hang is not."""
     partition = followed().healthy(60)
-    for _ in range(5):
+    for _ in range(3):
         partition.presence = Presence.NOBODY
         partition.silent_for(8)
         partition.presence = Presence.THERE

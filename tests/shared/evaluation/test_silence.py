@@ -82,7 +82,7 @@ def test_commits_while_there_is_nothing_to_read_are_none_that_repeat() -> None:
         partition.healthy(5)
     began = len(partition.seen)
     for silent in (100, 600):
-        for _ in range(720):
+        for _ in range(360):
             partition.tick(read=0)
         for second in range(0, silent, TICK):
             partition.tick(1 if second == 0 else 0)
@@ -93,11 +93,11 @@ def test_commits_while_there_is_nothing_to_read_are_none_that_repeat() -> None:
     assert (changes, partition.seen[-1]) == (["OK"], "STOP")
 
 
-@pytest.mark.parametrize("every", [180, 300, 600])
+@pytest.mark.parametrize("every", [180, 600])
 def test_a_checkpoint_that_fails_now_and_then_is_no_trouble(every: int) -> None:
     """Each tenth one is left out."""
     partition, told = Followed().healthy(10, every=every), []
-    for _ in range(8):
+    for _ in range(4):
         partition.healthy(9 * every / 60, every=every)
         began = len(partition.seen)
         partition.silent_for(every / 60)
@@ -112,7 +112,7 @@ def test_a_batch_that_was_committed_while_nobody_looked_leaves_no_growing_lag() 
     partition = Followed()
     partition.pace_ms = PACE_MS
     held = partition.committed
-    for second in range(0, 4 * 3600, TICK):
+    for second in range(0, 2 * 3600, TICK):
         if second % 120 == 0:
             read, held = held - partition.committed, partition.end
         blind = second % 3600 in range(1900, 2030)

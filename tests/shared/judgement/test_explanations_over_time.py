@@ -40,23 +40,23 @@ def explained(ats: list[At], policy: PolicyName = "burrow") -> list[tuple[str, s
 
 
 def test_a_stall_speaks_of_the_incident_and_not_of_the_window() -> None:
-    """Commits every two seconds for 41 minutes: the window knows 20 s of them."""
+    """Commits every two seconds for 11 minutes: the window knows 20 s of them."""
     moves = [committing(10 * i, i, 10 * i + 5) for i in range(20)]
-    steps = 41 * MINUTE_STEPS + 1
+    steps = 11 * MINUTE_STEPS + 1
     stands = [committing(190, i, 200 + 10 * i) for i in range(20, 20 + steps)]
     status, sentence, _ = explained(moves + stands)[-1]
     assert status == "STALL"
-    assert "at offset 190 for 41 m" in sentence
+    assert "at offset 190 for 11 m" in sentence
 
 
 def test_a_rewind_speaks_of_the_incident_and_not_of_the_window() -> None:
     """A consumer that goes back a little with every commit."""
     moves = [committing(1000 * i, i, 1000 * i + 5) for i in range(20)]
-    steps = 41 * MINUTE_STEPS + 1
+    steps = 11 * MINUTE_STEPS + 1
     back = [committing(10_000 - i, i, 25_000 + 10 * i) for i in range(20, 20 + steps)]
     status, sentence, _ = explained(moves + back)[-1]
     assert status == "REWIND"
-    assert "went back from 19,000 41 m ago and is at 8,750" in sentence
+    assert "went back from 19,000 11 m ago and is at 9,650" in sentence
 
 
 def test_the_rate_does_not_alternate() -> None:
