@@ -9,12 +9,12 @@ import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from support.archive_lab import Archive, events_between
-from support.gold_steps import STATUS_HOURS, only_status_hours
+from support.few_tables import OF_OFFSETS, STATUS_HOURS, only_silver, only_status_hours
 from warren.clock import SystemClock
 from warren_archiver.check.backfill import backfill
 from warren_archiver.check.gold_check import check_gold
+from warren_archiver.check.silver_at_rest import silver_at_rest
 from warren_archiver.check.silver_check import check_silver
-from warren_archiver.check.table_check import TableCheck
 from warren_archiver.errors import NothingArchived, SilverBeingWritten
 from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS, QUARANTINE
@@ -24,10 +24,11 @@ from warren_archiver.steps import Step
 pytestmark = pytest.mark.timeout(900)
 
 
-def _checked(lab: Archive) -> dict[str, TableCheck]:
-    found = check_silver(lab.spark, lab.settings)
-    rows = (check for check in found if check.rows or check.differences)
-    return {check.table.removeprefix("silver/"): check for check in rows}
+@pytest.fixture(autouse=True)
+def _few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all tables, test_jobs.py's check is one."""
+    only_silver(monkeypatch, *OF_OFFSETS)
+    only_status_hours(monkeypatch)
 
 
 def _first_day(lab: Archive, table: str) -> date:
@@ -35,22 +36,13 @@ def _first_day(lab: Archive, table: str) -> date:
     return min(row["date"] for row in days)
 
 
-def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
-    only_status_hours(monkeypatch)
+def test_holes_in_silver_are_found(lab: Archive) -> None:
+    """What is archived and not yet in silver is none."""
     assert check_silver(lab.spark, lab.settings) == []
     lab.send([*events_between(0, 10), b"not an event"])
     lab.once(silver_interval=600, gold_interval=3600)
     lab.send(events_between(10, 20))
-    lab.once()  # archived, and not yet in silver
-    right = _checked(lab)
-    assert {name: check.rows for name, check in right.items()} == {
-        POSITIONS.name: 20,
-        "partition_minutes": 2,
-        GROUP_MINUTES.name: 1,
-        EVALUATIONS.name: 10,
-        QUARANTINE.name: 1,
-    }
-    assert all(check.correct for check in right.values()), right
+    lab.once()
 
     def path(name: str) -> str:
         return lab.lake.silver(name)
@@ -65,9 +57,14 @@ def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch
     strange.write.format("delta").mode("append").save(path(QUARANTINE.name))
 
     of_rows = _first_day(lab, POSITIONS.name)
+    checks = {
+        check.table.removeprefix("silver/"): check
+        for check in check_silver(lab.spark, lab.settings)
+    }
+    assert checks["partition_minutes"].rows == 2
     wrong = {
         name: (check.missing, check.invented, check.other, check.to_make_again)
-        for name, check in _checked(lab).items()
+        for name, check in checks.items()
         if not check.correct
     }
     assert wrong == {
@@ -95,7 +92,6 @@ def test_holes_in_silver_are_found(lab: Archive, monkeypatch: pytest.MonkeyPatch
     assert mended[f"silver/{GROUP_MINUTES.name}"] == 1
     assert mended[f"silver/{EVALUATIONS.name}"] == 11
     assert mended[f"gold/{STATUS_HOURS.name}"] == of_gold.missing
-    assert all(check.correct for check in check_gold(lab.spark, lab.settings, clock))
     assert not any(backfill(lab.spark, lab.settings, day, clock).values())
     for away, why in ((-40, "older than archiver.keep_days = 30"), (2, "it has not begun")):
         with pytest.raises(NothingArchived, match=why):
@@ -106,25 +102,23 @@ def test_what_is_written_meanwhile_is_no_difference(
     lab: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither by a pass that begins and ends while the check goes on nor by one that had begun."""
-    only_status_hours(monkeypatch)
 
     def goes_on(step: Step) -> None:
         if (step.phase, step.done) == (phase, 0) and values:
             lab.send(values)
             values.clear()
-            lab.once(silver_interval=600, gold_interval=3600)
+            lab.once(silver_interval=600, gold_interval=3600 if phase == "gold" else 0)
 
     lab.send(events_between(0, 10))
     lab.once(silver_interval=600, gold_interval=3600)
-    clock, phase, values = SystemClock(), "silver", list(events_between(10, 20))
-    found = check_silver(lab.spark, lab.settings, goes_on)
-    assert not values, "silver went on"
-    assert all(check.correct for check in found), found
-    lab.send(events_between(20, 30))
+    lab.send(events_between(10, 20))
     lab.once()  # archived, judged beside what came before, and not yet in silver
     Evaluations(lab.spark, lab.lake, lab.settings).catch_up()
-    found = check_silver(lab.spark, lab.settings)
-    assert {check.table: check.rows for check in found}["silver/evaluations"] == 30
+    clock, phase, values = SystemClock(), "silver", list(events_between(20, 30))
+    found = check_silver(lab.spark, lab.settings, goes_on)
+    assert not values, "silver went on"
+    rows = {check.table.removeprefix("silver/"): check.rows for check in found}
+    assert (rows[POSITIONS.name], rows[EVALUATIONS.name]) == (20, 20)
     assert all(check.correct for check in found), found
     phase, values = "gold", list(events_between(7200, 7210))
     (of_gold,) = check_gold(lab.spark, lab.settings, clock, goes_on)
@@ -147,5 +141,5 @@ def test_what_is_written_meanwhile_is_no_difference(
         return looks[-1]
 
     monkeypatch.setattr(Checkpoint, "begun", begun_until_looked_at)
-    assert all(check.correct for check in check_silver(lab.spark, lab.settings, wait=60))
+    assert silver_at_rest(lab.spark, lab.lake, [POSITIONS], wait=60) is not None
     assert looks == [True, False, False]

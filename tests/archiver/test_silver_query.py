@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from support.archive_events import Record, event_frame, key, offset_event
 from support.archive_lab import Archive, events_between
-from support.gold_steps import STATUS_HOURS, only_status_hours
+from support.few_tables import OF_OFFSETS, STATUS_HOURS, only_silver, only_status_hours
 from support.waiting import eventually
 from warren.clock import ManualClock, SystemClock
 from warren.contracts.topics import OFFSETS
@@ -20,7 +20,6 @@ from warren.settings import Settings
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS
-from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.silver.silver import Silver
 from warren_archiver.silver.table import Table
 from warren_archiver.streaming import silver_query
@@ -29,15 +28,18 @@ from warren_archiver.streaming.silver_query import SilverQuery
 pytestmark = pytest.mark.timeout(900)
 
 
+@pytest.fixture(autouse=True)
+def _few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    only_silver(monkeypatch, *OF_OFFSETS)
+    only_status_hours(monkeypatch)
+
+
 def _stored(spark: SparkSession, lake: Lake, table: Table) -> DataFrame:
     return spark.read.format("delta").load(lake.silver(table.name))
 
 
-def test_what_is_archived_is_in_silver_once_and_gold_follows(
-    lab: Archive, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_archived_is_in_silver_once_and_gold_follows(lab: Archive) -> None:
     """Though whoever was there before was killed while it created the tables."""
-    only_status_hours(monkeypatch)
     _leave_half_made(lab.lake)
     lab.send([*events_between(0, 10), b"not an event"])
     lab.once(silver_interval=600)
@@ -62,7 +64,7 @@ def _leave_half_made(lake: Lake) -> None:
     """Leave only the folders that Spark and Delta create before they have written anything."""
     shutil.rmtree(lake.root.removeprefix("file:"))
     bronze = (lake.events, lake.gaps, lake.topic_ids)
-    silver = (lake.silver(table.name) for table in SILVER)
+    silver = (lake.silver(table.name) for table in OF_OFFSETS)
     gold = (lake.gold(table.name) for table in (STATUS_HOURS, PROGRESS))
     checkpoints = (
         f"{path}/{of}"
@@ -77,7 +79,8 @@ def test_silver_takes_all_in_again_where_it_has_read_another_table(
     lab: Archive, tmp_path: Path
 ) -> None:
     """As where a disk was full, the table of events comes from a backup, or was made anew."""
-    bronze, silver = (Path(lab.settings.archiver.path) / part for part in ("bronze", "checkpoints"))
+    root = Path(lab.settings.archiver.path)
+    bronze, checkpoint = root / "bronze", root / "checkpoints" / "silver"
 
     def take_in(start: int) -> None:
         lab.send(events_between(start, start + 10))
@@ -86,17 +89,28 @@ def test_silver_takes_all_in_again_where_it_has_read_another_table(
         rows = positions.orderBy("at").collect()
         assert [row["position"] for row in rows] == list(range(start + 10))
 
+    def put_back(part: Path) -> None:
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(tmp_path / part.name, part)
+
+    query = SilverQuery(lab.spark, lab.lake, lab.settings, [OFFSETS], SystemClock())
     take_in(0)
-    shutil.copytree(bronze, tmp_path / "earlier")
+    shutil.copytree(bronze, tmp_path / "bronze")
     take_in(10)
-    newest = max((silver / "silver" / "offsets").glob("[0-9]*"), key=lambda file: int(file.name))
+    query.find_checkpoint()
+    assert checkpoint.exists(), "it has read this table"
+    shutil.copytree(checkpoint, tmp_path / "silver")
+    newest = max((checkpoint / "offsets").glob("[0-9]*"), key=lambda file: int(file.name))
     newest.write_text("")
+    query.find_checkpoint()
+    assert not checkpoint.exists()
+    put_back(checkpoint)
+    put_back(bronze)
+    query.find_checkpoint()
+    assert not checkpoint.exists()
+    put_back(checkpoint)
+    shutil.rmtree(bronze)
     take_in(20)
-    shutil.rmtree(bronze)
-    shutil.copytree(tmp_path / "earlier", bronze)
-    take_in(30)
-    shutil.rmtree(bronze)
-    take_in(40)
 
 
 def test_silver_that_fails_is_begun_again(
