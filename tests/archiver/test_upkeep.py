@@ -86,15 +86,15 @@ def test_files_do_not_grow_with_time(lab: Archive, monkeypatch: pytest.MonkeyPat
     _set(lab, "delta.checkpointInterval", "2")  # the log is cut there; usually at 10
     upkeep = Upkeep(lab.spark, lab.lake, lab.changed(gold_interval=0).archiver, SystemClock())
     counts = []
-    for number in range(24):
+    for number in range(15):
         lab.send(events_between(number, number + 1))
         lab.once()
-        if number % 8 == 7:
+        if number % 5 == 4:
             upkeep.run(silver_read_ago=0.0)
             counts.append(len(_everything(lab)))
-    assert counts[2] < counts[1] + 8  # a file that stays of each batch would make so many more
+    assert counts[2] < counts[1] + 5  # a file that stays of each batch would make so many more
     assert not [file for file in _everything(lab) if file.suffix == ".crc"]
-    assert [row["offset"] for row in lab.rows()] == list(range(24))
+    assert [row["offset"] for row in lab.rows()] == list(range(15))
     assert lab.check().equal
 
 
