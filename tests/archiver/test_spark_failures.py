@@ -12,6 +12,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typ
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from support.archive_lab import Archive, events_between
+from support.few_tables import OF_OFFSETS, only_silver
 from warren.errors import SettingsError
 from warren.settings.archiver import SMALL_BATCHES
 from warren_archiver.check.silver_check import check_silver
@@ -50,7 +51,10 @@ def test_what_python_raised_in_a_task_is_its_last_line(spark: SparkSession) -> N
     assert spark_cause(failed.value) == "ValueError: no such thing"
 
 
-def test_silver_that_was_switched_off_long_ago_cannot_be_checked(lab: Archive) -> None:
+def test_silver_that_was_switched_off_long_ago_cannot_be_checked(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_silver(monkeypatch, *OF_OFFSETS)
     lab.send(events_between(0, 5))
     lab.once(silver_interval=600)
     lab.send(events_between(5, 10))

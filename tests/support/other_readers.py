@@ -84,11 +84,6 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def tables_in(lake: Path) -> list[str]:
-    """Paths of all tables of a lake."""
-    return sorted(str(log.parent) for log in lake.glob("*/*/_delta_log"))
-
-
 def _sums(schema: StructType) -> list[str]:
     """What all three engines understand."""
     sums = ["count(*)"]
