@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 from support.archive_lab import HasBootstrap
 from support.evaluator_process import PARTITIONS, Home
+from support.few_tables import only_silver
 from support.freshness_events import WELL, freshness_event, late
 from support.group_lives import interleaved, lives
 from support.lake_files import write_table
@@ -27,7 +28,7 @@ from warren_archiver.replay.replay import Archived, Replay, newest_ms
 from warren_archiver.replay.shown import as_json
 from warren_archiver.replay.what_if import changed
 from warren_archiver.report.period import Period
-from warren_archiver.silver.catalogue import EVALUATIONS
+from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, EVALUATION_STATES, EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import ensure
 from warren_archiver.steps import Step
@@ -84,8 +85,9 @@ def settings(spark: SparkSession, home: Home) -> Settings:
 
 
 def test_the_settings_of_the_time_give_what_was_published(
-    spark: SparkSession, home: Home, settings: Settings
+    spark: SparkSession, home: Home, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    only_silver(monkeypatch, EVALUATIONS, EVALUATION_STATES, EVALUATION_PROGRESS)
     changes = [
         StatusChangeEvent.from_bytes(record.value()) for record in home.records("lag-status")
     ]
