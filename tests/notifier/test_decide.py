@@ -85,7 +85,7 @@ class Notifier(RuleBasedStateMachine):
         self.holds = Holds(self.asked, ROUTES)
 
     def decided(self, given: Input, *, written: bool = True) -> Decided:
-        rules = Rules(self.router, self.holds.at(self.now))
+        rules = Rules(self.router, self.holds, self.now)
         decided = decide(self.state, given, rules, self.now)
         assert decide(self.state, given, rules, self.now) == decided, "the same, each time"
         if isinstance(given, TimePassed) and self.acknowledged:
@@ -353,3 +353,33 @@ def test_what_is_replaced_while_it_is_under_way_is_audited(killed: bool) -> None
     else:
         notifier.attempt_ends("mail", Retry("HTTP 503"), False, False)
     assert notifier.begun <= set(notifier.ended)
+
+
+@pytest.mark.parametrize("asked", ["acknowledgement", "silence"])
+def test_what_failed_is_not_sent_again_when_people_ask_for_quiet_meanwhile(asked: str) -> None:
+    notifier = Notifier()
+    notifier.status_changes("ERR")
+    notifier.a_reminder_is_due()
+    notifier.attempt_begins("mail")
+    reminder, _ = notifier.flying["mail"]
+    assert reminder.pending.kind == "repeated"
+    if asked == "silence":
+        notifier.silence_begins_or_ends()
+    else:
+        notifier.acknowledged_or_no_longer()
+    notifier.attempt_ends("mail", Retry("HTTP 503"), False, False)
+    left = notifier.pending("mail")
+    assert left is None if asked == "acknowledgement" else left and left.pending.held
+    notifier.attempt_begins("mail")
+    assert "mail" not in notifier.flying
+    assert (reminder.pending.delivery_id in notifier.ended) == (asked == "acknowledgement")
+
+
+def test_nobody_is_reminded_of_what_is_acknowledged() -> None:
+    notifier = Notifier()
+    notifier.status_changes("ERR")
+    notifier.all_is_delivered()
+    notifier.acknowledged_or_no_longer()
+    notifier.all_is_delivered()
+    notifier.now += 31 * MINUTE
+    assert notifier.decided(TimePassed()).effects == (), "not even to be withdrawn"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from notifier.builders import OPENED_AT, change, delivery, event, pending_delivery, route
 from warren.contracts import DeadLetter, DeliveryOutcome, NotificationEvent, NotifierState
@@ -44,10 +42,12 @@ def test_what_could_not_be_delivered_is_there_whole() -> None:
 def test_a_state_and_its_tombstone_have_one_key() -> None:
     news = change()
     decision = Router([route()], 1).on_change(news, 7, None, {}, NOW)
-    decided, (key,), _ = SubjectState(2, news.subject, 7).decided(news, decision)
-    state = decided.with_telling(replace(decided.tellings[key], at_once=True))
-    kept = RECORDS.state(Owned(state), settled=False)
-    gone = RECORDS.state(Owned(state), settled=True)
+    state, _, _ = SubjectState(2, news.subject, 7).decided(news, decision)
+    owned = Owned(state)
+    (sent,) = state.deliveries
+    owned.line(sent).foresee(sent, at_once=True)
+    kept = RECORDS.state(owned, settled=False)
+    gone = RECORDS.state(owned, settled=True)
     assert kept.key == gone.key == b"prod|billing|warren.group.status.changed"
     assert (kept.topic, kept.partition, gone.value) == ("t.notifier-state", 2, None)
     stored = NotifierState.from_bytes(kept.value)

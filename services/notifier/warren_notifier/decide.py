@@ -34,24 +34,24 @@ from warren_notifier.routing.change import Change, as_known, read_change
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.routing.escalation import begun_anew, escalate_at, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
+from warren_notifier.routing.holds import HoldsAt
 from warren_notifier.routing.lost_end import lost_end
 from warren_notifier.routing.repeats import on_repeat
 from warren_notifier.routing.routes import Route
 from warren_notifier.routing.start import on_start
 from warren_notifier.rules import Rules
-from warren_notifier.state.delivery import Delivery, Ended
+from warren_notifier.state.delivery import Delivery, Ended, Key
 from warren_notifier.state.subject_state import SubjectState
 from warren_notifier.state.telling import (
     FLAPS,
     LOOKED_AFTER,
     NOT_LOOKED_AFTER,
     REPLACED,
-    Key,
     Telling,
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Decided:
     """`subject`: the very same one where nothing is to be written."""
 
@@ -95,8 +95,12 @@ class _Course:
         self.subject = subject
         self.effects: list[Effect] = []
         self._router = rules.router
-        self._holds = rules.holds
+        self._rules = rules
         self._now = now
+
+    @property
+    def _holds(self) -> HoldsAt:
+        return self._rules.holds
 
     def put(self, telling: Telling) -> None:
         self.subject = self.subject.with_telling(telling)
@@ -339,10 +343,10 @@ class _Course:
         if step.outcome == "failed" and not self.subject.holds(delivery):
             self.effects.append(Ended(delivery, "superseded", REPLACED))
         telling = self.subject.telling(delivery)
-        if telling is not None:
-            self.put(
-                telling.attempted(
-                    delivery, step, self._now, uncertain=attempt.uncertain, thread=attempt.thread
-                )
-            )
-            self.subject = self.subject.without_done()
+        if telling is None:
+            return
+        heard = (attempt.uncertain, attempt.thread)
+        self.put(telling.attempted(delivery, step, self._now, *heard))
+        if step.outcome == "failed":  # what people asked for meanwhile holds for the next attempt
+            self._look([delivery.key])
+        self.subject = self.subject.without_done()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import structlog
 from warren.kafka.batched_writer import BatchedWriter, Record
@@ -49,11 +49,10 @@ class Batch:
         match effect:
             case Tell(delivery):
                 self.tell.append(delivery)
-            case Ended():
+            case Ended() | PutOff():
                 self.subjects[owned] = None
-                self.records.append(self.outcomes.ended(effect))
-            case PutOff(delivery, why):
-                self.records.append(self.outcomes.put_off(delivery, why))
+                if (audit := self.outcomes.audit(owned, effect)) is not None:
+                    self.records.append(audit)
             case Counted(result):
                 NOTIFIER_EVENTS.labels(result).inc()
             case EndLost():
@@ -121,10 +120,9 @@ class Outbox:
             if channel is None or worker is None:
                 continue
             free = worker.is_free_for(owned.subject, before[channel])
-            at_once = owned in batch.subjects and free
+            at_once = free and owned in batch.subjects and telling.told.digest is None
+            owned.line(delivery).foresee(delivery, at_once=at_once)
             before[channel] += 1
-            if telling.at_once != at_once:
-                owned.put(owned.state.with_telling(replace(telling, at_once=at_once)))
 
     async def _queue(self, owned: Owned, delivery: Delivery) -> None:
         """Queues what a channel is to know; a channel that is gone ends it, which is said."""
@@ -137,5 +135,5 @@ class Outbox:
             await self._outcomes.without_attempt(Ended(telling.delivery, "given_up", GONE))
         elif not telling.is_held:
             line = owned.line(delivery)
-            owned.note_written(line, delivery)
+            line.note_written(delivery)
             worker.add(line)

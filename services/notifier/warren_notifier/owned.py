@@ -15,10 +15,10 @@ from warren.contracts import DigestKey, NotifierState
 from warren.errors import ContractViolation
 
 from warren_notifier.routing.change import Subject
-from warren_notifier.state.delivery import Delivery, Ended
+from warren_notifier.state.delivery import Delivery, Ended, Key
 from warren_notifier.state.stored import restored
 from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import Key, Telling
+from warren_notifier.state.telling import Telling
 
 log = structlog.get_logger(__name__)
 
@@ -34,44 +34,50 @@ class Owned:
         """Of its newest record."""
         self.moved = asyncio.Event()
         """Set when anything has changed that work on it waits for."""
-        self._written: dict[Key, int] = {}
-        self._due: dict[Key, tuple[int, float]] = {}
-        """When an attempt is due: by the wall clock, and by the monotonic one."""
+        self._noted: dict[Key, _Noted] = {}
 
     def put(self, state: SubjectState) -> None:
         self.state = state
-        pending = {key for key, t in state.tellings.items() if t.delivery and not t.is_held}
-        self._written = {key: n for key, n in self._written.items() if key in pending}
-        self._due = {key: due for key, due in self._due.items() if key in state.tellings}
+        if len(self._noted) > len(state.tellings):
+            self._noted = {key: one for key, one in self._noted.items() if key in state.tellings}
         self.moved.set()
 
     def line(self, delivery: Delivery) -> Line:
         """The line of a delivery's channel, for one incident."""
-        return Line(self, (delivery.pending.incident_id, delivery.pending.channel))
+        return Line(self, delivery.key)
 
     def lines(self) -> list[Line]:
         return [Line(self, key) for key in self.state.tellings]
 
-    def note_written(self, line: Line, delivery: Delivery) -> None:
-        self._written[line.key] = delivery.number
-        self.moved.set()
-
-    def is_written(self, line: Line) -> bool:
-        delivery = line.delivery
-        return delivery is not None and self._written.get(line.key) == delivery.number
-
-    def wait(self, line: Line, clock: Clock) -> float:
-        """Seconds until the next attempt, from when it was first asked on by both clocks: a wall
-        clock that is set back makes nobody wait for longer.
+    def is_sent_at_once(self, delivery: Delivery) -> bool:
+        """Whether a first attempt follows as soon as a pending delivery is written, so that it may
+        arrive though nothing else is.
         """
-        if line.delivery is None:
-            return 0
-        at = line.delivery.pending.next_attempt_at
-        by_wall = (at - clock.now_ms()) / 1000
-        known = self._due.get(line.key)
-        if known is None or known[0] != at:
-            known = self._due[line.key] = at, clock.monotonic() + by_wall
-        return min(by_wall, known[1] - clock.monotonic())
+        noted, pending = self._noted.get(delivery.key), delivery.pending
+        return (
+            noted is not None
+            and noted.at_once == delivery.number
+            and not pending.attempts
+            and pending.held is None
+            and pending.next_attempt_at <= pending.accepted_at
+        )
+
+    def noted(self, key: Key) -> _Noted:
+        noted = self._noted.get(key)
+        if noted is None:
+            noted = self._noted[key] = _Noted()
+        return noted
+
+
+@dataclass(slots=True, eq=False)
+class _Noted:
+    """Of a line, what is not stored: numbers of deliveries, and when an attempt is due."""
+
+    written: int | None = None
+    at_once: int | None = None
+    """A free slot awaits it."""
+    due: tuple[int, float] = (0, 0.0)
+    """By the wall clock, and by the monotonic one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,8 @@ class Line:
 
     @property
     def delivery(self) -> Delivery | None:
-        return self.telling.delivery if self.telling is not None else None
+        telling = self.owned.state.tellings.get(self.key)
+        return telling.delivery if telling is not None else None
 
     @property
     def digest(self) -> DigestKey | None:
@@ -97,16 +104,38 @@ class Line:
     @property
     def is_written(self) -> bool:
         """Whether the delivery is written down: nothing is sent before."""
-        return self.owned.is_written(self)
+        delivery = self.delivery
+        return delivery is not None and self.owned.noted(self.key).written == delivery.number
+
+    def note_written(self, delivery: Delivery) -> None:
+        self.owned.noted(self.key).written = delivery.number
+        self.owned.moved.set()
+
+    def foresee(self, delivery: Delivery, *, at_once: bool) -> None:
+        """Notes whether a free slot awaits a delivery."""
+        self.owned.noted(self.key).at_once = delivery.number if at_once else None
 
     @property
     def can_be_told(self) -> bool:
         telling = self.telling
-        return telling is not None and self.is_written and telling.needless() is None
+        if telling is None or telling.is_held or not self.is_written:
+            return False
+        return telling.needless() is None
 
     def wait(self, clock: Clock) -> float:
-        """Seconds until the next attempt."""
-        return self.owned.wait(self, clock)
+        """Seconds until the next attempt, from when it was first asked on by both clocks: a wall
+        clock that is set back makes nobody wait for longer.
+        """
+        delivery = self.delivery
+        if delivery is None:
+            return 0
+        at = delivery.pending.next_attempt_at
+        by_wall = (at - clock.now_ms()) / 1000
+        now = clock.monotonic()
+        noted = self.owned.noted(self.key)
+        if noted.due[0] != at:
+            noted.due = at, now + by_wall
+        return min(by_wall, noted.due[1] - now)
 
 
 class _Partition:

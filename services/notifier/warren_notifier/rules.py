@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from warren.clock import Clock
 
@@ -10,12 +11,17 @@ from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.holds import Holds, HoldsAt
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rules:
-    """Routes and channels, and what people ask for at one moment."""
+    """Routes and channels, and what people ask for at one moment (Unix milliseconds)."""
 
     router: Router
-    holds: HoldsAt
+    asked: Holds
+    at: int
+
+    @cached_property
+    def holds(self) -> HoldsAt:
+        return self.asked.at(self.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +33,4 @@ class Rulebook:
     clock: Clock
 
     def now(self) -> Rules:
-        return Rules(self.router, self.holds.at(self.clock.now_ms()))
+        return Rules(self.router, self.holds, self.clock.now_ms())

@@ -13,7 +13,7 @@ from warren.words import visible
 
 from warren_notifier.decide import decide
 from warren_notifier.delivery.records import Records
-from warren_notifier.inputs import Attempted, Begun, MayArrive, NotSent
+from warren_notifier.inputs import Attempted, Begun, Effect, MayArrive, NotSent, PutOff
 from warren_notifier.owned import Line, Owned, OwnedSubjects
 from warren_notifier.rules import Rulebook
 from warren_notifier.state.delivery import Delivery, Ended, Step
@@ -52,14 +52,18 @@ class Outcomes:
         self._redaction = redaction
         self._clock = clock
 
-    def ended(self, one: Ended) -> Record:
-        """The audit of a delivery that ended without an attempt, to be written with the state."""
-        _show(one.delivery, one.step, failed=False)
-        return self._records.audit(one.delivery, one.step, self._clock.now_ms(), None)
-
-    def put_off(self, delivery: Delivery, why: str) -> Record:
-        """The audit of a delivery that is put off, to be written with the state."""
-        step = Step(delivery.pending, "silenced", self._fit_to_show(why))
+    def audit(self, owned: Owned, effect: Effect) -> Record | None:
+        """The audit of what ended without an attempt, or is put off, to be written with the state;
+        None of other effects.
+        """
+        match effect:
+            case Ended(delivery):
+                step = effect.step
+            case PutOff(delivery, why):  # it is written anew when it is let go
+                owned.noted(delivery.key).written = None
+                step = Step(delivery.pending, "silenced", self._fit_to_show(why))
+            case _:
+                return None
         _show(delivery, step, failed=False)
         return self._records.audit(delivery, step, self._clock.now_ms(), None)
 
@@ -72,7 +76,7 @@ class Outcomes:
         if telling is None or delivery is None or telling.is_held:
             return None
         uncertain = telling.told.uncertain
-        is_written = telling.is_sent_at_once or delivery.pending.kind == "resolved"
+        is_written = line.owned.is_sent_at_once(delivery) or delivery.pending.kind == "resolved"
         if not is_written and not uncertain:
             self._decide(line.owned, MayArrive(delivery))
             if self._owned.owns(delivery):
@@ -92,7 +96,9 @@ class Outcomes:
         delivery, step = attempt.delivery, attempt.step
         if step.outcome == "failed" and self._replaced(delivery):
             step = replace(step, outcome="superseded", detail=f"{step.detail}; {REPLACED}")
-        step = replace(step, detail=self._fit_to_show(step.detail))
+        detail = self._fit_to_show(step.detail)
+        if detail != step.detail:
+            step = replace(step, detail=detail)
         failed = step.outcome in ("refused", "given_up")
         _show(delivery, step, failed)
         now = self._clock.now_ms()
@@ -103,16 +109,20 @@ class Outcomes:
         if not self._owned.owns(delivery):  # its partition went to another notifier meanwhile
             return
         owned = self._owned.of(delivery.partition, delivery.subject)
-        ended = self._decide(owned, replace(attempt, step=step))
+        attempt = attempt if step is attempt.step else replace(attempt, step=step)
+        ended = self._decide(owned, attempt)
         owned.line(delivery).wait(self._clock)  # from now on, whatever becomes of the wall clock
         settled = self._owned.forget_settled(owned)
         await self._writer.write([*ended, self._records.state(owned, settled=settled)])
 
     def _decide(self, owned: Owned, given: Attempted | Begun | MayArrive | NotSent) -> list[Record]:
-        """Takes over what an attempt leads to; audits of deliveries that it ended."""
-        decided = decide(owned.state, given, self._rulebook.now(), self._clock.now_ms())
+        """Takes over what an attempt leads to; audits of what it ended, or put off."""
+        rules = self._rulebook.now()
+        decided = decide(owned.state, given, rules, rules.at)
         owned.put(decided.subject)
-        return [self.ended(one) for one in decided.effects if isinstance(one, Ended)]
+        if not decided.effects:
+            return []
+        return [audit for one in decided.effects if (audit := self.audit(owned, one)) is not None]
 
     def _replaced(self, delivery: Delivery) -> bool:
         return self._owned.owns(delivery) and self._owned.holding(delivery) is None

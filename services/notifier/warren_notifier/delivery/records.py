@@ -94,7 +94,7 @@ class Records:
         """The state as it is now, for `warren.notifier-state`; a tombstone once it is settled."""
         subject = owned.subject
         key = f"{subject.cluster}|{subject.group}|{subject.event_type}".encode()
-        value = None if settled else to_store(owned.state).to_bytes()
+        value = None if settled else to_store(owned.state, owned.is_sent_at_once).to_bytes()
         owned.stored_bytes = len(value or b"")
         return Record(NOTIFIER_STATE.full_name(self.prefix), owned.partition, key, value)
 

@@ -136,7 +136,7 @@ class Worker:
         """Takes the head of a queue one attempt further."""
         line = queue.head
         telling = line.telling
-        if telling is None:
+        if telling is None or telling.delivery is None:
             return
         if telling.is_held:  # it comes back when it is let go
             queue.lines.remove(line)
@@ -149,7 +149,7 @@ class Worker:
         if needless is not None:
             await self._attempts.without(needless)
             return
-        if line.digest is not None:
+        if telling.told.digest is not None:
             # The digest says when, and what it led to.
             for attempted in await self._join_digest(queue):
                 await self._attempts.record(attempted)
@@ -158,7 +158,7 @@ class Worker:
         if wait > 0:
             await self._sleep(wait)
             return  # the clock decides again
-        tried = line.delivery is not None and line.delivery.pending.attempts > 0
+        tried = telling.delivery.pending.attempts > 0
         async with self._slots.turn(lambda: line.can_be_told, tried=tried) as wanted:
             if not wanted:
                 return  # what it is to know has changed while it waited

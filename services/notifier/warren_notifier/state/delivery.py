@@ -11,6 +11,10 @@ from warren.contracts import DeliveryOutcome, PendingDelivery
 from warren_notifier.routing.change import Subject
 
 _numbers = count()
+_number = partial(next, _numbers)
+
+Key = tuple[str, str]
+"""Incident and channel."""
 
 
 @dataclass(slots=True)
@@ -29,7 +33,11 @@ class Delivery:
     """What the channel said when it took an earlier delivery of the incident."""
     at_most: int | None = None
     """So many news in the message that tells it, for it was in one that was refused; None: any."""
-    number: int = field(default_factory=partial(next, _numbers), compare=False, repr=False)
+    number: int = field(default_factory=_number, compare=False, repr=False)
+
+    @property
+    def key(self) -> Key:
+        return self.pending.incident_id, self.pending.channel
 
     def is_same(self, other: Delivery | None) -> bool:
         """Whether the other one is this delivery, whatever it has come to since."""

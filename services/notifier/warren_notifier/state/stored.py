@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from warren.contracts import NotifierState, Told
 from warren.errors import ContractViolation
 
 from warren_notifier.routing.change import Change, Subject, as_known, read_change
-from warren_notifier.state.delivery import Delivery, Ended
+from warren_notifier.state.delivery import Delivery, Ended, Key
 from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import REPLACED, Key, Telling
+from warren_notifier.state.telling import REPLACED, Telling
 
 
-def to_store(state: SubjectState) -> NotifierState:
-    """The contract's record of a state."""
+def to_store(
+    state: SubjectState, is_sent_at_once: Callable[[Delivery], bool] = lambda _: False
+) -> NotifierState:
+    """The contract's record of a state. `is_sent_at_once`: as soon as that is written."""
     events = {d.pending.event_id: d.event for d in state.deliveries}
     incident = state.incident
     if state.change is not None:
@@ -29,7 +32,7 @@ def to_store(state: SubjectState) -> NotifierState:
         offset=state.offset,
         incident=incident,
         deliveries=[delivery.pending for delivery in state.deliveries],
-        told=[telling.to_store() for telling in state.tellings.values()],
+        told=[telling.to_store(is_sent_at_once) for telling in state.tellings.values()],
         flaps=state.flaps,
         events=events,
     )

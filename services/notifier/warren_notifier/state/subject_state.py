@@ -13,13 +13,15 @@ from warren.contracts import Flaps, OpenIncident, PendingDelivery, Told
 
 from warren_notifier.routing.change import Change, Subject
 from warren_notifier.routing.decisions import Decision
-from warren_notifier.state.delivery import Delivery, Ended
-from warren_notifier.state.telling import Key, Telling
+from warren_notifier.state.delivery import Delivery, Ended, Key
+from warren_notifier.state.telling import Telling
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SubjectState:
-    """One subject's state. `offset`: the newest event that was taken in, -1 for none."""
+    """One subject's state, which nothing changes, as a telling. `offset`: the newest event that was
+    taken in, -1 for none.
+    """
 
     partition: int
     subject: Subject
@@ -67,7 +69,7 @@ class SubjectState:
 
     def telling(self, delivery: Delivery) -> Telling | None:
         """The telling that a delivery belongs to, even if a newer delivery has replaced it."""
-        return self.tellings.get((delivery.pending.incident_id, delivery.pending.channel))
+        return self.tellings.get(delivery.key)
 
     def holds(self, delivery: Delivery) -> bool:
         """Whether a delivery is still pending."""
@@ -140,7 +142,7 @@ class SubjectState:
         kept = {
             key: telling
             for key, telling in self.tellings.items()
-            if telling.told.incident_id == incident or telling.delivery or telling.in_flight
+            if key[0] == incident or telling.delivery or telling.in_flight
         }
         return self if len(kept) == len(self.tellings) else self._with(kept)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from warren.contracts import Told
 
-from warren_notifier.state.delivery import Delivery, Ended, Step
+from warren_notifier.state.delivery import Delivery, Ended, Key, Step
 
 NOT_OPENED = "its opening did not arrive, so nobody awaits the end"
 FLAPS = "the group flaps, and newer news replace it"
@@ -15,20 +16,18 @@ REPLACED = "newer news replace it"
 NOT_LOOKED_AFTER = "nobody looks after the incident any more"
 LOOKED_AFTER = "somebody looks after the incident, and need not be reminded"
 
-Key = tuple[str, str]
-"""Incident and channel."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Telling:
-    """There is work as long as there is a `delivery`. A newer one replaces it, unsent or not."""
+    """There is work as long as there is a `delivery`. A newer one replaces it, unsent or not.
+
+    Nothing changes a telling; frozen it would take three times as long to make.
+    """
 
     told: Told
     delivery: Delivery | None = None
     in_flight: Delivery | None = None
     """The delivery of an attempt that is under way; it may have been replaced since."""
-    at_once: bool = False
-    """Whether a free slot awaits `delivery`: what is written of it then says that it may arrive."""
 
     @property
     def key(self) -> Key:
@@ -44,31 +43,16 @@ class Telling:
         """Whether its delivery is put off: it is in no queue, and nothing of it is sent."""
         return self.delivery is not None and self.delivery.pending.held is not None
 
-    @property
-    def is_sent_at_once(self) -> bool:
-        """Whether a first attempt follows when the delivery is written, so that it may arrive
-        though nothing else is.
-        """
-        pending = self.delivery.pending if self.delivery is not None else None
-        return (
-            pending is not None
-            and self.at_once
-            and not pending.attempts
-            and not self.is_held
-            and self.told.digest is None
-            and pending.next_attempt_at <= pending.accepted_at
-        )
-
     def knowing(self, **fields: object) -> Telling:
         """With other fields of what the channel knows."""
         told = self.told.model_copy(update=fields)
-        return Telling(told, self.delivery, self.in_flight, self.at_once)
+        return Telling(told, self.delivery, self.in_flight)
 
     def pending(self, **fields: object) -> Telling:
         """With other fields of what is pending of its delivery, if there is one."""
         if self.delivery is None:
             return self
-        return Telling(self.told, self.delivery.updated(**fields), self.in_flight, self.at_once)
+        return Telling(self.told, self.delivery.updated(**fields), self.in_flight)
 
     def replaced(self, new: Delivery | None) -> tuple[Telling, list[Ended]]:
         """Makes `new` what the channel is to know next; what ends by that."""
@@ -134,16 +118,15 @@ class Telling:
             delivery = delivery.updated(kind="opened")
         if delivery.receipt != told.receipt:
             delivery = replace(delivery, receipt=told.receipt)
-        return Telling(told, delivery, delivery, self.at_once)
+        return Telling(told, delivery, delivery)
 
     def attempted(
         self,
         delivery: Delivery,
         step: Step,
         now: int,
-        *,
-        uncertain: bool | None,
-        thread: str | None,
+        uncertain: bool | None = None,
+        thread: str | None = None,
     ) -> Telling:
         """What a step of a delivery means for what the channel knows, and is to know next.
 
@@ -157,8 +140,8 @@ class Telling:
         told = self.told.model_copy(update=update)
         if delivery.is_same(self.delivery):
             left = None if step.final else replace(delivery, pending=step.pending)
-            return Telling(told, left, at_once=self.at_once)
-        telling = Telling(told, self.delivery, at_once=self.at_once)
+            return Telling(told, left)
+        telling = Telling(told, self.delivery)
         if telling.delivery is not None and step.outcome != "delivered":
             left_out = telling.delivery.pending.left_out + delivery.pending.left_out + is_news
             return telling.pending(left_out=left_out)
@@ -192,12 +175,12 @@ class Telling:
         heard_at = self.told.heard_at
         return self if heard_at is None else self.knowing(heard_at=max(heard_at - milliseconds, 0))
 
-    def to_store(self) -> Told:
+    def to_store(self, is_sent_at_once: Callable[[Delivery], bool]) -> Told:
         """As `warren.notifier-state` has it: the first attempt may follow at once."""
         first = (
             self.delivery is not None
             and self.delivery.pending.kind not in ("resolved", "acknowledged")
-            and self.is_sent_at_once
+            and is_sent_at_once(self.delivery)
         )
         replaced = None
         if self.in_flight is not None and not self.is_under_way:
