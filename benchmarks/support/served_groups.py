@@ -18,14 +18,12 @@ from warren.garbage import collect_seldom
 from warren.settings import Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.home.asking import AskedOnTopics
-from warren_api.home.forgetting import ForgetRequests
+from warren_api.home.requests import AskedOnTopics, ForgetRequests
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
-from warren_api.model.feed_state import FeedState
-from warren_api.model.minutes import DAY
-from warren_api.model.past import Past
+from warren_api.model.cluster import FeedState
+from warren_api.model.past import DAY, Past
 from warren_api.model.read_model import ReadModel
 from warren_api.server import listen
 from warren_local.ports import free_port

@@ -6,11 +6,10 @@ from warren.clock import SystemClock
 from warren.settings import Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.home.asking import AskedOnTopics
-from warren_api.home.forgetting import ForgetRequests
+from warren_api.home.requests import AskedOnTopics, ForgetRequests
 from warren_api.http.access import Access
 from warren_api.model.archive import Archive
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 from warren_api.model.read_model import ReadModel
 
 from warren_docs.schemas import render

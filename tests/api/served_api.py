@@ -29,11 +29,11 @@ from warren.contracts import (
 from warren.settings import ApiSettings, ClusterSettings, Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext, Asking
-from warren_api.home.forgetting import ForgetRequests
+from warren_api.home.requests import ForgetRequests
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 from warren_api.model.read_model import ReadModel
 from warren_api.server import listen, login_of
 

@@ -14,7 +14,7 @@ from warren.errors import SettingsError
 from warren.metrics import api as metrics
 from warren.settings import ApiSettings, ApiToken
 from warren_api.http.access import Access
-from warren_api.http.refused_tokens import MOST_TOLD, TELL_EVERY, RefusedTokens
+from warren_api.http.access_control import MOST_TOLD, TELL_EVERY, RefusedTokens
 
 READ, ADMIN = new_token(), new_token()
 TOKENS = [

@@ -10,8 +10,8 @@ from api.served_api import NOW, Api, topic
 from warren.contracts import OffsetEvent, group_key
 from warren.errors import PublishFailed
 from warren.settings import HomeSettings
-from warren_api.home.forgetting import ForgetRequests
-from warren_api.model.feed_state import FeedState
+from warren_api.home.requests import ForgetRequests
+from warren_api.model.cluster import FeedState
 
 GROUP = "/v3/kafka/demo/consumer/billing"
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 from api.served_api import NOW, Api, topic
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 
 HOST = socket.gethostname()
 TEXT = "text/plain; charset=utf-8"

@@ -15,9 +15,8 @@ from warren_api.pages.charts import (
     rates,
     status_strip,
 )
-from warren_api.pages.drawn import Drawn
 from warren_api.pages.span import shown
-from warren_api.pages.trends import Trends
+from warren_api.pages.trends import Drawn, Trends
 
 THIS = NOW - NOW % MINUTE_MS
 

@@ -8,7 +8,7 @@ from api.served_api import NOW, Api
 from api.test_clusters import say
 from bs4 import BeautifulSoup
 from warren.contracts import MINUTE_MS
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 
 THIS = NOW - NOW % MINUTE_MS
 HOUR = 60 * MINUTE_MS

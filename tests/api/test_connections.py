@@ -12,7 +12,7 @@ import httpx
 import pytest
 from api.api_process import NOBODY, Service, Start
 from support.waiting import eventually
-from warren_api.http.connections import AT_ONCE, BODY_SECONDS, HEAD_SECONDS, WRITE_SECONDS
+from warren_api.http.serving import AT_ONCE, BODY_SECONDS, HEAD_SECONDS, WRITE_SECONDS
 
 HALF = b"GET /burrow/admin HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 MANY = 2000

@@ -17,9 +17,9 @@ from api.served_api import NOW, Api, served
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
-from warren_api.metrics import routes as metrics
+from warren_api.app import own_api
+from warren_api.metrics import scrape as metrics
 from warren_api.pages import routes as pages
-from warren_api.v1 import routes as v1
 from warren_api.v1.event_stream import EventStream
 
 WITHIN = 0.2  # seconds in which health is told, whatever is asked for
@@ -54,8 +54,8 @@ def address() -> Iterator[str]:
 def described() -> dict[str, Any]:
     """OpenAPI of all that the application serves but Burrow's interface, which takes no text."""
     context, app = Api().context, FastAPI()
-    for interface in (v1, metrics, pages):
-        routes = interface.router(context)
+    for router in (own_api, metrics.router, pages.router):
+        routes = router(context)
         routes.include_in_schema = True
         for route in routes.routes:
             if isinstance(route, APIRoute):

@@ -16,7 +16,7 @@ from api.served_api import NOW, Api, served
 from support.waiting import eventually
 from warren.api_tokens import hash_of, new_token
 from warren.settings import ApiSettings
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 from warren_api.model.status_history import StatusHistory
 from warren_api.v1.event_stream import EventStream, id_of, positions_of
 
@@ -169,7 +169,7 @@ def test_a_question_that_fails_takes_no_place(api: Api, monkeypatch: pytest.Monk
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("of whatever kind")
 
-    monkeypatch.setattr("warren_api.v1.routes.events.matcher", fails)
+    monkeypatch.setattr("warren_api.v1.events.matcher", fails)
     answers = [api.get("/api/v1/events").status_code for _ in range(3)]
     assert answers == [500] * 3
 

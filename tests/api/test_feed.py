@@ -30,7 +30,7 @@ from warren.settings import HomeSettings
 from warren_api.home import cluster as home_cluster
 from warren_api.home import feed as feed_module
 from warren_api.home.feed import LOOK_AGAIN_SECONDS, QUIET_SECONDS, Feed
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 from warren_api.model.read_model import ReadModel
 
 

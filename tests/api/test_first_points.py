@@ -7,7 +7,7 @@ import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api, lag_event, topic
 from warren.contracts import MINUTE_MS
-from warren_api.pages.first_points import first_points
+from warren_api.pages.group_sections import first_points
 from warren_core.evaluation.packed_windows import Commits, pack_commits
 
 PATH = "/groups/demo/young"

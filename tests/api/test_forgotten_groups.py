@@ -15,7 +15,7 @@ from warren.clock import SystemClock
 from warren.contracts import OffsetEvent
 from warren.settings import HomeSettings, Settings
 from warren_api.home.feed import Feed
-from warren_api.home.forgetting import ForgetRequests
+from warren_api.home.requests import ForgetRequests
 
 GROUP = "/v3/kafka/prod/consumer/billing"
 NOW = SystemClock().now_ms()

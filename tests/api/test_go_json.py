@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from warren_api.burrow.go_json import float32, go_json
+from warren_api.burrow.answers import float32, go_json
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from api.read_pages import NONE, cells, page, text
 from api.served_api import NOW, Api
 from warren.contracts import MINUTE_MS
-from warren_api.model.incidents import incidents
-from warren_api.pages.flapping import Flapping, folded
+from warren_api.model.status_history import incidents
+from warren_api.pages.incidents import Flapping, folded
 
 HOUR = 60 * MINUTE_MS
 THIS = NOW - NOW % MINUTE_MS

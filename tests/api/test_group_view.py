@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from api.served_api import CAUGHT_UP, freshness_event, lag_event, late, topic
 from warren_api.model.freshness import GroupFreshness
-from warren_api.model.group import Edge, GroupView, PartitionRow, StatusSince
+from warren_api.model.group import GroupView, StatusSince
+from warren_api.model.partitions import Edge, PartitionRow
 
 
 def test_columns_become_rows_by_topic_and_number() -> None:

@@ -6,8 +6,7 @@ import itertools
 import re
 
 import pytest
-from warren_api.pages.headline import Part, Standings, headline, spoken
-from warren_api.pages.readers import Readers, readers
+from warren_api.pages.headline import Part, Readers, Standings, headline, readers, spoken
 
 NOW = 1_795_244_400_000
 COUNTS = (0, 1, 2, 1_200)

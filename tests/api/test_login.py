@@ -22,7 +22,7 @@ from support.identity_provider import new_key
 from support.waiting import eventually
 from warren.errors import SettingsError
 from warren.settings import Settings
-from warren_api.login.secrets_watch import SecretsWatch
+from warren_api.login.service import SecretsWatch
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 BEARER = {"Authorization": f"Bearer {ADMIN_TOKEN}", "Accept": "*/*"}

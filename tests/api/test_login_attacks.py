@@ -19,8 +19,8 @@ from joserfc import jwt
 from structlog.testing import capture_logs
 from support.identity_provider import IdentityProvider, new_key
 from warren.words import visible
-from warren_api.login.id_token import public_keys
-from warren_api.login.next_path import next_path
+from warren_api.login.claims import public_keys
+from warren_api.login.cookies import next_path
 
 Claims = dict[str, Any]
 

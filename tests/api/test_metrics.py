@@ -24,12 +24,12 @@ from structlog.testing import capture_logs
 from warren.contracts import group_key
 from warren.metrics import API_FAMILIES
 from warren.metrics.family import DETAILS, ORIGINS, Detail, Family
-from warren_api.metrics import routes as metrics_route
+from warren_api.metrics import scrape as metrics_route
 from warren_api.metrics.exposition import SampleLines, row_lines
-from warren_api.metrics.extent import Extent
+from warren_api.metrics.scrape import Extent
 from warren_api.metrics.scrape import scrape as all_series
 from warren_api.metrics.series import Collected, Samples
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 
 
 @pytest.fixture

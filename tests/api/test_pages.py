@@ -9,7 +9,7 @@ from api.read_pages import NONE, STOPPED, cells, fill, page, row_of, text
 from api.served_api import NOW, Api, late, paced, topic
 from warren.contracts import Acknowledgement, ClusterEvent
 from warren.settings import ApiSettings, SavedFilter
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 from warren_api.pages.overview import GROUPS_SHOWN
 from warren_api.pages.routes import STATIC
 

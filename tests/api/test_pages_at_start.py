@@ -6,7 +6,7 @@ import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api
 from warren.contracts import Silence
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 
 INCIDENT, GROUP, TOPIC = "/incidents/i-1", "/groups/demo/billing", "/topics/demo/orders"
 SILENCE, INCIDENTS = "/silences/s-1", "/incidents"

@@ -5,7 +5,7 @@ import json
 import random
 
 import pytest
-from warren_api.v1.paging import Entry, InvalidCursor, Paging, largest_first
+from warren_api.v1.lists import Entry, InvalidCursor, Paging, largest_first
 
 
 def entries(lags: dict[str, int | None]) -> list[Entry[str]]:

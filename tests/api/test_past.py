@@ -10,7 +10,7 @@ import pytest
 from api.served_api import NOW, Api
 from warren.contracts import MINUTE_MS
 from warren.errors import ContractViolation
-from warren_api.model.minutes import CLUSTER, DAY, GROUP, TOPIC, Minutes
+from warren_api.model.past import CLUSTER, DAY, GROUP, TOPIC, Minutes
 
 THIS = NOW - NOW % MINUTE_MS
 HOUR = 60 * MINUTE_MS

@@ -22,7 +22,7 @@ from support.waiting import eventually
 from warren.errors import SettingsError
 from warren.metrics import api as metrics
 from warren_api.push import batches, otlp, pusher
-from warren_api.push.otlp_data import unit
+from warren_api.push.otlp import unit
 from warren_local.ports import free_port
 
 Samples = dict[str, dict[Labels, float]]

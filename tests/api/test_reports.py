@@ -9,7 +9,7 @@ import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api
 from warren.settings import ApiSettings
-from warren_api.http.headers import CONTENT_SECURITY_POLICY
+from warren_api.http.middleware import CONTENT_SECURITY_POLICY
 
 REPORT = "<!doctype html><style>p { color: red }</style><p>a report"
 

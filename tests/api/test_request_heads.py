@@ -12,7 +12,7 @@ from api.served_api import Api, served
 from support.faulty_heads import SECONDS, answers, faulty_requests, is_refused_once, statuses
 from warren.api_tokens import hash_of
 from warren.settings import ApiSettings, ApiToken
-from warren_api.http.limits import LARGEST_BODY
+from warren_api.http.middleware import LARGEST_BODY
 
 Address = tuple[str, int]
 OPEN = b"/burrow/admin"

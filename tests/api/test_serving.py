@@ -15,9 +15,8 @@ from api.served_api import Api, served
 from support.waiting import eventually
 from warren.metrics.family import Family
 from warren_api.http import serving
-from warren_api.http.connections import Connection
-from warren_api.http.serving import THREADS
-from warren_api.metrics import routes as metrics_route
+from warren_api.http.serving import THREADS, Connection
+from warren_api.metrics import scrape as metrics_route
 from warren_api.metrics.exposition import SampleLines, row_lines
 from warren_api.metrics.series import Collected, Samples
 

@@ -15,8 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from warren.clock import ManualClock
 from warren.contracts import group_key
-from warren_api.http.revalidation import Revalidation
-from warren_api.http.shared_fragments import KEPT, SharedFragments
+from warren_api.http.pages_kept import KEPT, Revalidation, SharedFragments
 
 
 class Counted:

@@ -11,14 +11,13 @@ from starlette.types import Message, Scope
 from support.waiting import until
 from warren.clock import ManualClock
 from warren_api.burrow.errors import refusal
-from warren_api.http.callers import Caller, Holder, Person
-from warren_api.http.connections import Connection, Connections
+from warren_api.http.callers import Caller, Holder, Person, Shares, site_of
 from warren_api.http.places import InLine, Places
-from warren_api.http.shares import Shares, site_of
-from warren_api.login.attempts import Attempt
-from warren_api.login.errors import LoginFailed, ProviderAway
+from warren_api.http.serving import Connection, Connections
+from warren_api.login.claims import LoginFailed, ProviderAway
+from warren_api.login.cookies import Attempt
 from warren_api.login.service import AT_A_TIME, LONGEST_LINE
-from warren_api.v1.stream_places import StreamPlaces
+from warren_api.v1.events import StreamPlaces
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from warren.api_tokens import hash_of
 from warren.contracts import Acknowledgement, Silence
 from warren.errors import PublishFailed
 from warren.settings import ApiSettings, ApiToken
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 
 SILENCES = "/api/v1/silences"
 HOUR = 3_600_000

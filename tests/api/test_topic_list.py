@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from api.read_pages import NONE, cells, page, text
 from api.served_api import Api, paced, topic
-from warren_api.model.feed_state import FeedState
-from warren_api.pages.topic_list import TOPICS_SHOWN
+from warren_api.model.cluster import FeedState
+from warren_api.pages.lists import TOPICS_SHOWN
 
 
 @pytest.fixture

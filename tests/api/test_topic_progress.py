@@ -4,8 +4,7 @@ from typing import Any
 
 from api.served_api import CAUGHT_UP, NOW, freshness_event, lag_event, paced, topic
 from warren.contracts import TopicsEvent
-from warren_api.model.topic_progress import TopicProgress
-from warren_api.model.topics import TopicIndex
+from warren_api.model.topics import TopicIndex, TopicProgress
 
 SECOND = 1_000
 

@@ -7,7 +7,7 @@ from api.read_pages import cells, page, row_of, text
 from api.scraped import scrape
 from api.served_api import NOW, Api
 from api.test_clusters import say
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -6,7 +6,7 @@ import pytest
 from api.served_api import CAUGHT_UP, NOW, Api, late, topic
 from structlog.testing import capture_logs
 from warren.settings import Settings
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 
 INCIDENT = {"id": "5b6a", "opened_at": NOW - 60_000}
 WHY = "t/1: 5 commits, all of offset 100; 7 records behind"

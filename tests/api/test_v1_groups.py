@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from api.served_api import NOW, Api, late, paced, topic
 from warren.settings import ObjectiveSettings, Settings
-from warren_api.model.feed_state import FeedState
-from warren_api.v1.models import Groups
+from warren_api.model.cluster import FeedState
+from warren_api.v1.group_bodies import Groups
 
 MINUTE = 60_000
 

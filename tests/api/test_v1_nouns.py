@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, Api, late, paced, topic
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 
 MINUTE = 60_000
 

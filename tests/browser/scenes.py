@@ -13,7 +13,7 @@ from warren.settings import (
     SavedFilter,
     Settings,
 )
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 
 HOUR = 60 * MINUTE_MS
 OPENED = NOW - 41 * MINUTE_MS

@@ -11,7 +11,7 @@ from api.served_api import NOW, late, topic
 from playwright.sync_api import Browser, Page, expect
 from support.browser import Site
 from warren.contracts import Silence
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 
 STOPPED = {"status": "STOP", "lag": 12_345, "committed_at": NOW - 252_000, "log_end": 12_445}
 HOUR = 3_600_000

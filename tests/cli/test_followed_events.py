@@ -13,7 +13,7 @@ from api.served_api import Api, served
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from support.waiting import eventually
 from warren.clock import SystemClock
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 
 pytestmark = pytest.mark.usefixtures("alone")
 STREAM = "/api/v1/events"

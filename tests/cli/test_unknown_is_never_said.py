@@ -12,16 +12,12 @@ import pytest
 from pydantic import BaseModel
 from rich.console import Console, RenderableType
 from warren_api.v1 import examples
-from warren_api.v1.models import (
-    ClusterSummary,
-    GroupDetail,
-    GroupSummary,
-    IncidentView,
-    SilenceView,
-    TopicDetail,
-    TopicSummary,
-)
-from warren_api.v1.models.notifications import NotificationView, PendingView
+from warren_api.v1.clusters import ClusterSummary
+from warren_api.v1.group_bodies import GroupDetail, GroupSummary
+from warren_api.v1.group_parts import IncidentView
+from warren_api.v1.notifications import NotificationView, PendingView
+from warren_api.v1.silences import SilenceView
+from warren_api.v1.topics import TopicDetail, TopicSummary
 from warren_cli.display.screens import change_line
 from warren_cli.display.status_table import status_table
 from warren_cli.resources import catalogue, descriptions

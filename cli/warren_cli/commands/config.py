@@ -69,7 +69,7 @@ def check(
 def _check_login(oidc: OidcSettings, *, connect: bool) -> int:
     """1 when the provider was asked and does not answer as it should."""
     # With them come libraries that no other command needs.
-    from warren_api.login.errors import ProviderAway
+    from warren_api.login.claims import ProviderAway
     from warren_api.login.provider import Provider
     from warren_api.login.service import CALLBACK, LOGGED_OUT
 

@@ -4,31 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
+from warren_api.burrow import admin, config, v3
 from warren_api.burrow import errors as burrow_errors
-from warren_api.burrow import routes as burrow
 from warren_api.context import ApiContext
 from warren_api.http.access import Access
 from warren_api.http.access_control import AccessControl
 from warren_api.http.errors import Errors
-from warren_api.http.headers import ResponseHeaders
-from warren_api.http.limits import RequestLimits
+from warren_api.http.middleware import (
+    RequestLimits,
+    RequestMetrics,
+    ResponseHeaders,
+    UnreadBodies,
+)
+from warren_api.http.names import RawPathRouting
+from warren_api.http.pages_kept import Revalidation, SharedFragments
 from warren_api.http.places import InLine, Places
-from warren_api.http.raw_path import RawPathRouting
-from warren_api.http.request_metrics import RequestMetrics
-from warren_api.http.revalidation import Revalidation
-from warren_api.http.shared_fragments import SharedFragments
-from warren_api.http.unread_bodies import UnreadBodies
-from warren_api.metrics import routes as metrics
+from warren_api.metrics import scrape
 from warren_api.pages import routes as pages
 from warren_api.pages.errors import PageErrors
+from warren_api.v1 import (
+    clusters,
+    events,
+    groups,
+    history,
+    incidents,
+    notifications,
+    openapi,
+    silences,
+    topics,
+)
 from warren_api.v1 import errors as v1_errors
-from warren_api.v1 import openapi
-from warren_api.v1 import routes as v1
+from warren_api.v1.lists import Paging
 
 if TYPE_CHECKING:
     from warren_api.login.service import Login
@@ -45,7 +56,8 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
         redoc_url=None,
         redirect_slashes=False,
     )
-    for router in (burrow.router, v1.router, metrics.router, pages.router):
+    interfaces = (v3.router, config.router, admin.router, own_api, scrape.router, pages.router)
+    for router in interfaces:
         app.include_router(router(context))
     if login is not None:
         from warren_api.pages.login import router as login_pages  # with it come its libraries
@@ -79,3 +91,21 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
     app.add_middleware(RawPathRouting)
     app.add_middleware(UnreadBodies)
     return app
+
+
+def own_api(context: ApiContext) -> APIRouter:
+    """`/api/v1`, one module per noun."""
+    routes, paging = APIRouter(prefix="/api/v1"), Paging()
+    for noun in (
+        clusters.router(context),
+        groups.router(context, paging),
+        topics.router(context, paging),
+        history.router(context),
+        incidents.router(context, paging),
+        notifications.router(context, paging),
+        silences.router(context),
+        events.router(context),
+        v1_errors.router(),
+    ):
+        routes.include_router(noun)
+    return routes

@@ -20,8 +20,8 @@ from warren.silences import group_matcher
 
 from warren_api.context import ApiContext
 from warren_api.http.callers import Asker
-from warren_api.http.patterns import BUDGET
-from warren_api.model.incidents import IncidentRecord, incidents
+from warren_api.http.names import BUDGET
+from warren_api.model.status_history import IncidentRecord, incidents
 
 log = structlog.get_logger(__name__)
 

@@ -12,15 +12,12 @@ from warren.settings import Settings
 from warren.silences import InForce
 
 from warren_api.model.archive import Archive
-from warren_api.model.cluster import ClusterView
-from warren_api.model.doubts import Doubts, doubts, group_doubts
-from warren_api.model.feed_state import FeedState
-from warren_api.model.group import GroupView
+from warren_api.model.cluster import ClusterView, FeedState
+from warren_api.model.group import GroupView, Verdict
 from warren_api.model.group_views import Standing
 from warren_api.model.membership import Membership
 from warren_api.model.read_model import ReadModel
-from warren_api.model.shown_status import Verdict
-from warren_api.model.verdict import believed_from, verdict
+from warren_api.model.verdict import Doubts, believed_from, doubts, group_doubts, verdict
 
 Verdicts = Callable[[GroupView], Verdict]
 

@@ -1,21 +1,21 @@
 """A group as a row of the overview: how it was judged, and what people have to do with it; or, of
-one without a verdict, what else is known.
+one without a verdict, what else is known. And what is wrong in an incident: while it is open as it
+is now, else as it was told, and when.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
-from warren.contracts import Acknowledgement, Cause, GroupMember, Silence
+from warren.contracts import STATUS_CHANGED, Acknowledgement, Cause, Finding, GroupMember, Silence
 from warren_core.objectives.limits import Limit
 
 from warren_api.context import ApiContext, Notes, Verdicts
-from warren_api.model.broken_now import Said, broken_now
-from warren_api.model.group import BrokenObjective, GroupView
+from warren_api.model.group import BrokenObjective, GroupView, Said, Verdict, broken_now
 from warren_api.model.membership import Membership
-from warren_api.model.shown_status import Verdict
+from warren_api.model.status_history import IncidentRecord
 
 LimitsOf = Callable[[str, str], Sequence[Limit]]
 """Of a group, by cluster and name: what objectives ask of it."""
@@ -181,3 +181,60 @@ class UnjudgedRow:
     @property
     def is_deserted(self) -> bool:
         return not self.members
+
+
+_CLOSING = ("OK", "NOTFOUND")
+
+
+class Wrong(NamedTuple):
+    """`cause`: where anything speaks clearly for one. `at`: when this was said (Unix milliseconds);
+    None: it is so now.
+    """
+
+    sentence: str
+    cause: Cause | None = None
+    at: int | None = None
+
+    @property
+    def action(self) -> str:
+        """What to do; empty where nobody can say."""
+        return (self.cause.action if self.cause else None) or ""
+
+    @property
+    def also(self) -> list[Finding]:
+        """What follows from the cause and is seen, too."""
+        return self.cause.also if self.cause else []
+
+
+def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
+    """`row`: the group as it is now. None where nothing was said."""
+    now = _now(incident, row) if incident.is_open and row is not None else None
+    return now or _told(incident)
+
+
+def _now(incident: IncidentRecord, row: GroupRow) -> Wrong | None:
+    if incident.type != STATUS_CHANGED:
+        mine = [each for each in row.view.broken if each.incident_id == incident.id]
+        if not mine:
+            return None
+        said = row.broken_now(mine[0])
+        return Wrong(said.sentence, at=said.at)
+    event = row.view.event
+    if event.incident is None or event.incident.id != incident.id:
+        return None
+    said_by = row.cause.sentence if row.cause else event.explanation
+    at = None if row.verdict.is_known else event.evaluated_at
+    return Wrong(said_by, row.cause, at) if said_by else None
+
+
+def _told(incident: IncidentRecord) -> Wrong | None:
+    """The last cause; where there is none, the last explanation."""
+    bad = [each for each in reversed(incident.changes) if each.change.status not in _CLOSING]
+    for recorded in bad:
+        cause = recorded.change.cause
+        if cause is not None and cause.is_known:
+            return Wrong(cause.sentence, cause, recorded.at)
+    for recorded in bad:
+        if recorded.change.explanation:
+            return Wrong(recorded.change.explanation, at=recorded.at)
+    return None

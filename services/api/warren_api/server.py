@@ -21,10 +21,9 @@ from warren.standstill_watch import StandstillWatch
 
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.home.asking import AskedOnTopics
 from warren_api.home.feed import Feed
-from warren_api.home.forgetting import ForgetRequests
 from warren_api.home.past_feed import PastFeed
+from warren_api.home.requests import AskedOnTopics, ForgetRequests
 from warren_api.http.access import Access
 from warren_api.http.serving import LISTEN_BACKLOG, HttpServer
 from warren_api.model.archive import Archive
@@ -180,7 +179,7 @@ async def _serve(
 
 
 async def _renew(login: Login, load: Callable[[], Settings]) -> None:
-    from warren_api.login.secrets_watch import LOOK_SECONDS, SecretsWatch
+    from warren_api.login.service import LOOK_SECONDS, SecretsWatch
 
     watch = SecretsWatch(login.settings, load)
     while True:

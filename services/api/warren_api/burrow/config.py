@@ -1,4 +1,4 @@
-"""Warren's settings as Burrow's `/v3/config` shows its own.
+"""`/v3/config`: Warren's settings where Burrow's clients look for Burrow's.
 
 Field names, types and key order: linkedin/Burrow 1.9.5, core/internal/httpserver/structs.go. What
 has no counterpart here is empty, 0 or false. Secrets are not shown: of a webhook only the host, of
@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
+from fastapi import APIRouter, Request, Response
 from pydantic import SecretStr
 from warren.contracts import Status
 from warren.settings import ClusterSettings, KafkaConnection, Settings
 
-from warren_api.burrow.envelope import Body
+from warren_api.burrow import answers
+from warren_api.burrow.answers import Body, error_response, json_response
+from warren_api.context import ApiContext
+from warren_api.http.names import Segment, decoded_path
 
 DEFAULT = "default"
 """Burrow's name for the only module of a kind."""
@@ -22,7 +26,7 @@ TOPIC_REFRESH = 30
 """Seconds after which the collector asks anew which partitions a topic has."""
 
 
-def main(settings: Settings) -> Body:
+def main_body(settings: Settings) -> Body:
     """General, logging, zookeeper and httpserver, in the order of Burrow's answer."""
     return {
         "general": {
@@ -50,7 +54,7 @@ def main(settings: Settings) -> Body:
     }
 
 
-def storage(settings: Settings) -> Body:
+def storage_body(settings: Settings) -> Body:
     rules = settings.evaluation
     return {
         "class-name": "inmemory",
@@ -61,12 +65,12 @@ def storage(settings: Settings) -> Body:
     }
 
 
-def evaluator() -> Body:
+def evaluator_body() -> Body:
     """Statuses are worked out when something is observed, not kept for a time."""
     return {"class-name": "caching", "expire-cache": 0}
 
 
-def cluster(name: str, settings: Settings) -> Body:
+def cluster_body(name: str, settings: Settings) -> Body:
     """Of a cluster that only events have come from nothing is known here."""
     configured = settings.clusters.get(name)
     return {
@@ -78,7 +82,7 @@ def cluster(name: str, settings: Settings) -> Body:
     }
 
 
-def consumers(settings: Settings) -> dict[str, Body]:
+def consumer_bodies(settings: Settings) -> dict[str, Body]:
     """One per cluster that is asked for commits, and another where ZooKeeper is."""
     found: dict[str, Body] = {}
     for name, configured in settings.clusters.items():
@@ -115,7 +119,7 @@ def _zookeeper_consumer(name: str, configured: ClusterSettings) -> Body:
     }
 
 
-def notifier(name: str, settings: Settings) -> Body:
+def notifier_body(name: str, settings: Settings) -> Body:
     """A channel; what Burrow keeps with it, Warren keeps with the route that leads there."""
     channel = settings.notifier.channels[name]
     written = channel.written()
@@ -201,3 +205,80 @@ def _without_secrets(url: SecretStr | str) -> str:
     parts = urlsplit(url.get_secret_value() if isinstance(url, SecretStr) else url)
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}/" if host else ""
+
+
+def router(context: ApiContext) -> APIRouter:
+    routes = APIRouter(prefix="/v3/config", include_in_schema=False)
+    _lists(routes, context)
+    _details(routes, context)
+    return routes
+
+
+def _lists(routes: APIRouter, context: ApiContext) -> None:
+    @routes.get("")
+    async def main(request: Request) -> Response:
+        body = answers.done("main config returned", decoded_path(request.scope))
+        return json_response({**body, **main_body(context.settings)})
+
+    @routes.get("/storage")
+    async def storages(request: Request) -> Response:
+        return _list(request, "storage", [DEFAULT])
+
+    @routes.get("/evaluator")
+    async def evaluators(request: Request) -> Response:
+        return _list(request, "evaluator", [DEFAULT])
+
+    @routes.get("/cluster")
+    async def clusters(request: Request) -> Response:
+        return _list(request, "cluster", context.clusters)
+
+    @routes.get("/consumer")
+    async def consumers(request: Request) -> Response:
+        return _list(request, "consumer", list(consumer_bodies(context.settings)))
+
+    @routes.get("/notifier")
+    async def notifiers(request: Request) -> Response:
+        return _list(request, "notifier", sorted(context.settings.notifier.channels))
+
+
+def _details(routes: APIRouter, context: ApiContext) -> None:
+    settings = context.settings
+
+    @routes.get("/storage/{name}")
+    async def storage(request: Request, name: Segment) -> Response:
+        module = storage_body(settings) if name == DEFAULT else None
+        return _detail(request, "storage", module)
+
+    @routes.get("/evaluator/{name}")
+    async def evaluator(request: Request, name: Segment) -> Response:
+        return _detail(request, "evaluator", evaluator_body() if name == DEFAULT else None)
+
+    @routes.get("/cluster/{name}")
+    async def cluster(request: Request, name: Segment) -> Response:
+        return cluster_detail(request, context, name)
+
+    @routes.get("/consumer/{name}")
+    async def consumer(request: Request, name: Segment) -> Response:
+        return _detail(request, "consumer", consumer_bodies(settings).get(name))
+
+    @routes.get("/notifier/{name}")
+    async def notifier(request: Request, name: Segment) -> Response:
+        is_there = name in settings.notifier.channels
+        return _detail(request, "notifier", notifier_body(name, settings) if is_there else None)
+
+
+def cluster_detail(request: Request, context: ApiContext, name: str, **more: Body) -> Response:
+    """The same at `/v3/kafka/{cluster}`, which has `more`, and `/v3/config/cluster/{cluster}`."""
+    module = cluster_body(name, context.settings) if name in context.clusters else None
+    return _detail(request, "cluster", module, **more)
+
+
+def _list(request: Request, coordinator: str, modules: Sequence[str]) -> Response:
+    return json_response(answers.module_list(coordinator, modules, decoded_path(request.scope)))
+
+
+def _detail(request: Request, coordinator: str, module: Body | None, **more: Body) -> Response:
+    if module is None:
+        return error_response(request, 404, f"{coordinator} module not found")
+    path = decoded_path(request.scope)
+    return json_response({**answers.module_detail(coordinator, module, path), **more})

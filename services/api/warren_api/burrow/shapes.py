@@ -5,12 +5,11 @@ Facts from linkedin/Burrow: core/protocol/{evaluator,storage}.go.
 
 from __future__ import annotations
 
-from warren_api.burrow.envelope import Body
-from warren_api.burrow.go_json import float32
-from warren_api.model import burrow_status
+from warren_api.burrow.answers import Body, float32
+from warren_api.model import group
 from warren_api.model.cluster import ClusterView
-from warren_api.model.group import Edge, GroupView, PartitionRow
-from warren_api.model.windows import Slots, windows
+from warren_api.model.group import GroupView
+from warren_api.model.partitions import Edge, PartitionRow, Slots, windows
 
 
 def cluster_state(view: ClusterView) -> Body:
@@ -34,12 +33,12 @@ def group_status(view: GroupView, *, all_partitions: bool) -> Body:
     partitions = (
         row
         for row in view.partitions
-        if all_partitions or burrow_status.partition_status(row.status) != "OK"
+        if all_partitions or group.partition_status(row.status) != "OK"
     )
     return {
         "cluster": view.cluster,
         "group": view.group,
-        "status": burrow_status.group_status(view),
+        "status": group.group_status(view),
         "complete": float32(view.event.complete),
         "partitions": [_partition(row) for row in partitions],
         "partition_count": view.partition_count,
@@ -77,7 +76,7 @@ def _partition(row: PartitionRow) -> Body:
         "topic": row.topic,
         "partition": row.partition,
         **_owner(row),
-        "status": burrow_status.partition_status(row.status),
+        "status": group.partition_status(row.status),
         "start": _offset(row.start),
         "end": _offset(row.end),
         "current_lag": row.known_lag,

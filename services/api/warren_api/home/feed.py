@@ -43,7 +43,7 @@ from warren.standstill import Turns
 
 from warren_api.home.cluster import HomeCluster
 from warren_api.home.newest_changes import NewestChanges
-from warren_api.model.feed_state import FeedState
+from warren_api.model.cluster import FeedState
 from warren_api.model.group_views import GroupName
 from warren_api.model.read_model import ReadModel
 

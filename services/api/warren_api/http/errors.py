@@ -18,8 +18,8 @@ from starlette.routing import Match
 from starlette.types import Scope
 from warren.patterns import PatternTooCostly
 
+from warren_api.http.names import decoded_path
 from warren_api.http.problem import ProblemKind, problem
-from warren_api.http.raw_path import decoded_path
 
 log = structlog.get_logger(__name__)
 

@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from warren_api.http.access import OPEN_PATHS, READING
 from warren_api.http.access_control import LOGIN_PATHS
+from warren_api.http.callers import Shares, site_of
 from warren_api.http.errors import Refusal
 from warren_api.http.problem import ProblemKind
-from warren_api.http.shares import Shares, site_of
 
 PLACES = 4
 LONGEST_LINE = 1000

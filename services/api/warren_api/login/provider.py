@@ -18,8 +18,7 @@ from warren.clock import Clock
 from warren.errors import SettingsError
 from warren.settings import OidcSettings
 
-from warren_api.login.errors import ProviderAway
-from warren_api.login.id_token import public_keys
+from warren_api.login.claims import ProviderAway, public_keys
 
 log = structlog.get_logger(__name__)
 

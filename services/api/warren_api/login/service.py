@@ -1,9 +1,11 @@
-"""Logging in and out: authorization code flow with PKCE, state and nonce."""
+"""Logging in and out: authorization code flow with PKCE, state and nonce; and secrets that change
+while the API runs, in files that settings name mostly.
+"""
 
 from __future__ import annotations
 
 import secrets as random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -12,23 +14,68 @@ from authlib.oauth2.auth import ClientAuth
 from authlib.oauth2.rfc6749.parameters import prepare_grant_uri, prepare_token_request
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from warren.clock import Clock
-from warren.settings import OidcSettings
+from warren.errors import SettingsError
+from warren.settings import OidcSettings, Settings
 from warren.settings.oidc import secret_lines
 
-from warren_api.http.callers import Person
+from warren_api.http.callers import Person, site_of
 from warren_api.http.places import Places
-from warren_api.http.shares import site_of
-from warren_api.login.attempts import Attempt, Attempts
-from warren_api.login.claims import LONGEST_SUBJECT, claim_at, cleaned, name_of, role_of
-from warren_api.login.cookies import Jar
-from warren_api.login.errors import LoginFailed, ProviderAway, UnknownKey
-from warren_api.login.id_token import Expected, verified_claims
-from warren_api.login.next_path import next_path
+from warren_api.login.claims import (
+    LONGEST_SUBJECT,
+    Expected,
+    LoginFailed,
+    ProviderAway,
+    UnknownKey,
+    claim_at,
+    cleaned,
+    name_of,
+    role_of,
+    verified_claims,
+)
+from warren_api.login.cookies import LONGEST_COOKIE, Attempt, Attempts, Jar, Sessions, next_path
 from warren_api.login.provider import Provider
-from warren_api.login.sealing import LONGEST
-from warren_api.login.sessions import Sessions
 
 log = structlog.get_logger(__name__)
+
+LOOK_SECONDS = 10.0  # between two looks
+
+
+class SecretsWatch:
+    """Looks at the settings each time it is told to. What was found is taken up once it has stayed
+    the same from one look to the next: a file may be half written.
+    """
+
+    def __init__(self, settings: OidcSettings, load: Callable[[], Settings]) -> None:
+        self._in_force = self._seen = _secrets(settings)
+        self._load = load
+        self._refused = ""
+
+    def look(self) -> OidcSettings | None:
+        """Settings whose secrets are to be taken up; None when there is nothing to do. Blocks."""
+        try:
+            found = self._load().api.oidc
+        except SettingsError as error:
+            if str(error) != self._refused:
+                log.error("settings refused, those before stay in force", problem=str(error))
+            self._refused = str(error)
+            return None
+        self._refused = ""
+        if found is None:
+            return None
+        seen, self._seen = self._seen, _secrets(found)
+        if self._seen != seen or seen == self._in_force:
+            return None
+        self._in_force = seen
+        log.info("new secrets taken up", setting="api.oidc")
+        return found
+
+
+def _secrets(settings: OidcSettings) -> tuple[str, str]:
+    return (
+        settings.client_secret.get_secret_value(),
+        settings.session_secret.get_secret_value(),
+    )
+
 
 CALLBACK = "/login/callback"
 LOGGED_OUT = "/logged-out"
@@ -229,7 +276,7 @@ class Login:
 
     def _hint(self, token: str) -> list[str]:
         """The ID token, for the logout alone: with it the provider need not ask whose it is."""
-        if len(token) > LONGEST - 200:
+        if len(token) > LONGEST_COOKIE - 200:
             return []
         return [self._jar.set(HINT, token, int(self.settings.session), "/logout")]
 

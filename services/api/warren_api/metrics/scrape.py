@@ -1,21 +1,85 @@
-"""All series of one scrape or push, made from the read model: what is gone there is gone here."""
+"""`/metrics`: Burrow's series, Kafka Lag Exporter's, Tesla's, ours, and the API's own, made from
+the read model; what is gone there is gone here. Of very many series less is served by default.
+
+Prometheus' text format or OpenMetrics, as the client asks. `?name[]=…` gives only those families,
+as Prometheus' own client libraries do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import NamedTuple
 
+import structlog
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+from prometheus_client.exposition import choose_encoder
+from warren.metrics import api as metrics
 from warren.metrics import api_families as families
-from warren.metrics.family import Family
+from warren.metrics.family import ORIGINS, Detail, Family, Origin
+from warren.settings import ApiSettings
 
 from warren_api.context import ApiContext
-from warren_api.metrics.burrow_series import burrow_series
-from warren_api.metrics.exposition import SampleLines, row_lines
-from warren_api.metrics.extent import Extent
-from warren_api.metrics.freshness_series import freshness_series, tesla_series
-from warren_api.metrics.group_series import group_series
-from warren_api.metrics.lag_exporter_series import lag_exporter_series
+from warren_api.metrics.adopted_series import burrow_series, lag_exporter_series
+from warren_api.metrics.exposition import SampleLines, chunked, gzipped, head, row_lines
+from warren_api.metrics.group_series import freshness_series, group_series, tesla_series
 from warren_api.metrics.series import Block, Blocks, Collected, Series, Snapshot, Wanted
 from warren_api.model.cluster import STATES, ClusterView
+
+log = structlog.get_logger(__name__)
+
+_AGAIN_BELOW = 0.5  # of the limit: series do not come and go with a few partitions
+_ALL = frozenset(ORIGINS)
+_OURS: frozenset[Origin] = frozenset(("warren",))
+
+
+class Extent(NamedTuple):
+    """How fine series of groups are, and whose names they have."""
+
+    detail: Detail
+    origins: Set[Origin]
+
+    def has(self, family: Family) -> bool:
+        return family.origin in self.origins and family.is_within(self.detail)
+
+
+class Extents:
+    """The extent by what there is. Used by many threads: two that decide at once decide alike."""
+
+    def __init__(self, api: ApiSettings, *, is_told: bool = True) -> None:
+        """`is_told`: whether the log and a metric say when series are left out."""
+        self._api = api
+        self._is_reduced = False
+        self._is_told = is_told
+        if is_told:
+            metrics.API_METRICS_REDUCED.set(0)
+
+    def of(self, partitions: int) -> Extent:
+        """`partitions`: of all groups together. Says so once when series are left out."""
+        limit = self._api.metrics_partitions
+        reduced = partitions > (limit * _AGAIN_BELOW if self._is_reduced else limit)
+        if reduced != self._is_reduced:
+            self._is_reduced = reduced
+            if self._is_told:
+                self._tell(partitions)
+        chosen = self._api.metrics_origins
+        return Extent(
+            self._api.metrics_detail or ("topic" if reduced else "partition"),
+            (_OURS if reduced else _ALL) if chosen is None else frozenset(chosen),
+        )
+
+    def _tell(self, partitions: int) -> None:
+        if self._api.metrics_detail and self._api.metrics_origins is not None:
+            return  # nothing is by default
+        metrics.API_METRICS_REDUCED.set(int(self._is_reduced))
+        log.warning(
+            "/metrics leaves series out by default: they would be very many"
+            if self._is_reduced
+            else "/metrics has all series again",
+            partitions=partitions,
+            limit=self._api.metrics_partitions,
+            settings="api.metrics_detail, api.metrics_origins, api.metrics_partitions",
+        )
 
 
 def scrape(
@@ -76,3 +140,45 @@ _CLUSTERS: list[Series[tuple[ClusterView, str]]] = [
         lambda items: [int(view.state == state) for view, state in items],
     )
 ]
+
+
+_END = b"# EOF\n"  # OpenMetrics' last line
+
+
+def router(context: ApiContext) -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+    extents = Extents(context.settings.api)
+
+    @routes.get("/metrics")
+    def answer(request: Request) -> Response:
+        """Made and compressed in worker threads: a large scrape holds up no other request."""
+        encoder, media_type = choose_encoder(request.headers.get("Accept", ""))
+        names = frozenset(request.query_params.getlist("name[]"))
+        openmetrics = media_type.startswith("application/openmetrics-text")
+
+        extent = extents.of(context.model.size().partitions)
+
+        def chunks() -> Iterator[bytes]:
+            own = metrics.API.restricted_registry(names) if names else metrics.API
+            yield encoder(own).removesuffix(_END)
+            collected = scrape(context, extent, names)
+            yield from chunked(text(collected, openmetrics=openmetrics))
+            if openmetrics:
+                yield _END
+
+        if "gzip" not in request.headers.get("Accept-Encoding", ""):
+            # The middleware that compresses adds to Vary what it looked at.
+            headers = {"Vary": "Accept"}
+            return StreamingResponse(chunks(), headers=headers, media_type=media_type)
+        headers = {"Vary": "Accept, Accept-Encoding", "Content-Encoding": "gzip"}
+        return Response(gzipped(chunks()), headers=headers, media_type=media_type)
+
+    return routes
+
+
+def text(collected: Iterable[Collected], *, openmetrics: bool = False) -> Iterator[bytes]:
+    """As Prometheus reads it."""
+    for family, parts in collected:
+        yield head(family, openmetrics=openmetrics)
+        for lines, values in parts:
+            yield lines.written(family.name, values)

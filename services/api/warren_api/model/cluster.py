@@ -1,4 +1,4 @@
-"""How it stands with one cluster, by what its collectors say."""
+"""How it stands with one cluster, by what its collectors say, and with reading our own topics."""
 
 from __future__ import annotations
 
@@ -7,6 +7,25 @@ from dataclasses import dataclass
 
 from warren.contracts import ClusterEvent
 from warren.contracts.cluster_event import EVERY_MS
+
+
+@dataclass(frozen=True, slots=True)
+class FeedState:
+    """`ready`: the ends seen at start were passed once. `problem`: None while the feed works.
+    `freshness`, `members`: whether there is a topic of them that may be read.
+    `standstill`: why the service is not ready though it once was: reading does not go on.
+    """
+
+    ready: bool
+    problem: str | None
+    freshness: bool = True
+    members: bool = True
+    standstill: str | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        return self.freshness and self.members
+
 
 SILENT_AFTER_MS = 3 * EVERY_MS
 # Worst first: one collector that cannot read its part makes the cluster's picture incomplete.

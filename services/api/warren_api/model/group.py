@@ -3,85 +3,59 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from warren.contracts import (
     Breach,
     Cause,
-    GroupMember,
     GroupStatusName,
     LagEvent,
     OpenTransaction,
     PartitionStatusName,
     Status,
     TimeToLossReason,
-    TopicLag,
-    WindowEdge,
 )
 from warren.loss_words import deleted
+from warren_core.objectives.lag import GroupLag
+from warren_core.objectives.limits import Limit
+from warren_core.objectives.readings import read
 
-from warren_api.model.freshness import FreshnessRow, GroupFreshness
+from warren_api.model.freshness import GroupFreshness
 from warren_api.model.membership import Membership
-from warren_api.model.shown_status import Verdict
+from warren_api.model.partitions import (
+    SEVERITY,
+    PartitionRow,
+    badness_of,
+    foremost,
+    known_lags,
+    lost,
+    rows_of,
+)
 
-_SEVERITY = {name: int(status) for name, status in Status.__members__.items()}
+ShownStatusName = Literal["NOTFOUND", "OK", "WARN", "ERR", "UNKNOWN"]
+
+
+class Verdict(NamedTuple):
+    """`reason` and `explanation` say why the status is not OK, `since` when it began (Unix
+    milliseconds; None when no event told it).
+    """
+
+    status: ShownStatusName
+    last_status: GroupStatusName
+    reason: str | None
+    explanation: str | None
+    since: int | None
+
+    @property
+    def is_known(self) -> bool:
+        return self.status != "UNKNOWN"
+
+
 Rank = tuple[bool, int, int, int, str, str]
 RANK_STEP = 10  # between two severities in a rank
-
-
-class Edge(NamedTuple):
-    """Oldest or newest commit of a window. Times in Unix milliseconds, lag in records."""
-
-    offset: int
-    at: int
-    observed_at: int
-    lag: int | None
-
-
-class PartitionRow(NamedTuple):
-    """One partition: the columns of a LagEvent turned into a row."""
-
-    topic: str
-    partition: int
-    status: PartitionStatusName
-    committed: int
-    committed_at: int
-    log_start: int
-    log_end: int
-    lag: int | None
-    complete: float
-    start: Edge | None
-    end: Edge | None
-    freshness: FreshnessRow | None = None
-    owner: GroupMember | None = None
-    reason: str | None = None
-    explanation: str | None = None
-
-    @property
-    def lost_records(self) -> int:
-        """Offsets deleted before they were consumed."""
-        if self.freshness:
-            return self.freshness.lost_records
-        return _lost(self.committed, self.log_start)
-
-    @property
-    def is_losing(self) -> bool:
-        """Records are lost, or are about to be."""
-        running_out = self.freshness is not None and self.freshness.is_running_out
-        return self.lost_records > 0 or running_out
-
-    @property
-    def known_lag(self) -> int:
-        """Lag in records, 0 when it is unknown (as Burrow reports it)."""
-        return self.lag or 0
-
-    @property
-    def badness(self) -> tuple[int, int]:
-        """Sorts partitions: the more severe status first, then the larger lag."""
-        return _SEVERITY[self.status], self.known_lag
 
 
 class StatusSince(NamedTuple):
@@ -126,7 +100,7 @@ class GroupView:
     @cached_property
     def partitions(self) -> tuple[PartitionRow, ...]:
         """All partitions by topic and number."""
-        rows = map(self._owned, _rows(self.event, self.freshness))
+        rows = map(self._owned, rows_of(self.event, self.freshness))
         return tuple(sorted(rows, key=lambda row: (row.topic, row.partition)))
 
     @property
@@ -137,18 +111,18 @@ class GroupView:
     def partition_counts(self) -> dict[PartitionStatusName, int]:
         """How many partitions have which status, worst first; statuses without any are left out."""
         counts = Counter(name for topic in self.event.topics.values() for name in topic.status)
-        return dict(sorted(counts.items(), key=lambda item: -_SEVERITY[item[0]]))
+        return dict(sorted(counts.items(), key=lambda item: -SEVERITY[item[0]]))
 
     @cached_property
     def worst(self) -> PartitionRow | None:
         """The partition to look at first: the most severe status, then the largest lag."""
-        found = _foremost(self.event, _badness)
+        found = foremost(self.event, badness_of)
         return self._owned(found) if found else None
 
     @cached_property
     def max_lag(self) -> PartitionRow | None:
         """The partition with the largest lag; the first of equals, as in Burrow."""
-        found = _foremost(self.event, _known_lags)
+        found = foremost(self.event, known_lags)
         return self._owned(found) if found else None
 
     def _owned(self, row: PartitionRow) -> PartitionRow:
@@ -188,7 +162,7 @@ class GroupView:
         if self.freshness:
             return self.freshness.event.lost_records
         return sum(
-            _lost(committed, log_start)
+            lost(committed, log_start)
             for topic in self.event.topics.values()
             for committed, log_start in zip(topic.committed, topic.log_start, strict=True)
         )
@@ -259,7 +233,7 @@ class GroupView:
         incident = self.event.incident
         since = min((one.breach.since for one in self.broken), default=0)
         opened_at = incident.opened_at if incident else since
-        severity = max(_SEVERITY[self.event.status], _SEVERITY[self.worst_broken])
+        severity = max(SEVERITY[self.event.status], SEVERITY[self.worst_broken])
         keeps = not self.is_losing
         return (
             keeps,
@@ -271,65 +245,54 @@ class GroupView:
         )
 
 
-def _lost(committed: int, log_start: int) -> int:
-    """Both -1 where unknown; the log start is then no larger."""
-    return max(log_start - committed, 0) if committed >= 0 else 0
+def partition_status(status: PartitionStatusName) -> PartitionStatusName:
+    return "OK" if status == "BEYOND_END" else status
 
 
-def _rows(event: LagEvent, freshness: GroupFreshness | None) -> Iterator[PartitionRow]:
-    for name, columns in event.topics.items():
-        measured = freshness.rows(name) if freshness else {}
-        for index, partition in enumerate(columns.partition):
-            yield _row(name, columns, index)._replace(freshness=measured.get(partition))
+def group_status(view: GroupView) -> GroupStatusName:
+    """Of the worst partition, as it is to Burrow."""
+    if view.event.status != "ERR" or "BEYOND_END" not in view.partition_counts:
+        return view.event.status
+    worst = max(Status[partition_status(name)] for name in view.partition_counts)
+    return _GROUP_STATUSES[worst.for_group()]
 
 
-def _row(topic: str, columns: TopicLag, index: int) -> PartitionRow:
-    return PartitionRow(
-        topic,
-        columns.partition[index],
-        columns.status[index],
-        columns.committed[index],
-        columns.committed_at[index],
-        columns.log_start[index],
-        columns.log_end[index],
-        columns.lag[index],
-        columns.complete[index],
-        edge(columns.window_start, index),
-        edge(columns.window_end, index),
-        reason=columns.reason[index],
-        explanation=columns.explanation[index],
-    )
+_GROUP_STATUSES: dict[Status, GroupStatusName] = {
+    Status.OK: "OK",
+    Status.WARN: "WARN",
+    Status.ERR: "ERR",
+}
 
 
-def edge(columns: WindowEdge, index: int) -> Edge | None:
-    """None where the window is empty."""
-    offset, at, observed_at = columns.offset[index], columns.at[index], columns.observed_at[index]
-    if offset is None or at is None:
-        return None
-    return Edge(offset, at, at if observed_at is None else observed_at, columns.lag[index])
+class Said(NamedTuple):
+    """A sentence. `at`: when it was said (Unix milliseconds); None: with the figures of now."""
+
+    sentence: str
+    at: int | None = None
 
 
-def _foremost(event: LagEvent, measure: Callable[[TopicLag], Iterable[int]]) -> PartitionRow | None:
-    """The partition with the largest measure, the first of equals; makes no other rows."""
-    largest: int | None = None
-    found: tuple[str, int] | None = None
-    for topic in sorted(event.topics):
-        measures = list(measure(event.topics[topic]))
-        value = max(measures, default=None)
-        if value is not None and (largest is None or value > largest):
-            largest, found = value, (topic, measures.index(value))
-    return _row(found[0], event.topics[found[0]], found[1]) if found else None
-
-
-def _known_lags(columns: TopicLag) -> Iterable[int]:
-    return (lag or 0 for lag in columns.lag)
-
-
-def _badness(columns: TopicLag) -> Iterable[int]:
-    """As PartitionRow.badness in one number, since a lag has 63 bits: a hundred thousand tuples
-    would have the garbage collector look through all that is held.
+def broken_now(
+    broken: BrokenObjective, view: GroupView, limits: Iterable[Limit], *, is_stale: bool
+) -> Said:
+    """What is wrong by the newest measurement; as it was told where that says nothing, or the limit
+    is kept by now. `limits`: the group's; `is_stale`: measured too long ago.
     """
-    return (
-        (_SEVERITY[status] << 63) + (lag or 0)
-        for status, lag in zip(columns.status, columns.lag, strict=True)
+    breach = broken.breach
+    told = Said(breach.sentence, broken.told_at)
+    if view.freshness is None or is_stale:
+        return told
+    for limit in limits:
+        is_it = (limit.objective, limit.name) == (breach.objective, breach.limit)
+        if is_it and limit.target_of is None:  # a burn rate is of hours, which are not known here
+            reading = read(limit, view.freshness.event, lambda: _lag(view))
+            return Said(reading.sentence) if reading.verdict == "broken" else told
+    return told
+
+
+def _lag(view: GroupView) -> GroupLag:
+    return GroupLag(
+        {
+            topic: (sum(lag or 0 for lag in columns.lag), None not in columns.lag)
+            for topic, columns in view.event.topics.items()
+        }
     )

@@ -29,8 +29,7 @@ from warren.silences import Silences
 from warren_api.model.cluster import ClusterView
 from warren_api.model.freshness import GroupFreshness
 from warren_api.model.group import BrokenObjective, GroupView, StatusSince
-from warren_api.model.group_views import GroupName, GroupViews, Standing
-from warren_api.model.lag_parts import LagParts
+from warren_api.model.group_views import GroupName, GroupViews, LagParts, Standing
 from warren_api.model.membership import Membership
 from warren_api.model.notifications import Notifications
 from warren_api.model.past import Past

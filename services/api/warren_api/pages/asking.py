@@ -29,13 +29,12 @@ from warren_api.asked import (
     withdraw,
 )
 from warren_api.context import ApiContext
-from warren_api.group_row import GroupRow
+from warren_api.group_row import GroupRow, wrong_in
 from warren_api.http.callers import asker
-from warren_api.http.raw_path import Segment
-from warren_api.incident_words import wrong_in
+from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
-from warren_api.pages.found import status_of
-from warren_api.pages.timeline import timeline
+from warren_api.pages.environment import status_of
+from warren_api.pages.incidents import timeline
 
 Render = Callable[..., Response]
 RowOf = Callable[[GroupView], GroupRow]

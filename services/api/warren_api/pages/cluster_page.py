@@ -8,11 +8,11 @@ from fastapi import APIRouter, Response
 
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow
-from warren_api.http.raw_path import Segment
+from warren_api.http.names import Segment
 from warren_api.model.verdict import rank
-from warren_api.pages.found import status_of
+from warren_api.pages.environment import status_of
+from warren_api.pages.headline import no_groups
 from warren_api.pages.span import SpanAsked, SpanQuery
-from warren_api.pages.totals import no_groups
 from warren_api.pages.trends import Trends
 
 GROUPS_SHOWN = 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from http import HTTPStatus
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,9 +15,9 @@ from warren.report_files import group_anchor
 from warren.words import counted, duration, grouped, rate, shell_word, visible
 
 from warren_api.http.callers import who_reads
-from warren_api.pages.cells import row_id
-from warren_api.pages.flapping import Flapping
+from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
+from warren_api.pages.incidents import Flapping
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
@@ -128,3 +129,13 @@ def _clock(milliseconds: int, now: int | None = None) -> str:
         return utc
     day = "" if now is not None and utc[:10] == _utc(now)[:10] else f"{utc[:10]} "
     return f"{day}{utc[11:16]} UTC"
+
+
+RETRY_SECONDS = "1"
+
+
+def status_of(found: object, *, ready: bool) -> HTTPStatus:
+    """`ready`: whether Warren's topics were read when it was looked for, so before that."""
+    if found:
+        return HTTPStatus.OK
+    return HTTPStatus.NOT_FOUND if ready else HTTPStatus.SERVICE_UNAVAILABLE

@@ -16,8 +16,8 @@ from starlette.types import Scope
 from warren_api.http.access_control import FRAGMENTS
 from warren_api.http.callers import who_reads
 from warren_api.http.errors import ErrorAnswers, Refused
+from warren_api.http.names import decoded_path, encoded_path
 from warren_api.http.problem import ProblemKind
-from warren_api.http.raw_path import decoded_path, encoded_path
 from warren_api.pages.environment import environment
 
 LONGEST_VALUE = 60  # characters that are shown of one

@@ -10,8 +10,8 @@ import structlog
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from warren_api.login.errors import LoginFailed, ProviderAway
-from warren_api.login.next_path import next_path
+from warren_api.login.claims import LoginFailed, ProviderAway
+from warren_api.login.cookies import next_path
 from warren_api.login.service import CALLBACK, LOGGED_OUT, Login, Refused
 from warren_api.pages.environment import environment
 

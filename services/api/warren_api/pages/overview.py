@@ -1,21 +1,30 @@
-"""All groups in one answer: which are shown, in which order, and what is to be said of them all."""
+"""All groups in one answer: which are shown, in which order, what is to be said of them all, and
+rows as HTML, made anew where something in them is another.
+
+A page of them is asked for every few seconds, and few have changed by then.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from jinja2 import Environment
+from markupsafe import Markup
 
 from warren_api.group_row import Asked, GroupRow
 from warren_api.model.cluster import TROUBLE, ClusterView
-from warren_api.model.group import Rank
+from warren_api.model.group import GroupView, Rank
 from warren_api.model.group_views import GroupName, Standing
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import RecordedChange
+from warren_api.model.topics import TopicIndex
 from warren_api.model.verdict import rank
-from warren_api.pages.headline import Standings
-from warren_api.pages.list_view import ListView, Paged, paged, place_of
-from warren_api.pages.totals import Totals, no_groups, together
+from warren_api.pages.environment import age
+from warren_api.pages.headline import Standings, Totals, no_groups, together
+from warren_api.pages.lists import ListView, Paged, paged, place_of
+from warren_api.pages.trends import Drawn, Trends, rates_of
 from warren_api.search import Search
 
 GROUPS_SHOWN = 50  # on one page
@@ -177,3 +186,67 @@ _MEASURES: dict[Sort, Callable[[GroupRow], int | None]] = {
     "loss": lambda row: -row.view.lost_records or row.view.time_to_loss_ms,
     "since": lambda row: row.since,
 }
+
+
+KEPT = 2_000
+DAY_MS = 86_400_000
+
+
+class GroupRows:
+    """`stale_after`: milliseconds until an evaluation is old."""
+
+    def __init__(
+        self,
+        templates: Environment,
+        trends: Trends,
+        topics: TopicIndex,
+        stale_after: int,
+        is_stale: Callable[[GroupView], bool],
+    ) -> None:
+        self._templates = templates
+        self._trends = trends
+        self._topics = topics
+        self._stale_after = stale_after
+        self._is_stale = is_stale
+        # With the view that it is of: its identity then is no other's.
+        self._told = Drawn[tuple[GroupView, Markup]](KEPT)
+        self._rows = Drawn[tuple[Markup, Markup]](KEPT)
+
+    def html(self, row: GroupRow) -> Markup:
+        view, now = row.view, row.asked.now
+        name, macros = (view.cluster, view.group), self._macros()
+        is_old = now - view.event.evaluated_at > self._stale_after
+        is_stale = self._is_stale(view)
+        spark = self._trends.spark(*name, now)
+        moved = rates_of(self._topics, view) if row.verdict.status == "OK" else None
+        measured_ago = _age(now, view.freshness.event.measured_at if view.freshness else None)
+        version = (
+            id(view),
+            row.verdict,
+            row.silence,
+            row.acknowledgement,
+            spark,
+            moved,
+            is_old,
+            measured_ago if is_stale else "",
+            now // DAY_MS,  # times of another day have the day
+        )
+
+        def draw_told() -> tuple[GroupView, Markup]:
+            return view, macros.told(row, now, is_old, is_stale, spark, moved)
+
+        _, told = self._told.get(name, version, draw_told)
+        judged_ago = _age(now, view.event.evaluated_at) if is_old else ""
+        ages = _age(now, row.since), _age(now, row.changed_since), judged_ago
+
+        def draw() -> tuple[Markup, Markup]:
+            return told, told + macros.since(row, now, is_old)
+
+        return self._rows.get(name, (id(told), *ages), draw)[1]
+
+    def _macros(self) -> Any:
+        return self._templates.get_template("group_row.html").module
+
+
+def _age(now: int, at: int | None) -> str:
+    return "" if at is None else age(now - at)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from markupsafe import Markup
 from warren.contracts import MINUTE_MS
 
-from warren_api.model.incidents import IncidentRecord
-from warren_api.model.past import Columns, Past
-from warren_api.model.period import DAY_MS, in_whole_steps
-from warren_api.model.status_history import RecordedChange
+from warren_api.model.past import DAY_MS, Columns, Past, in_whole_steps
+from warren_api.model.status_history import IncidentRecord, RecordedChange
 from warren_api.pages.charts import (
     Line,
     Mark,
@@ -30,10 +29,16 @@ from warren_api.pages.charts import (
     rates,
     status_strip,
 )
-from warren_api.pages.long_past import Known
 from warren_api.pages.span import Link, Shown
 
 _LAST_DAY_STEP = 15 * MINUTE_MS
+
+
+class Known(NamedTuple):
+    """Figures of each step. `doubt`: why some of them are missing."""
+
+    columns: Columns
+    doubt: str | None = None
 
 
 class Charted:

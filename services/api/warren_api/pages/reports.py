@@ -14,7 +14,7 @@ from fastapi import APIRouter, HTTPException, Response
 from warren.report_files import REPORT_FILES
 
 from warren_api.context import ApiContext
-from warren_api.http.raw_path import Segment
+from warren_api.http.names import Segment
 
 # Its styles and plots are in the page, as it is also sent as a mail's attachment. It has no script,
 # no form and nothing from elsewhere, and the browser is told so.

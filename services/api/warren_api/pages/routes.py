@@ -1,7 +1,7 @@
 """Pages for people: all groups worst first, and one group with its partitions.
 
 Each page has a fragment of itself that its script asks for every two seconds
-(`http.shared_fragments`); without JavaScript the browser reloads the page.
+(`http.pages_kept`); without JavaScript the browser reloads the page.
 """
 
 from __future__ import annotations
@@ -18,29 +18,18 @@ from warren.contracts import MINUTE_MS
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext
-from warren_api.group_row import Asked
-from warren_api.http.raw_path import Segment
-from warren_api.incident_words import Wrong, wrong_in
-from warren_api.model.incidents import IncidentRecord, incidents
+from warren_api.group_row import Asked, Wrong, wrong_in
+from warren_api.http.names import Segment
+from warren_api.model.status_history import IncidentRecord, incidents
 from warren_api.pages import asking, cluster_page, reports
-from warren_api.pages.banners import broken_banners
-from warren_api.pages.cells import partitions_of
-from warren_api.pages.drawn import Drawn
-from warren_api.pages.environment import environment
-from warren_api.pages.first_points import first_points
-from warren_api.pages.flapping import folded
-from warren_api.pages.found import RETRY_SECONDS, status_of
-from warren_api.pages.group_rows import GroupRows
-from warren_api.pages.headline import headline
-from warren_api.pages.incident_list import IncidentListView, incident_list
-from warren_api.pages.list_view import Order, PageNumber, Words
-from warren_api.pages.member_rows import member_rows
-from warren_api.pages.overview import LastChanges, Sort, View, last_changes, overview
-from warren_api.pages.readers import readers
+from warren_api.pages.environment import RETRY_SECONDS, environment, status_of
+from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
+from warren_api.pages.headline import headline, no_groups, readers
+from warren_api.pages.incidents import IncidentListView, folded, incident_list
+from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
+from warren_api.pages.overview import GroupRows, LastChanges, Sort, View, last_changes, overview
 from warren_api.pages.span import SpanAsked, SpanQuery
-from warren_api.pages.topic_list import TopicListView, TopicSort, topic_list
-from warren_api.pages.totals import no_groups
-from warren_api.pages.trends import Trends
+from warren_api.pages.trends import Drawn, Trends
 from warren_api.search import Row, Search
 
 STATIC = Path(__file__).parent / "static"

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import Depends, Query
 from pydantic import Field
 
-from warren_api.model.period import DAY_MS, HOUR_MS, Period, in_whole_steps, shortest_step
+from warren_api.model.past import DAY_MS, HOUR_MS, Period, in_whole_steps, shortest_step
 
 MOST_STEPS = 180
 LONGEST_MS = 90 * DAY_MS

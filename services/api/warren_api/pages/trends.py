@@ -1,25 +1,119 @@
-"""The past on pages: charts of groups, topics and clusters, a line in the list of groups."""
+"""The past on pages: a day from the model, what was before from the archive; charts of groups,
+topics and clusters, a line in the list of groups.
+
+What was drawn is kept until what it shows is another: pages are asked for every two seconds, the
+past changes once a minute.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from typing import Generic, TypeVar
 
 from markupsafe import Markup
 from warren.contracts import MINUTE_MS
 
 from warren_api.model.archive import Archive
 from warren_api.model.group import GroupView
-from warren_api.model.incidents import IncidentRecord
-from warren_api.model.past import Past
-from warren_api.model.period import HOUR_MS
-from warren_api.model.status_history import RecordedChange
+from warren_api.model.past import DAY_MS, HOUR_MS, Columns, Past, Period, before_a_day
+from warren_api.model.status_history import IncidentRecord, RecordedChange
 from warren_api.model.topics import TopicIndex
 from warren_api.pages.charts import sparkline
-from warren_api.pages.drawn import Drawn
-from warren_api.pages.long_past import LongPast
-from warren_api.pages.past_charts import ClusterTrends, GroupTrends, TopicTrends, status_times
+from warren_api.pages.past_charts import (
+    ClusterTrends,
+    GroupTrends,
+    Known,
+    TopicTrends,
+    status_times,
+)
 from warren_api.pages.span import Shown
+
+Drawing = TypeVar("Drawing")
+
+
+class Drawn(Generic[Drawing]):
+    """At most `limit` drawings, the one asked for longest ago goes first. Used by many threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, tuple[Hashable, Drawing]] = OrderedDict()
+
+    def get(self, name: Hashable, version: Hashable, draw: Callable[[], Drawing]) -> Drawing:
+        """The drawing of this name, made anew by `draw` where another `version` is kept."""
+        with self._lock:
+            kept = self._kept.get(name)
+            if kept is not None and kept[0] == version:
+                self._kept.move_to_end(name)
+                return kept[1]
+        drawing = draw()
+        with self._lock:
+            self._kept[name] = version, drawing
+            self._kept.move_to_end(name)
+            if len(self._kept) > self._limit:
+                self._kept.popitem(last=False)
+        return drawing
+
+
+NOTHING = "the archive has nothing of what was more than a day ago"
+
+
+Fill = Callable[[Columns, str, str, int, int, int], "str | None"]
+"""Figures of a cluster's group or topic, into the columns; what is missing and why."""
+
+
+class LongPast:
+    """`archive`: None where nothing is asked of one. It is asked once a minute for the same."""
+
+    def __init__(self, past: Past, archive: Archive | None, answers: int = 64) -> None:
+        self._past = past
+        self._archive = archive
+        self._archived = Drawn[Known](answers)
+
+    def group(self, cluster: str, group: str, shown: Shown) -> Known:
+        found = self._past.group(cluster, group, *shown.period)
+        ask = self._archive.group if self._archive else None
+        return self._filled(found, ("group", cluster, group), ask, shown)
+
+    def topic(self, cluster: str, topic: str, shown: Shown) -> Known:
+        found = self._past.topic(cluster, topic, *shown.period)
+        ask = self._archive.topic if self._archive else None
+        return self._filled(found, ("topic", cluster, topic), ask, shown)
+
+    def cluster(self, cluster: str, shown: Shown) -> Known:
+        """Of a day: the archive has nothing of clusters."""
+        return Known(self._past.cluster(cluster, *shown.period))
+
+    def _filled(
+        self, found: Columns, name: tuple[str, str, str], fill: Fill | None, shown: Shown
+    ) -> Known:
+        """`name`: what it is, its cluster, and how it is called there."""
+        period, now = shown.period, shown.now
+        # A span of a day begins in a step of which the model has most.
+        older = before_a_day(period, now) if period.start < now - DAY_MS - period.step else None
+        if fill is None or older is None:
+            return Known(found)
+        ask = partial(_archived, fill, list(found), name, older)
+        known = self._archived.get((*name, *older), now // MINUTE_MS, ask)
+        for column, values in known.columns.items():
+            for number, value in enumerate(values):
+                if value is not None:
+                    found[column][number] = value
+        return Known(found, known.doubt)
+
+
+def _archived(
+    fill: Fill, columns_of: list[str], name: tuple[str, str, str], older: Period
+) -> Known:
+    columns: Columns = {column: [None] * len(older.steps) for column in columns_of}
+    _, cluster, called = name
+    doubt = fill(columns, cluster, called, *older)
+    if doubt is None and all(value is None for values in columns.values() for value in values):
+        doubt = NOTHING
+    return Known(columns, doubt)
 
 
 class Trends:

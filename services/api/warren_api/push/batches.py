@@ -9,8 +9,7 @@ from prometheus_client.samples import Sample
 from warren.metrics import api as metrics
 
 from warren_api.context import ApiContext
-from warren_api.metrics.extent import Extent
-from warren_api.metrics.scrape import scrape
+from warren_api.metrics.scrape import Extent, scrape
 from warren_api.metrics.series import Collected
 
 Batch = list[Metric]

@@ -15,7 +15,7 @@ from warren.errors import SettingsError
 from warren.metrics import api as metrics
 
 from warren_api.context import ApiContext
-from warren_api.metrics.extent import Extents
+from warren_api.metrics.scrape import Extents
 from warren_api.push.batches import Batch, batches, measured
 
 log = structlog.get_logger(__name__)

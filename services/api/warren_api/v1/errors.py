@@ -1,17 +1,24 @@
-"""Errors of `/api/v1`: problems, always."""
+"""Errors of `/api/v1`: problems, always; and the list of their kinds, to which `type` links."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.types import Scope
 
 from warren_api.http.errors import Refused
-from warren_api.http.problem import ProblemKind, plain_problem, problem
-from warren_api.http.raw_path import decoded_path
-from warren_api.v1.paging import InvalidCursor
+from warren_api.http.names import decoded_path
+from warren_api.http.problem import (
+    ProblemKind,
+    ProblemType,
+    ProblemTypes,
+    documented,
+    plain_problem,
+    problem,
+)
+from warren_api.v1.lists import InvalidCursor
 
 PREFIX = "/api/"
 
@@ -49,3 +56,30 @@ def invalid(_: Request, refused: Sequence[Refused]) -> Response:
 
 def failed(_: Request) -> Response:
     return plain_problem(500, "The cause is in the API's log.")
+
+
+def router() -> APIRouter:
+    routes = APIRouter(tags=["problems"])
+
+    @routes.get(
+        "/problems",
+        response_model=ProblemTypes,
+    )
+    async def problems() -> ProblemTypes:
+        """All kinds of problems that this API answers with."""
+        return ProblemTypes(problems=[ProblemType.of(kind) for kind in ProblemKind])
+
+    @routes.get(
+        "/problems/{slug}",
+        response_model=ProblemType,
+        responses=documented(ProblemKind.PROBLEM_NOT_FOUND),
+    )
+    async def one_problem(slug: str) -> ProblemType | Response:
+        """One kind of problem."""
+        for kind in ProblemKind:
+            if kind.slug == slug:
+                return ProblemType.of(kind)
+        detail = f"There is no kind of problem called {slug}."
+        return problem(ProblemKind.PROBLEM_NOT_FOUND, detail)
+
+    return routes

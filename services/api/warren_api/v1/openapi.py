@@ -1,4 +1,8 @@
-"""The OpenAPI 3.1 description of `/api/v1`, with examples; also docs/openapi.json."""
+"""The OpenAPI 3.1 description of `/api/v1`, with examples; also docs/openapi.json.
+
+Properties that are called the same mean the same wherever they are; one with words of its own keeps
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,116 @@ from fastapi.openapi.utils import get_openapi
 
 from warren_api.http.problem import MEDIA_TYPE, Problem, ProblemKind, documented
 from warren_api.v1.examples import BY_MODEL
-from warren_api.v1.meanings import MEANINGS, OF_MODELS, OPERATIONS
+
+MEANINGS = {
+    "at": "Unix milliseconds",
+    "assignor": "Who assigns partitions, as Kafka names it; empty unknown",
+    "begins_at": "From when on it holds, Unix milliseconds",
+    "by": "Who said so",
+    "channel": "Name of the channel, as the settings have it",
+    "client_id": "As the client calls itself",
+    "cluster": "Name of the cluster, as the settings have it",
+    "clusters": "By name",
+    "committed": "Committed offset; -1 unknown",
+    "committed_at": "When it was committed, Unix milliseconds; -1 unknown",
+    "created_at": "When somebody asked for it, Unix milliseconds",
+    "delivery_id": "Same cause, route and channel: same id",
+    "ends_at": "Until when it holds, Unix milliseconds",
+    "err_ms": "Milliseconds of the step in ERR; null where nobody knows",
+    "evaluated_at": "When the group was last judged, Unix milliseconds",
+    "event_id": "The CloudEvent that is delivered",
+    "evidence": "What speaks for it",
+    "group": "Name of the consumer group",
+    "group_count": "Groups that consume the topic",
+    "groups": "Consumer groups",
+    "host": "Address of the client, as the coordinator sees it",
+    "id": "Stays what it is from beginning to end",
+    "incident_id": "Of the incident that it is about",
+    "incidents": "Newest first",
+    "kind": "opened, changed, repeated or resolved",
+    "lag": "Records not consumed; null unknown",
+    "last_rebalance_at": "Unix milliseconds; null: none was seen",
+    "log_end": "Offset after the last record; -1 or null unknown",
+    "log_start": "First offset that is still there; -1 or null unknown",
+    "lost_records": "Records that were deleted before they were consumed",
+    "max_lag": "The partition that is furthest behind; null unknown",
+    "member_id": "As the coordinator names it",
+    "members": "Who is in the group",
+    "next_attempt_at": "When it is tried again, Unix milliseconds; null: it is not",
+    "notifications": "Newest first",
+    "observed_at": "When Warren saw it, Unix milliseconds",
+    "offset": "Of the topic's partition",
+    "open": "It has not ended",
+    "opened_at": "Unix milliseconds",
+    "partition": "Number of the partition",
+    "partition_count": "How many partitions it is about",
+    "partition_counts": "How many partitions have which status; statuses of none are left out",
+    "partitions": "One by one",
+    "pending_total": "Deliveries that wait, on all pages",
+    "previous": "The status before",
+    "problems": "Kinds of problems",
+    "produced_before_per_s": "Records a second that were produced before",
+    "produced_per_s": "Records a second that are produced",
+    "producer_epoch": "Of the producer that holds the transaction open; null unknown",
+    "producer_id": "Of the producer that holds the transaction open; null unknown",
+    "protocol_type": "consumer, connect, …: classic groups only",
+    "rack": "Where the member says it is; null: it does not",
+    "route": "Name of the route, as the settings have it",
+    "silences": "Those that hold or will, then those that are over",
+    "since": "Unix milliseconds",
+    "state_since": "When the state began, Unix milliseconds; null unknown",
+    "status": "As the group or partition was judged",
+    "subscribed_regex": "Expression by which brokers find the member's topics; null: none",
+    "title": "Short, the same for the same kind of problem",
+    "topic": "Name of the topic",
+    "topics": "By name",
+    "total_lag": "Sum of the known lags, records",
+    "transactional_id": "Of the producer that holds the transaction open; null unknown",
+    "type": "The URI by which to tell it from others",
+    "warn_ms": "Milliseconds of the step in WARN; null where nobody knows",
+    "why": "What for",
+    "window_end": "The newest commit of the window; null: it is empty",
+    "window_start": "The oldest commit of the window; null: it is empty",
+    "within_ms": "Milliseconds in which it was seen so often",
+    "worst": "The partition to look at first; null: there is none",
+}
+OF_MODELS = {
+    "ProblemType.status": "HTTP status code",
+    "WindowCommit.offset": "Committed offset",
+    "CauseEvidence.members": "How many members are in the group",
+    "Clusters.clusters": "All that are configured or that events have come from, by name",
+    "Groups.groups": "In the order that was asked for",
+    "GroupDetail.topics": "Topics that the group consumes, with their rates",
+    "TopicDetail.groups": "Groups that consume the topic",
+    "TopicGroup.status": "Of the group, as it was last judged",
+}
+"""Where a model means something else by the name."""
+
+OPERATIONS = {
+    ("get", "/clusters"): "list_clusters",
+    ("get", "/clusters/{cluster}"): "get_cluster",
+    ("get", "/clusters/{cluster}/history"): "get_cluster_history",
+    ("get", "/events"): "follow_events",
+    ("get", "/groups"): "list_groups",
+    ("get", "/groups/{cluster}/{group}"): "get_group",
+    ("get", "/groups/{cluster}/{group}/history"): "get_group_history",
+    ("get", "/incidents"): "list_incidents",
+    ("get", "/incidents/{id}"): "get_incident",
+    ("post", "/incidents/{id}/acknowledge"): "acknowledge_incident",
+    ("delete", "/incidents/{id}/acknowledge"): "withdraw_acknowledgement",
+    ("get", "/notifications"): "list_notifications",
+    ("post", "/notifications/test"): "test_route",
+    ("get", "/problems"): "list_problems",
+    ("get", "/problems/{slug}"): "get_problem",
+    ("get", "/silences"): "list_silences",
+    ("post", "/silences"): "begin_silence",
+    ("delete", "/silences/{id}"): "end_silence",
+    ("get", "/topics"): "list_topics",
+    ("get", "/topics/{cluster}/{topic}"): "get_topic",
+    ("get", "/topics/{cluster}/{topic}/history"): "get_topic_history",
+}
+"""Ids of operations by method and path: generated clients name their functions so, so they stay."""
+
 
 PATH = "/api/v1/openapi.json"
 _PREFIX = "/api/v1"

@@ -1,0 +1,190 @@
+"""Partitions of a group, a row for each, and the windows of commits by which they were judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from warren.contracts import (
+    GroupMember,
+    LagEvent,
+    PartitionStatusName,
+    Status,
+    TopicLag,
+    WindowEdge,
+)
+from warren.errors import ContractViolation
+from warren_core.evaluation import UNKNOWN
+from warren_core.evaluation.packed_windows import Commits, unpack
+from warren_core.judgement.lag_parts import newest_commits
+
+from warren_api.model.freshness import FreshnessRow, GroupFreshness
+
+SEVERITY = {name: int(status) for name, status in Status.__members__.items()}
+
+
+class Edge(NamedTuple):
+    """Oldest or newest commit of a window. Times in Unix milliseconds, lag in records."""
+
+    offset: int
+    at: int
+    observed_at: int
+    lag: int | None
+
+
+class PartitionRow(NamedTuple):
+    """One partition: the columns of a LagEvent turned into a row."""
+
+    topic: str
+    partition: int
+    status: PartitionStatusName
+    committed: int
+    committed_at: int
+    log_start: int
+    log_end: int
+    lag: int | None
+    complete: float
+    start: Edge | None
+    end: Edge | None
+    freshness: FreshnessRow | None = None
+    owner: GroupMember | None = None
+    reason: str | None = None
+    explanation: str | None = None
+
+    @property
+    def lost_records(self) -> int:
+        """Offsets deleted before they were consumed."""
+        if self.freshness:
+            return self.freshness.lost_records
+        return lost(self.committed, self.log_start)
+
+    @property
+    def is_losing(self) -> bool:
+        """Records are lost, or are about to be."""
+        running_out = self.freshness is not None and self.freshness.is_running_out
+        return self.lost_records > 0 or running_out
+
+    @property
+    def known_lag(self) -> int:
+        """Lag in records, 0 when it is unknown (as Burrow reports it)."""
+        return self.lag or 0
+
+    @property
+    def badness(self) -> tuple[int, int]:
+        """Sorts partitions: the more severe status first, then the larger lag."""
+        return SEVERITY[self.status], self.known_lag
+
+
+def lost(committed: int, log_start: int) -> int:
+    """Both -1 where unknown; the log start is then no larger."""
+    return max(log_start - committed, 0) if committed >= 0 else 0
+
+
+def rows_of(event: LagEvent, freshness: GroupFreshness | None) -> Iterator[PartitionRow]:
+    for name, columns in event.topics.items():
+        measured = freshness.rows(name) if freshness else {}
+        for index, partition in enumerate(columns.partition):
+            yield _row(name, columns, index)._replace(freshness=measured.get(partition))
+
+
+def _row(topic: str, columns: TopicLag, index: int) -> PartitionRow:
+    return PartitionRow(
+        topic,
+        columns.partition[index],
+        columns.status[index],
+        columns.committed[index],
+        columns.committed_at[index],
+        columns.log_start[index],
+        columns.log_end[index],
+        columns.lag[index],
+        columns.complete[index],
+        edge(columns.window_start, index),
+        edge(columns.window_end, index),
+        reason=columns.reason[index],
+        explanation=columns.explanation[index],
+    )
+
+
+def edge(columns: WindowEdge, index: int) -> Edge | None:
+    """None where the window is empty."""
+    offset, at, observed_at = columns.offset[index], columns.at[index], columns.observed_at[index]
+    if offset is None or at is None:
+        return None
+    return Edge(offset, at, at if observed_at is None else observed_at, columns.lag[index])
+
+
+def foremost(event: LagEvent, measure: Callable[[TopicLag], Iterable[int]]) -> PartitionRow | None:
+    """The partition with the largest measure, the first of equals; makes no other rows."""
+    largest: int | None = None
+    found: tuple[str, int] | None = None
+    for topic in sorted(event.topics):
+        measures = list(measure(event.topics[topic]))
+        value = max(measures, default=None)
+        if value is not None and (largest is None or value > largest):
+            largest, found = value, (topic, measures.index(value))
+    return _row(found[0], event.topics[found[0]], found[1]) if found else None
+
+
+def known_lags(columns: TopicLag) -> Iterable[int]:
+    return (lag or 0 for lag in columns.lag)
+
+
+def badness_of(columns: TopicLag) -> Iterable[int]:
+    """As PartitionRow.badness in one number, since a lag has 63 bits: a hundred thousand tuples
+    would have the garbage collector look through all that is held.
+    """
+    return (
+        (SEVERITY[status] << 63) + (lag or 0)
+        for status, lag in zip(columns.status, columns.lag, strict=True)
+    )
+
+
+Slots = list[Edge | None]
+"""One per interval, oldest first, None where no commit is known yet; empty without any commit."""
+
+
+def windows(event: LagEvent) -> dict[str, dict[int, Slots]]:
+    """Slots by topic and partition.
+
+    Of an evaluator that does not publish windows only the oldest and the newest commit are known.
+    """
+    commits = _commits(event)
+    if commits is None:
+        return {topic: dict(_edges(event, topic)) for topic in sorted(event.topics)}
+    found: dict[str, dict[int, Slots]] = {}
+    row = 0
+    for topic in sorted(event.topics):
+        found[topic] = {}
+        for partition in event.topics[topic].partition:
+            found[topic][partition] = _slots(commits, row)
+            row += 1
+    return found
+
+
+def _commits(event: LagEvent) -> Commits | None:
+    if event.windows is None:
+        return None
+    try:
+        return unpack(event.windows, newest_commits(event))
+    except (ContractViolation, OverflowError):
+        return None
+
+
+def _slots(commits: Commits, row: int) -> Slots:
+    filled = int(commits.filled[row])
+    if not filled:
+        return []
+    empty = commits.intervals - filled
+    columns = commits.columns[:, row, empty:].tolist()
+    return [None] * empty + [
+        Edge(offset, at, observed_at, None if lag == UNKNOWN else lag)
+        for offset, at, observed_at, lag in zip(*columns, strict=True)
+    ]
+
+
+def _edges(event: LagEvent, topic: str) -> Iterator[tuple[int, Slots]]:
+    columns = event.topics[topic]
+    for index, partition in enumerate(columns.partition):
+        start, end = edge(columns.window_start, index), edge(columns.window_end, index)
+        known = [start, end] if start != end else [end]
+        yield partition, [commit for commit in known if commit is not None]

@@ -1,0 +1,201 @@
+"""Sections of a group's page: objectives that it does not keep, partitions as cells and rows,
+members, the lag by its last commits. Pure.
+
+The class of a cell gives its colour and its shape, its title says the same in words: where the
+trouble is, at a glance, also among 1,000. Keys pass over them: the rows to which they lead are in
+the order of what to look at.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+from urllib.parse import quote
+
+from markupsafe import Markup, escape
+from warren.contracts import Breach, GroupMember, LagEvent, PartitionStatusName
+from warren.words import grouped, visible
+
+from warren_api.group_row import GroupRow
+from warren_api.model.group import GroupView, Said
+from warren_api.model.membership import Membership
+from warren_api.model.partitions import PartitionRow, windows
+from warren_api.pages.charts import Line, chart, count_of
+
+# Both limits are about one fact: what retention deletes unread.
+_LOSS = frozenset({"lost_records", "min_time_to_loss"})
+
+
+class BrokenBanner(NamedTuple):
+    """`said`: what is wrong; None where the page says it already."""
+
+    breach: Breach
+    incident_id: str
+    said: Said | None
+
+
+def broken_banners(row: GroupRow) -> list[BrokenBanner]:
+    """Worst first. Of an objective's limits that are about one fact the worst is kept; what is lost
+    or will be is left out where the group's own line says it, with the figures of now.
+    """
+    found: dict[tuple[str, str], BrokenBanner] = {}
+    for broken in row.view.broken:
+        breach = broken.breach
+        is_loss = breach.limit in _LOSS
+        key = breach.objective, "loss" if is_loss else breach.limit
+        if key not in found:
+            is_said = is_loss and row.view.is_losing
+            said = None if is_said else row.broken_now(broken)
+            found[key] = BrokenBanner(breach, broken.incident_id, said)
+    return list(found.values())
+
+
+CELLS_SHOWN = 2_000
+ROWS_SHOWN = 500
+
+
+class Partitions(NamedTuple):
+    """Worst first: `rows` to look at, `fine` to fold. `cells`: `cell_count` of them, by topic and
+    number.
+    """
+
+    rows: list[PartitionRow]
+    fine: list[PartitionRow]
+    cells: Markup
+    cell_count: int
+    counts: str
+
+    @property
+    def row_count(self) -> int:
+        return len(self.rows) + len(self.fine)
+
+
+def partitions_of(view: GroupView) -> Partitions:
+    """What a page shows of a group's partitions."""
+    ranked = sorted(view.partitions, key=_urgency, reverse=True)
+    listed = ranked[:ROWS_SHOWN]
+    shown: Sequence[PartitionRow] = view.partitions
+    if len(shown) > CELLS_SHOWN:
+        shown = sorted(ranked[:CELLS_SHOWN], key=_place)
+    linked = {_place(row) for row in listed}
+    counts = (f"{grouped(count)} {status}" for status, count in view.partition_counts.items())
+    return Partitions(
+        rows=[row for row in listed if _is_to_look_at(row)],
+        fine=[row for row in listed if not _is_to_look_at(row)],
+        cells=Markup("").join(_cell(row, is_linked=_place(row) in linked) for row in shown),
+        cell_count=len(shown),
+        counts=", ".join(counts),
+    )
+
+
+def row_id(row: PartitionRow) -> str:
+    """Of the partition's row on the page, and in a link to it: no character needs a quote."""
+    return f"partition-{quote(row.topic, safe='')}-{row.partition}"
+
+
+def _is_to_look_at(row: PartitionRow) -> bool:
+    return row.status != "OK" or row.is_losing
+
+
+def _urgency(row: PartitionRow) -> tuple[bool, tuple[int, int]]:
+    return _is_to_look_at(row), row.badness
+
+
+def _place(row: PartitionRow) -> tuple[str, int]:
+    return row.topic, row.partition
+
+
+def _cell(row: PartitionRow, *, is_linked: bool) -> Markup:
+    lag = "unknown" if row.lag is None else grouped(row.lag)
+    loses = ", loses data" if row.is_losing else ""
+    title = escape(f"{visible(row.topic)}/{row.partition}: {row.status}, lag {lag}{loses}")
+    kind = row.status.lower()
+    if not is_linked:
+        return Markup(f'<span class="cell {kind}" title="{title}"></span>')
+    return Markup(
+        f'<a class="cell {kind}" href="#{escape(row_id(row))}" title="{title}" tabindex="-1"></a>'
+    )
+
+
+class MemberRow(NamedTuple):
+    """`owned`: partitions that it is assigned; `status` of the worst of them and `lag` of all,
+    None where it owns none that was judged.
+    """
+
+    member: GroupMember
+    owned: int
+    status: PartitionStatusName | None
+    lag: int | None
+
+
+def member_rows(membership: Membership, partitions: Iterable[PartitionRow]) -> list[MemberRow]:
+    """Worst partition first, then the largest lag; members without a partition last."""
+    owned: defaultdict[str, list[PartitionRow]] = defaultdict(list)
+    for partition in partitions:
+        if partition.owner:
+            owned[partition.owner.member_id].append(partition)
+
+    def badness(member: GroupMember) -> tuple[tuple[int, int], int, str]:
+        rows = owned[member.member_id]
+        worst = max((row.badness for row in rows), default=(0, 0))
+        return worst, sum(row.known_lag for row in rows), member.client_id
+
+    ranked = sorted(membership.event.members, key=badness, reverse=True)
+    return [_row(member, owned[member.member_id]) for member in ranked]
+
+
+def _row(member: GroupMember, partitions: list[PartitionRow]) -> MemberRow:
+    worst = max(partitions, key=lambda row: row.badness, default=None)
+    known = [row.lag for row in partitions if row.lag is not None]
+    return MemberRow(
+        member,
+        sum(len(assigned) for assigned in member.assignment.values()),
+        worst.status if worst else None,
+        sum(known) if known else None,
+    )
+
+
+POINTS = 10
+
+Commits = Sequence[tuple[int, int]]
+"""When, Unix milliseconds, and the lag then; by time."""
+
+
+class FirstPoints(NamedTuple):
+    """Unix milliseconds; `lag`: a chart."""
+
+    start: int
+    end: int
+    lag: Markup
+
+
+def first_points(event: LagEvent) -> FirstPoints | None:
+    """Of all partitions together, at moments from when something is known of each; None where
+    that is one moment, or none.
+    """
+    known = [
+        commits
+        for partitions in windows(event).values()
+        for slots in partitions.values()
+        if (commits := sorted((e.at, e.lag) for e in slots if e is not None and e.lag is not None))
+    ]
+    start = max((commits[0][0] for commits in known), default=0)
+    end = max((commits[-1][0] for commits in known), default=0)
+    if start >= end:
+        return None
+    moments = [start + (end - start) * n // (POINTS - 1) for n in range(POINTS)]
+    line = Line("lag", "lag", [sum(_lag_at(each, at) for each in known) for at in moments])
+    drawn = chart("Lag by the last commits", [line], count_of, at=[_clock(at) for at in moments])
+    return FirstPoints(start, end, drawn)
+
+
+def _lag_at(commits: Commits, at: int) -> int:
+    """Of the newest commit until then."""
+    return commits[bisect_right(commits, at, key=lambda commit: commit[0]) - 1][1]
+
+
+def _clock(at: int) -> str:
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%H:%M:%S} UTC"

@@ -1,0 +1,157 @@
+"""Which part of a list is asked for, as the URL has it: a search, an order, a page; and the list of
+all topics, also those that no group consumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypeVar
+from urllib.parse import urlencode
+
+from fastapi import Query
+
+from warren_api.model.topics import TopicView
+from warren_api.search import Term, hints, terms
+
+Order = Literal["", "asc", "desc"]
+Words = Annotated[str, Query(max_length=300)]
+PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class ListView:
+    """`path`: of the page. `falling`: what is sorted from the largest on, unless it is said;
+    `one_way`: what a second click does not turn round.
+    """
+
+    path: ClassVar[str] = "/"
+    falling: ClassVar[frozenset[str]] = frozenset()
+    one_way: ClassVar[frozenset[str]] = frozenset()
+
+    q: str = ""
+    sort: str = ""
+    order: Order = ""
+    page: int = 1
+
+    @property
+    def is_falling(self) -> bool:
+        return self.order == "desc" if self.order else self.sort in self.falling
+
+    def page_url(self, page: int) -> str:
+        return replace(self, page=page).url
+
+    def sorted_url(self, sort: str) -> str:
+        """By another column, or by the same one the other way round."""
+        same = sort == self.sort and sort not in self.one_way
+        order: Order = ("asc" if self.is_falling else "desc") if same else ""
+        return replace(self, sort=sort, order=order, page=1).url
+
+    def found_url(self, q: str) -> str:
+        return replace(self, q=q, page=1).url
+
+    @property
+    def url(self) -> str:
+        usual = asdict(type(self)())
+        said = {name: value for name, value in asdict(self).items() if value != usual[name]}
+        return f"{self.path}?{urlencode(said)}" if said else self.path
+
+
+class Paged(NamedTuple, Generic[Row]):
+    """One page of `pages`; `first`: how many of the `matching` rows come before it."""
+
+    rows: list[Row]
+    first: int
+    matching: int
+    page: int
+    pages: int
+
+
+class PlaceInList(NamedTuple):
+    """Of a page: `first` rows come before it."""
+
+    first: int
+    page: int
+    pages: int
+
+
+def place_of(page: int, matching: int, size: int) -> PlaceInList:
+    """Of the page that is asked for; beyond the last one of the last."""
+    pages = max(1, -(-matching // size))
+    page = min(page, pages)
+    return PlaceInList((page - 1) * size, page, pages)
+
+
+def paged(rows: Sequence[Row], page: int, size: int) -> Paged[Row]:
+    first, page, pages = place_of(page, len(rows), size)
+    return Paged(list(rows[first : first + size]), first, len(rows), page, pages)
+
+
+TOPICS_SHOWN = 50  # on one page
+_KEYS = ("cluster", "group", "is")
+
+TopicSort = Literal["name", "groups", "partitions", "produced", "consumed", "lag"]
+_MEASURES: dict[str, Callable[[TopicView], float | None]] = {
+    "groups": lambda view: len(view.groups),
+    "partitions": lambda view: view.partition_count,
+    "produced": lambda view: view.produce_rate,
+    "consumed": lambda view: view.consume_rate,
+    "lag": lambda view: view.max_lag,
+}
+
+
+@dataclass(frozen=True)
+class TopicListView(ListView):
+    """Which topics are asked for."""
+
+    path = "/topics"
+    falling = frozenset(_MEASURES)
+
+    sort: TopicSort = "name"
+
+
+class TopicList(NamedTuple):
+    """`problems`: sentences about what was, or may have been, not understood."""
+
+    page: Paged[TopicView]
+    problems: list[str]
+
+
+def topic_list(views: Sequence[TopicView], asked: TopicListView) -> TopicList:
+    """`views`: by cluster and name."""
+    wanted = terms(asked.q, _KEYS)
+    problems = ["is: is unread." for term in wanted if term.key == "is" and term.value != "unread"]
+    found = [view for view in views if all(_finds(term, view) for term in wanted)]
+    if problems:
+        found = []
+    problems += hints(wanted, _KEYS, lambda term: any(_finds(term, view) for view in views))
+    return TopicList(paged(_sorted(found, asked), asked.page, TOPICS_SHOWN), problems)
+
+
+def _finds(term: Term, view: TopicView) -> bool:
+    """Words are parts of its cluster and name; `cluster:`, `group:` of those, `is:unread`."""
+    if term.key == "is":
+        found = not view.groups
+    elif term.key == "cluster":
+        found = term.fits(view.cluster)
+    elif term.key == "group":
+        found = term.fits(*view.groups)
+    else:
+        found = term.fits(f"{view.cluster}/{view.topic}")
+    return found != term.is_excluded
+
+
+def _sorted(views: list[TopicView], asked: TopicListView) -> list[TopicView]:
+    """What is unknown comes last."""
+    if asked.sort == "name":
+        return sorted(views, key=_name, reverse=asked.is_falling)
+    measure = _MEASURES[asked.sort]
+    measured = [(measure(view), view) for view in sorted(views, key=_name)]
+    known = [(value, view) for value, view in measured if value is not None]
+    known.sort(key=lambda pair: pair[0], reverse=asked.is_falling)
+    return [view for _, view in known] + [view for value, view in measured if value is None]
+
+
+def _name(view: TopicView) -> tuple[str, str]:
+    return view.topic.casefold(), view.cluster

@@ -1,0 +1,333 @@
+"""What a group consists of and goes through: partitions, members, objectives, notes, verdicts that
+changed and the incidents that they make up.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import BaseModel, Field
+from warren.contracts import (
+    Acknowledgement,
+    Cause,
+    EventTypeName,
+    Finding,
+    FreshnessReason,
+    GroupMember,
+    GroupStatusName,
+    MaxLag,
+    PartitionStatusName,
+    Silence,
+    TimeToLossReason,
+)
+
+from warren_api.group_row import GroupRow, Wrong, wrong_in
+from warren_api.model.group import BrokenObjective
+from warren_api.model.partitions import PartitionRow
+from warren_api.model.status_history import IncidentRecord, RecordedChange
+
+
+class WorstPartition(BaseModel):
+    """The partition to look at first: the most severe status, then the largest lag."""
+
+    topic: str
+    partition: int
+    status: PartitionStatusName
+    lag: int | None = Field(description="Records; null when unknown")
+
+    @classmethod
+    def of(cls, row: PartitionRow) -> Self:
+        return cls(topic=row.topic, partition=row.partition, status=row.status, lag=row.lag)
+
+
+class WindowCommit(BaseModel):
+    """Oldest or newest commit in a partition's window."""
+
+    offset: int
+    at: int = Field(description="Commit time")
+    observed_at: int = Field(description="When Warren saw it")
+    lag: int | None = Field(description="Lag at that time; null when it was unknown")
+
+
+class PartitionDetail(BaseModel):
+    """One partition of a group. Offsets that are unknown are null."""
+
+    topic: str
+    partition: int
+    status: PartitionStatusName
+    status_reason: str | None = Field(description="Why the status is not OK, for machines")
+    explanation: str | None = Field(description="Why the status is not OK, in one sentence")
+    owner: str | None = Field(description="member_id of the member it is assigned to")
+    lag: int | None
+    committed: int | None
+    committed_at: int | None
+    log_start: int | None
+    log_end: int | None
+    complete: float = Field(description="Filled share of the window, 0 to 1")
+    window_start: WindowCommit | None
+    window_end: WindowCommit | None
+    freshness_ms: int | None = Field(
+        description="Age of the oldest record not consumed; 0 caught up; null unknown"
+    )
+    reason: FreshnessReason | None = Field(
+        description="How freshness_ms came about, or why there is none; null: never measured"
+    )
+    bound_ms: int | None = Field(
+        description="How far freshness_ms may be off; where it is null, what it is at least"
+    )
+    lost_records: int = Field(description="Offsets deleted before they were consumed")
+    time_to_loss_ms: int | None = Field(
+        description="Until retention may delete the oldest record not consumed, at least"
+    )
+    time_to_loss_reason: TimeToLossReason | None = Field(
+        description="Which limit time_to_loss_ms is about, or why it is not known"
+    )
+    oldest_at: int | None = Field(description="Append time of the oldest record not consumed")
+    commit_lag_ms: int | None = Field(
+        description="Commit time - append time of the last committed record; sampled"
+    )
+    append_lag_ms: int | None = Field(
+        description="Append time of the log's newest record - that of the last committed one; "
+        "sampled"
+    )
+
+    @classmethod
+    def of(cls, row: PartitionRow) -> Self:
+        measured = row.freshness
+        return cls(
+            topic=row.topic,
+            partition=row.partition,
+            status=row.status,
+            status_reason=row.reason,
+            explanation=row.explanation,
+            owner=row.owner.member_id if row.owner else None,
+            lag=row.lag,
+            committed=known(row.committed),
+            committed_at=known(row.committed_at),
+            log_start=known(row.log_start),
+            log_end=known(row.log_end),
+            complete=row.complete,
+            window_start=WindowCommit(**row.start._asdict()) if row.start else None,
+            window_end=WindowCommit(**row.end._asdict()) if row.end else None,
+            freshness_ms=measured.freshness_ms if measured else None,
+            reason=measured.reason if measured else None,
+            bound_ms=measured.bound_ms if measured else None,
+            lost_records=row.lost_records,
+            time_to_loss_ms=measured.time_to_loss_ms if measured else None,
+            time_to_loss_reason=measured.time_to_loss_reason if measured else None,
+            oldest_at=measured.oldest_at if measured else None,
+            commit_lag_ms=measured.commit_lag_ms if measured else None,
+            append_lag_ms=measured.append_lag_ms if measured else None,
+        )
+
+
+def known(number: int) -> int | None:
+    """Kafka's -1 means unknown."""
+    return None if number < 0 else number
+
+
+class Member(BaseModel):
+    """A member and what it is assigned."""
+
+    member_id: str
+    instance_id: str | None = Field(description="group.instance.id of a static member")
+    client_id: str
+    host: str
+    rack: str | None
+    epoch: int | None = Field(description="Member epoch; null in classic groups")
+    subscription: list[str] = Field(description="Topics that it subscribes to")
+    subscribed_regex: str | None
+    assignment: dict[str, list[int]] = Field(description="Partitions by topic")
+
+    @classmethod
+    def of(cls, member: GroupMember) -> Self:
+        return cls(
+            member_id=member.member_id,
+            instance_id=member.instance_id,
+            client_id=member.client_id,
+            host=member.host,
+            rack=member.rack,
+            epoch=None if member.epoch < 0 else member.epoch,
+            subscription=member.subscription,
+            subscribed_regex=member.subscribed_regex,
+            assignment=member.assignment,
+        )
+
+
+class BrokenObjectiveView(BaseModel):
+    """A limit that a group does not keep: an incident of its own, whatever the group's status."""
+
+    objective: str = Field(description="Its name; `retention` is the one that is always there")
+    limit: str = Field(description="What of it: max_freshness, lost_records and others")
+    status: GroupStatusName = Field(description="How bad that is: WARN or ERR")
+    since: int
+    sentence: str = Field(description="What is wrong, with the figures of when it was told")
+    owner: str | None = Field(description="Whose the groups are, as it says; null: it does not")
+    told_at: int = Field(description="When that was told: `sentence` has the figures of then")
+    incident_id: str
+
+    @classmethod
+    def of(cls, broken: BrokenObjective) -> Self:
+        breach = broken.breach
+        return cls(
+            objective=breach.objective,
+            limit=breach.limit,
+            status=breach.status,
+            since=breach.since,
+            sentence=breach.sentence,
+            owner=breach.owner,
+            told_at=broken.told_at,
+            incident_id=broken.incident_id,
+        )
+
+
+class SilenceNote(BaseModel):
+    """Why nobody is told of a group, and until when."""
+
+    id: str
+    ends_at: int
+    by: str
+    why: str
+
+    @classmethod
+    def of(cls, silence: Silence | None) -> Self | None:
+        if silence is None:
+            return None
+        return cls(id=silence.id, ends_at=silence.ends_at, by=silence.by, why=silence.why)
+
+
+class AcknowledgementNote(BaseModel):
+    """Who looks after an incident."""
+
+    by: str
+    why: str = Field(description="What they say about it; may be empty")
+    at: int
+
+    @classmethod
+    def of(cls, acknowledgement: Acknowledgement | None) -> Self | None:
+        if acknowledgement is None:
+            return None
+        return cls(by=acknowledgement.by, why=acknowledgement.why, at=acknowledgement.at)
+
+
+_TYPE = "What it is about: the status that follows from commits, or objectives"
+
+
+class RecordedVerdict(BaseModel):
+    """One status change of a group."""
+
+    id: str = Field(description="Of the event: the same wherever it is shown")
+    type: EventTypeName = Field(description=_TYPE)
+    at: int = Field(description="When the group was judged so")
+    status: GroupStatusName
+    previous: GroupStatusName
+    reason: str | None = Field(
+        description="Why the status is not OK, for machines; group_deleted or group_expired where "
+        "an incident ended without the group being OK"
+    )
+    explanation: str | None = Field(description="Why the status is not OK, in one sentence")
+    cause: Cause | None = Field(description="Whose trouble it was when it changed; null unknown")
+    incident_id: str
+    total_lag: int
+    max_lag: MaxLag | None
+    partition_counts: dict[PartitionStatusName, int]
+
+    @classmethod
+    def of(cls, recorded: RecordedChange) -> Self:
+        change = recorded.change
+        return cls(
+            id=recorded.id,
+            type=recorded.type,
+            at=recorded.at,
+            status=change.status,
+            previous=change.previous,
+            reason=change.reason,
+            explanation=change.explanation,
+            cause=change.cause,
+            incident_id=change.incident_id,
+            total_lag=change.total_lag,
+            max_lag=change.max_lag,
+            partition_counts=change.partition_counts,
+        )
+
+
+class IncidentNow(BaseModel):
+    """How an open incident stands."""
+
+    sentence: str | None = Field(description="What is wrong; null: nobody can say")
+    said_at: int | None = Field(
+        description="When `sentence` was said, where its figures are of then; null: of now"
+    )
+    action: str | None = Field(description="What to do; null: nobody can say")
+    also: list[Finding] = Field(description="What follows from it and is seen, too")
+    total_lag: int = Field(description="Of the group's newest evaluation, records")
+    evaluated_at: int
+
+    @classmethod
+    def of(cls, wrong: Wrong | None, row: GroupRow) -> Self:
+        event = row.view.event
+        return cls(
+            sentence=wrong.sentence if wrong else None,
+            also=wrong.also if wrong else [],
+            said_at=wrong.at if wrong else None,
+            action=wrong.action or None if wrong else None,
+            total_lag=event.total_lag,
+            evaluated_at=event.evaluated_at,
+        )
+
+
+class IncidentView(BaseModel):
+    """A time during which a group was not OK, or did not keep its objectives."""
+
+    id: str
+    type: EventTypeName = Field(description=_TYPE)
+    cluster: str
+    group: str
+    open: bool
+    opened_at: int
+    closed_at: int | None = Field(description="null while it is open, or when no event told it")
+    worst: GroupStatusName = Field(description="Worst status that is remembered of it")
+    max_total_lag: int = Field(description="Largest lag at a status change, records")
+    acknowledgement: AcknowledgementNote | None = Field(
+        description="Who looks after it; null: nobody has said so"
+    )
+    changes: list[RecordedVerdict] = Field(
+        description="Status changes that are remembered, oldest first, each as it was told then"
+    )
+    now: IncidentNow | None = Field(
+        description="How it stands; null: it is over, or nothing is known of the group"
+    )
+
+    @classmethod
+    def of(
+        cls,
+        incident: IncidentRecord,
+        acknowledgement: Acknowledgement | None,
+        row: GroupRow | None,
+    ) -> Self:
+        """`row`: the group as it is now."""
+        return cls(
+            id=incident.id,
+            type=incident.type,
+            cluster=incident.cluster,
+            group=incident.group,
+            open=incident.is_open,
+            opened_at=incident.opened_at,
+            closed_at=incident.closed_at,
+            worst=incident.worst,
+            max_total_lag=incident.max_total_lag,
+            acknowledgement=AcknowledgementNote.of(acknowledgement),
+            changes=[RecordedVerdict.of(recorded) for recorded in incident.changes],
+            now=IncidentNow.of(wrong_in(incident, row), row) if row and incident.is_open else None,
+        )
+
+
+class Incidents(BaseModel):
+    """Incidents, newest first."""
+
+    incidents: list[IncidentView]
+    next: str | None = Field(description="Cursor of the next page; null: this is the last one")
+    total: int = Field(description="Incidents that match, on all pages")
+    remembered_since: int | None = Field(
+        description="Time of the oldest status change that is remembered; null: none is"
+    )

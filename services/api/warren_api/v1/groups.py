@@ -1,0 +1,259 @@
+"""Consumer groups: which a list shows, in which order, and one with all that is known of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import AfterValidator, Field
+from warren.words import visible
+from warren_core.objectives.limits import ObjectiveBook
+
+from warren_api.context import ApiContext, Notes, Verdicts
+from warren_api.group_row import Asked
+from warren_api.http.names import Segment, matcher
+from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.model.group import GroupView, ShownStatusName
+from warren_api.model.membership import Membership
+from warren_api.model.verdict import rank
+from warren_api.search import Search
+from warren_api.v1.group_bodies import (
+    GroupDetail,
+    Groups,
+    GroupSummary,
+    GroupTopic,
+    MembershipDetail,
+)
+from warren_api.v1.group_parts import PartitionDetail, RecordedVerdict
+from warren_api.v1.lists import (
+    LIST_PROBLEMS,
+    Entry,
+    Key,
+    ListQuery,
+    Name,
+    Paging,
+    Regex,
+    largest_first,
+    starting,
+)
+
+GroupRow = GroupView | Membership
+GroupSort = Literal["worst", "lag", "time_lag", "status_age", "name"]
+
+
+def wanted(
+    rows: Iterable[GroupRow],
+    verdicts: Verdicts,
+    *,
+    cluster: str | None = None,
+    status: Iterable[ShownStatusName] = (),
+    regex: str | None = None,
+    topic: str | None = None,
+    finds: Callable[[GroupRow], bool] | None = None,
+) -> list[GroupRow]:
+    """Those that match everything that is given.
+
+    Raises ValueError when `regex` is no regular expression.
+    """
+    if cluster is None and not status and regex is None and topic is None and finds is None:
+        return list(rows)
+    matches = matcher(regex) if regex else None
+    statuses = set(status)
+    return [
+        row
+        for row in rows
+        if (cluster is None or row.cluster == cluster)
+        and (not statuses or (isinstance(row, GroupView) and verdicts(row).status in statuses))
+        and (matches is None or matches(row.group))
+        and (topic is None or topic in _topics(row))
+        and (finds is None or finds(row))
+    ]
+
+
+def unread(rows: Iterable[GroupRow], topic: str, cluster: str | None) -> list[str]:
+    """What to say of a topic that none of the groups reads, with names that may have been meant."""
+    here = (row for row in rows if cluster is None or row.cluster == cluster)
+    read = {each for row in here for each in _topics(row)}
+    if topic in read:
+        return []
+    near = get_close_matches(topic, read)
+    meant = f" Did you mean {' or '.join(map(visible, near))}?" if near else ""
+    return [f"No group reads the topic {visible(topic)}.{meant}"]
+
+
+def entries(rows: Iterable[GroupRow], sort: GroupSort, verdicts: Verdicts) -> list[Entry[GroupRow]]:
+    """Ready to be sorted: the largest lag, time lag or status age first, unknown ones last."""
+    if sort == "worst":
+        return [Entry((row.cluster, row.group), _worst(row, verdicts), row) for row in rows]
+    key = _KEYS[sort]
+    return [
+        Entry((row.cluster, row.group), (*key(row, verdicts), row.cluster, row.group), row)
+        for row in rows
+    ]
+
+
+def _topics(row: GroupRow) -> Iterable[str]:
+    return row.event.topics if isinstance(row, GroupView) else row.topics
+
+
+def _worst(row: GroupRow, verdicts: Verdicts) -> Key:
+    """As the pages show them, with the name; what is not judged comes last."""
+    if isinstance(row, Membership):
+        return (2, 0, 0, 0, row.cluster, row.group)
+    return rank(row, verdicts(row))
+
+
+def _lag(row: GroupRow, _: Verdicts) -> Key:
+    return largest_first(row.event.total_lag if isinstance(row, GroupView) else None)
+
+
+def _time_lag(row: GroupRow, _: Verdicts) -> Key:
+    """What the group is late at least, where only that is known."""
+    measured = row.freshness if isinstance(row, GroupView) else None
+    return largest_first(measured.late_ms if measured else None)
+
+
+def _status_age(row: GroupRow, verdicts: Verdicts) -> Key:
+    since = verdicts(row).since if isinstance(row, GroupView) else None
+    return largest_first(None if since is None else -since)
+
+
+def _name(*_: object) -> Key:
+    return ()
+
+
+_KEYS: dict[str, Callable[[GroupRow, Verdicts], Key]] = {
+    "lag": _lag,
+    "time_lag": _time_lag,
+    "status_age": _status_age,
+    "name": _name,
+}
+
+
+HISTORY_SHOWN = 100
+
+
+def _understood(text: str) -> str:
+    if problems := Search(text).problems:
+        raise ValueError(" ".join(problems))
+    return text
+
+
+Words = Annotated[str, Field(max_length=300), AfterValidator(_understood)]
+
+
+class GroupQuery(ListQuery):
+    """Which groups, in which order."""
+
+    noun = "groups"
+    status: list[ShownStatusName] = Field([], description="Only these statuses; may be repeated")
+    regex: Regex | None = Field(
+        None,
+        description="Only groups in whose name this regular expression matches somewhere; no "
+        "look-around, no backreferences",
+    )
+    topic: Name | None = Field(None, description="Only groups that consume this topic")
+    q: Words | None = Field(
+        None,
+        description="Only groups that this finds, as the search field of the pages does: words, "
+        "and `status:err,warn late:>10m lag:>1000 owner:x -is:silenced`; `since:>1h` is how long a "
+        "group has not been OK, whatever its status was meanwhile (OK: how long it has been); "
+        "groups without a verdict by words, names, `client`, `host`, `owner` and `is:silenced`",
+    )
+    sort: GroupSort = Field(
+        "worst",
+        description="`worst`: those that lose data, then the worst status, UNKNOWN before OK; "
+        "else the largest `lag`, `time_lag` or `status_age` first, unknown ones last; or by "
+        "cluster and `name`",
+    )
+
+
+def router(context: ApiContext, paging: Paging) -> APIRouter:
+    routes = APIRouter(tags=["groups"])
+    limits_of = ObjectiveBook(context.settings.objectives).limits_for
+
+    def summary(row: GroupRow, verdicts: Verdicts, notes: Notes) -> GroupSummary:
+        if isinstance(row, Membership):
+            return GroupSummary.of_not_judged(row, notes)
+        stale = context.is_freshness_stale(row)
+        return GroupSummary.of(row, verdicts(row), notes, stale=stale)
+
+    def summary_json(row: GroupRow, verdicts: Verdicts, notes: Notes) -> str:
+        if isinstance(row, Membership) or not verdicts(row).is_known:  # how long changes
+            return summary(row, verdicts, notes).model_dump_json()
+        if notes.silence_of(row) or notes.acknowledgement_of(row):
+            return summary(row, verdicts, notes).model_dump_json()
+        purpose = "stale summary" if context.is_freshness_stale(row) else "summary"
+        if purpose not in row.rendered:
+            row.rendered[purpose] = summary(row, verdicts, notes).model_dump_json()
+        return row.rendered[purpose]
+
+    def detail(row: GroupRow) -> GroupDetail:
+        cluster, group = row.cluster, row.group
+        membership = row.membership if isinstance(row, GroupView) else row
+        partitions = row.partitions if isinstance(row, GroupView) else ()
+        topics = context.model.topics.progress(cluster, group)
+        history = context.model.history.of_group(cluster, group)
+        return GroupDetail(
+            **dict(summary(row, context.verdicts(), context.notes())),
+            policy=row.event.policy if isinstance(row, GroupView) else None,
+            topics=[GroupTopic.of(topic, progress) for topic, progress in topics.items()],
+            partitions=[PartitionDetail.of(partition) for partition in partitions],
+            membership=MembershipDetail.of(membership) if membership else None,
+            open_transactions=row.open_transactions if isinstance(row, GroupView) else [],
+            history=[RecordedVerdict.of(recorded) for recorded in history[:HISTORY_SHOWN]],
+            doubts=context.doubts().of(cluster)
+            + (context.group_doubts(row) if isinstance(row, GroupView) else []),
+        )
+
+    @routes.get("/groups", response_model=Groups, responses=LIST_PROBLEMS)
+    def groups(query: Annotated[GroupQuery, Query()]) -> Response:
+        """Consumer groups: unless another order is asked for, first those that lose data, then
+        worst first. Share groups are listed without a verdict.
+        """
+        if not_ready := starting(context):
+            return not_ready
+        search, asked = Search(query.q or ""), Asked.of(context, limits_of)
+        verdicts, notes = asked.verdicts, asked.notes
+        known: list[GroupRow] = [*context.model.groups(), *context.model.not_judged()]
+        rows = wanted(
+            known,
+            verdicts,
+            cluster=query.cluster,
+            status=query.status,
+            regex=query.regex,
+            topic=query.topic,
+            finds=(lambda row: search.finds(asked.any_row(row))) if search.text else None,
+        )
+        page = query.page(paging, entries(rows, query.sort, verdicts))
+        # As Groups has it, put together from what is rendered already.
+        doubts = context.doubts().of(query.cluster)
+        hints = search.hints(lambda: map(asked.any_row, known))
+        if query.topic is not None and not rows:
+            hints += unread(known, query.topic, query.cluster)
+        rest = {"next": page.next, "total": page.total, "doubts": doubts, "hints": hints}
+        listed = ",".join(summary_json(row, verdicts, notes) for row in page.rows)
+        text = f'{{"groups":[{listed}],{json.dumps(rest, ensure_ascii=False)[1:]}'
+        return Response(text, media_type="application/json")
+
+    @routes.get(
+        "/groups/{cluster}/{group}",
+        response_model=GroupDetail,
+        responses=documented(ProblemKind.GROUP_NOT_FOUND, ProblemKind.STARTING),
+    )
+    def group(cluster: Segment, group: Segment) -> GroupDetail | Response:
+        """One consumer group with its topics, partitions, members and status changes."""
+        if not_ready := starting(context):
+            return not_ready
+        row = context.model.group(cluster, group) or context.model.unjudged(cluster, group)
+        if row is None:
+            return problem(
+                ProblemKind.GROUP_NOT_FOUND,
+                f"Cluster {cluster} has no consumer group {group} that Warren knows.",
+            )
+        return detail(row)
+
+    return routes

@@ -1,0 +1,143 @@
+"""Incidents."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+from warren.contracts import Acknowledgement
+from warren.errors import KafkaError
+from warren_core.objectives.limits import ObjectiveBook
+
+from warren_api.asked import NewAcknowledgement, acknowledge, find_incident, withdraw
+from warren_api.context import ApiContext
+from warren_api.group_row import Asked
+from warren_api.http.callers import asker
+from warren_api.http.names import Segment, matcher
+from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.model.status_history import IncidentRecord, incidents
+from warren_api.v1.group_parts import Incidents, IncidentView
+from warren_api.v1.lists import (
+    LIST_PROBLEMS,
+    Entry,
+    ListQuery,
+    Paging,
+    Regex,
+    not_written,
+    starting,
+)
+
+CHANGES = documented(
+    ProblemKind.INVALID_REQUEST,
+    ProblemKind.ADMIN_NEEDED,
+    ProblemKind.INCIDENT_NOT_FOUND,
+    ProblemKind.INCIDENT_OVER,
+    ProblemKind.NOT_WRITTEN,
+    ProblemKind.STARTING,
+)
+
+
+class IncidentQuery(ListQuery):
+    """Which incidents."""
+
+    noun = "incidents"
+    regex: Regex | None = Field(
+        None, description="Only of groups in whose name this regular expression matches somewhere"
+    )
+    open: bool | None = Field(None, description="Only those that are open, or that are over")
+
+
+def router(context: ApiContext, paging: Paging) -> APIRouter:
+    routes = APIRouter(tags=["incidents"])
+
+    limits_of = ObjectiveBook(context.settings.objectives).limits_for
+
+    def known() -> list[IncidentRecord]:
+        return incidents(context.model.history.changes(), context.model.groups())
+
+    def shown(incident: IncidentRecord, asked: Asked, said: Acknowledgement | None) -> IncidentView:
+        view = context.model.group(incident.cluster, incident.group) if incident.is_open else None
+        return IncidentView.of(incident, said, asked.row(view) if view else None)
+
+    def asked() -> Asked:
+        return Asked.of(context, limits_of)
+
+    def not_found(id_: str) -> Response:
+        return problem(ProblemKind.INCIDENT_NOT_FOUND, f"No incident {id_} is remembered.")
+
+    @routes.get("/incidents", response_model=Incidents, responses=LIST_PROBLEMS)
+    def all_incidents(query: Annotated[IncidentQuery, Query()]) -> Incidents | Response:
+        """Incidents, newest first: all that are open, and those that are remembered."""
+        if not_ready := starting(context):
+            return not_ready
+        matches = matcher(query.regex or "")
+        entries = [
+            Entry((each.id,), (-each.opened_at, each.id), each)
+            for each in known()
+            if query.cluster in (None, each.cluster)
+            and query.open in (None, each.is_open)
+            and matches(each.group)
+        ]
+        page, about = query.page(paging, entries), asked()
+        said = about.notes.acknowledgement
+        return Incidents(
+            incidents=[shown(each, about, said(each.id)) for each in page.rows],
+            next=page.next,
+            total=page.total,
+            remembered_since=min((c.at for c in context.model.history.changes()), default=None),
+        )
+
+    @routes.get(
+        "/incidents/{id}",
+        response_model=IncidentView,
+        responses=documented(ProblemKind.INCIDENT_NOT_FOUND, ProblemKind.STARTING),
+    )
+    def incident(id: Segment) -> IncidentView | Response:  # noqa: A002  # the path's name
+        """One incident with its status changes."""
+        if not_ready := starting(context):
+            return not_ready
+        incident = find_incident(context, id)
+        if incident is None:
+            return not_found(id)
+        return shown(incident, asked(), context.model.silences.acknowledgement(id))
+
+    @routes.post("/incidents/{id}/acknowledge", response_model=IncidentView, responses=CHANGES)
+    async def look_after(
+        request: Request,
+        id: Segment,  # noqa: A002  # the path's name
+        wanted: NewAcknowledgement | None = None,
+    ) -> IncidentView | Response:
+        """Say that somebody looks after an open incident: it is not repeated or escalated any
+        more. That it is worse, and its end, is told.
+        """
+        if not_ready := starting(context):
+            return not_ready
+        incident = find_incident(context, id)
+        if incident is None:
+            return not_found(id)
+        if not incident.is_open:
+            return problem(ProblemKind.INCIDENT_OVER, f"Incident {id} has ended.")
+        try:
+            said = await acknowledge(
+                context, incident, wanted or NewAcknowledgement(), asker(request)
+            )
+        except KafkaError as error:
+            return not_written(error)
+        return shown(incident, asked(), said)
+
+    @routes.delete("/incidents/{id}/acknowledge", response_model=IncidentView, responses=CHANGES)
+    async def no_longer(id: Segment) -> IncidentView | Response:  # noqa: A002  # the path's name
+        """Say that nobody looks after an incident any more."""
+        if not_ready := starting(context):
+            return not_ready
+        incident = find_incident(context, id)
+        if incident is None:
+            return not_found(id)
+        try:
+            await withdraw(context, id)
+        except KafkaError as error:
+            return not_written(error)
+        return shown(incident, asked(), None)
+
+    return routes

@@ -1,0 +1,176 @@
+"""Who was told what and when, and what waits to be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Self
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+from warren.contracts import DeliveryKind, DeliveryOutcome, GroupStatusName
+from warren.errors import KafkaError
+
+from warren_api.asked import NewTest, test_route
+from warren_api.context import ApiContext
+from warren_api.http.callers import asker
+from warren_api.http.names import matcher
+from warren_api.http.problem import ProblemKind, documented
+from warren_api.model.notifications import Attempt, Waiting, newest_first
+from warren_api.v1.lists import (
+    LIST_PROBLEMS,
+    Entry,
+    ListQuery,
+    Name,
+    Paging,
+    Regex,
+    not_written,
+    starting,
+)
+
+
+class NotificationView(BaseModel):
+    """An attempt to tell somebody, or what became of a delivery without one."""
+
+    cluster: str
+    group: str
+    incident_id: str
+    event_id: str = Field(description="The status change that it tells of")
+    delivery_id: str = Field(description="The same for all attempts of one delivery")
+    kind: DeliveryKind
+    status: GroupStatusName
+    route: str
+    channel: str
+    at: int
+    attempt: int = Field(description="From 1; 0 without an attempt")
+    outcome: DeliveryOutcome = Field(
+        description="delivered; failed: tried again at next_attempt_at; refused for good; given_up "
+        "at the deadline; suppressed: nobody needs it; superseded: newer news replaced it; "
+        "silenced: put off"
+    )
+    detail: str = Field(description="What the receiver answered, or why")
+    next_attempt_at: int | None
+    duration_ms: int | None = Field(description="Of the attempt; null without one")
+
+    @classmethod
+    def of(cls, attempt: Attempt) -> Self:
+        return cls(**{name: getattr(attempt.event, name) for name in cls.model_fields})
+
+
+class PendingView(BaseModel):
+    """A delivery that has not come to its end."""
+
+    cluster: str
+    group: str
+    incident_id: str
+    event_id: str
+    delivery_id: str
+    kind: DeliveryKind
+    status: GroupStatusName
+    route: str
+    channel: str
+    since: int = Field(description="When it was decided, or a silence let it go")
+    attempts: int = Field(description="Attempts made")
+    next_attempt_at: int
+    held: str | None = Field(description="Why it is put off, a silence or a mute window; or null")
+
+    @classmethod
+    def of(cls, waiting: Waiting) -> Self:
+        pending = waiting.pending
+        same = {name: getattr(pending, name) for name in cls.model_fields if hasattr(pending, name)}
+        return cls(**same, cluster=waiting.cluster, group=waiting.group, since=pending.accepted_at)
+
+
+class RouteTest(BaseModel):
+    """A test of a route that has been asked for."""
+
+    id: str
+    route: str
+    incident_id: str = Field(
+        description="What comes of it is in notifications of this incident: on each channel an "
+        "opening and its end"
+    )
+
+
+class Notifications(BaseModel):
+    """Attempts, the newest first, and what waits, the oldest first."""
+
+    notifications: list[NotificationView]
+    next: str | None = Field(description="Cursor of the next page; null: this is the last one")
+    total: int = Field(description="Attempts that match, on all pages")
+    pending: list[PendingView] = Field(description="At most 1,000, on each page the same")
+    pending_total: int
+
+
+MOST_PENDING = 1000
+
+
+class NotificationQuery(ListQuery):
+    """Which attempts, and of `pending` what matches too."""
+
+    noun = "notifications"
+    regex: Regex | None = Field(
+        None, description="Only of groups in whose name this regular expression matches somewhere"
+    )
+    incident: Name | None = Field(None, description="Only of this incident")
+    channel: Name | None = Field(None, description="Only on this channel")
+    outcome: DeliveryOutcome | None = Field(None, description="Only with this outcome")
+
+    def wanted(self) -> Callable[[str, str, str, str], bool]:
+        """Of (cluster, group, incident, channel)."""
+        matches = matcher(self.regex or "")
+        return lambda cluster, group, incident, channel: (
+            self.cluster in (None, cluster)
+            and self.incident in (None, incident)
+            and self.channel in (None, channel)
+            and matches(group)
+        )
+
+
+def router(context: ApiContext, paging: Paging) -> APIRouter:
+    routes = APIRouter(tags=["notifications"])
+
+    @routes.get("/notifications", response_model=Notifications, responses=LIST_PROBLEMS)
+    def notifications(query: Annotated[NotificationQuery, Query()]) -> Notifications | Response:
+        """Attempts to tell somebody, newest first, as many as are remembered; and what waits."""
+        if not_ready := starting(context):
+            return not_ready
+        known, wanted = context.model.notifications, query.wanted()
+        entries = [
+            Entry((f"{a.partition}:{a.offset}",), (-e.at, a.partition, -a.offset), a)
+            for a in newest_first(known.attempts())
+            for e in [a.event]
+            if query.outcome in (None, e.outcome)
+            and wanted(e.cluster, e.group, e.incident_id, e.channel)
+        ]
+        page = query.page(paging, entries)
+        pending = [
+            one
+            for one in known.waiting()
+            if wanted(one.cluster, one.group, one.pending.incident_id, one.pending.channel)
+        ]
+        return Notifications(
+            notifications=[NotificationView.of(attempt) for attempt in page.rows],
+            next=page.next,
+            total=page.total,
+            pending=[PendingView.of(one) for one in pending[:MOST_PENDING]],
+            pending_total=len(pending),
+        )
+
+    @routes.post(
+        "/notifications/test",
+        response_model=RouteTest,
+        responses=documented(
+            ProblemKind.INVALID_REQUEST, ProblemKind.ADMIN_NEEDED, ProblemKind.NOT_WRITTEN
+        ),
+    )
+    async def try_out(request: Request, wanted: NewTest) -> RouteTest | Response:
+        """Have a notifier tell the channels of a route of an incident that there is not, and of
+        its end: whatever the route is for, and whatever is silenced.
+        """
+        try:
+            test = await test_route(context, wanted, asker(request))
+        except KafkaError as error:
+            return not_written(error)
+        return RouteTest(id=test.id, route=test.route, incident_id=test.incident_id)
+
+    return routes

@@ -1,0 +1,118 @@
+"""Silences: whoever may change something may ask for one and end it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from warren.contracts import Silence
+from warren.errors import KafkaError
+
+from warren_api.asked import NewSilence, begin_silence, end_silence
+from warren_api.context import ApiContext
+from warren_api.http.callers import asker
+from warren_api.http.names import Segment
+from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.v1.lists import not_written, starting
+
+
+class SilenceView(BaseModel):
+    """About these groups nobody is told anything for a while."""
+
+    id: str
+    cluster: str = Field(
+        description="Clusters in whose name this regular expression matches somewhere; empty: all"
+    )
+    group: str = Field(description="Groups, likewise")
+    in_force: bool = Field(description="Whether it holds now")
+    begins_at: int
+    ends_at: int
+    by: str = Field(description="Who wants it")
+    why: str = Field(description="What for")
+    created_at: int
+    ended_by: str | None = Field(description="Who ended it early; null: nobody did")
+
+    @classmethod
+    def of(cls, silence: Silence, now: int) -> Self:
+        fields = {name: value for name, value in silence if name != "v"}
+        return cls(**fields, in_force=silence.holds_at(now))
+
+
+class BegunSilence(SilenceView):
+    """A silence that has just been asked for."""
+
+    groups: int = Field(description="How many groups it is about, of those that there are now")
+
+
+class Silences(BaseModel):
+    """Silences, the newest first."""
+
+    silences: list[SilenceView]
+
+
+CHANGES = (ProblemKind.ADMIN_NEEDED, ProblemKind.NOT_WRITTEN, ProblemKind.STARTING)
+
+
+class SilenceQuery(BaseModel):
+    """Which silences."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    in_force: bool | None = Field(None, description="Only those that hold now, or do not")
+
+
+def router(context: ApiContext) -> APIRouter:
+    routes = APIRouter(tags=["silences"])
+
+    @routes.get(
+        "/silences",
+        response_model=Silences,
+        responses=documented(ProblemKind.INVALID_REQUEST, ProblemKind.STARTING),
+    )
+    def silences(query: Annotated[SilenceQuery, Query()]) -> Silences | Response:
+        """Silences that hold, will hold or did, as long as they are remembered; newest first."""
+        if not_ready := starting(context):
+            return not_ready
+        now = context.clock.now_ms()
+        views = [SilenceView.of(silence, now) for silence in context.model.silences.all()]
+        return Silences(silences=[v for v in views if query.in_force in (None, v.in_force)])
+
+    @routes.post(
+        "/silences",
+        response_model=BegunSilence,
+        responses=documented(ProblemKind.INVALID_REQUEST, ProblemKind.PATTERN_TOO_COSTLY, *CHANGES),
+    )
+    async def begin(request: Request, wanted: NewSilence) -> BegunSilence | Response:
+        """Silence groups: they are judged and shown, but nobody is told of what begins. What is
+        still so when the silence ends is told then; the end of what was told before is told at
+        once.
+        """
+        if not_ready := starting(context):
+            return not_ready
+        try:
+            silence, groups = await begin_silence(context, wanted, asker(request))
+        except KafkaError as error:
+            return not_written(error)
+        view = SilenceView.of(silence, context.clock.now_ms())
+        return BegunSilence(**dict(view), groups=groups)
+
+    @routes.delete(
+        "/silences/{id}",
+        response_model=SilenceView,
+        responses=documented(ProblemKind.SILENCE_NOT_FOUND, *CHANGES),
+    )
+    async def end(request: Request, id: Segment) -> SilenceView | Response:  # noqa: A002  # the path's name
+        """End a silence now. One that is over already stays as it is."""
+        if not_ready := starting(context):
+            return not_ready
+        silence = context.model.silences.silence(id)
+        if silence is None:
+            return problem(ProblemKind.SILENCE_NOT_FOUND, f"No silence {id} is remembered.")
+        try:
+            ended = await end_silence(context, silence, asker(request))
+        except KafkaError as error:
+            return not_written(error)
+        return SilenceView.of(ended, context.clock.now_ms())
+
+    return routes

@@ -1,0 +1,171 @@
+"""Topics and the groups that consume them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
+
+from warren_api.context import ApiContext
+from warren_api.http.names import Segment, matcher
+from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.model.group import ShownStatusName
+from warren_api.model.topics import LogRange, TopicProgress, TopicView
+from warren_api.v1.lists import (
+    LIST_PROBLEMS,
+    Entry,
+    Key,
+    ListQuery,
+    Paging,
+    Regex,
+    largest_first,
+    starting,
+)
+
+_RATE = "Records per second over about a minute; null until it was measured"
+
+
+class TopicSummary(BaseModel):
+    """A topic."""
+
+    cluster: str
+    topic: str
+    partition_count: int
+    group_count: int
+    produce_rate: float | None = Field(description=_RATE)
+    consume_rate: float | None = Field(description=f"Of all groups together. {_RATE}")
+    max_lag: int | None = Field(
+        description="Lag of the group that is furthest behind, records; null: no group consumes it"
+    )
+
+    @classmethod
+    def of(cls, view: TopicView) -> Self:
+        return cls(
+            cluster=view.cluster,
+            topic=view.topic,
+            partition_count=view.partition_count,
+            group_count=len(view.groups),
+            produce_rate=view.produce_rate,
+            consume_rate=view.consume_rate,
+            max_lag=view.max_lag,
+        )
+
+
+class Topics(BaseModel):
+    """Topics, in the order that was asked for."""
+
+    topics: list[TopicSummary]
+    next: str | None = Field(description="Cursor of the next page; null: this is the last one")
+    total: int = Field(description="Topics that match, on all pages")
+
+
+class TopicPartition(BaseModel):
+    """A partition's log, as it was last seen. Offsets that are unknown are null."""
+
+    partition: int
+    log_start: int | None
+    log_end: int | None
+
+    @classmethod
+    def of(cls, log: LogRange) -> Self:
+        return cls(partition=log.partition, log_start=log.log_start, log_end=log.log_end)
+
+
+class TopicGroup(BaseModel):
+    """A group that consumes the topic. `status` is the group's, whatever it is due to."""
+
+    group: str
+    status: ShownStatusName
+    lag: int | None = Field(description="On this topic, records; null when unknown")
+    consume_rate: float | None = Field(description=_RATE)
+    partition_count: int
+    evaluated_at: int
+
+    @classmethod
+    def of(cls, group: str, status: ShownStatusName, progress: TopicProgress) -> Self:
+        return cls(
+            group=group,
+            status=status,
+            lag=progress.lag,
+            consume_rate=progress.consume_rate,
+            partition_count=len(progress.columns.partition),
+            evaluated_at=progress.at,
+        )
+
+
+class TopicDetail(TopicSummary):
+    """A topic with its partitions, and the groups that consume it, by name."""
+
+    partitions: list[TopicPartition]
+    groups: list[TopicGroup]
+
+
+class TopicQuery(ListQuery):
+    """Which topics, in which order."""
+
+    noun = "topics"
+    regex: Regex | None = Field(
+        None, description="Only topics in whose name this regular expression matches somewhere"
+    )
+    sort: Literal["name", "lag", "produce_rate", "consume_rate"] = Field(
+        "name", description="By cluster and name, or the largest first, unknown ones last"
+    )
+
+
+def router(context: ApiContext, paging: Paging) -> APIRouter:
+    routes = APIRouter(tags=["topics"])
+
+    @routes.get("/topics", response_model=Topics, responses=LIST_PROBLEMS)
+    def topics(query: Annotated[TopicQuery, Query()]) -> Topics | Response:
+        """Topics with the rates of producers and consumers."""
+        if not_ready := starting(context):
+            return not_ready
+        matches = matcher(query.regex or "")
+        rows = [
+            TopicSummary.of(view)
+            for view in context.model.topics.topics()
+            if query.cluster in (None, view.cluster) and matches(view.topic)
+        ]
+        entries = [
+            Entry((row.cluster, row.topic), (*_key(row, query.sort), row.cluster, row.topic), row)
+            for row in rows
+        ]
+        page = query.page(paging, entries)
+        return Topics(topics=page.rows, next=page.next, total=page.total)
+
+    @routes.get(
+        "/topics/{cluster}/{topic}",
+        response_model=TopicDetail,
+        responses=documented(ProblemKind.TOPIC_NOT_FOUND, ProblemKind.STARTING),
+    )
+    def topic(cluster: Segment, topic: Segment) -> TopicDetail | Response:
+        """One topic with its partitions and the groups that consume it."""
+        if not_ready := starting(context):
+            return not_ready
+        view = context.model.topics.topic(cluster, topic)
+        if view is None:
+            return problem(
+                ProblemKind.TOPIC_NOT_FOUND,
+                f"Cluster {cluster} has no topic {topic} that Warren knows.",
+            )
+        verdicts = context.verdicts()
+        judged = {name: context.model.group(cluster, name) for name in sorted(view.groups)}
+        return TopicDetail(
+            **dict(TopicSummary.of(view)),
+            partitions=[TopicPartition.of(log) for log in view.partitions()],
+            groups=[
+                TopicGroup.of(name, verdicts(group).status, view.groups[name])
+                for name, group in judged.items()
+                if group
+            ],
+        )
+
+    return routes
+
+
+def _key(row: TopicSummary, sort: str) -> Key:
+    if sort == "name":
+        return ()
+    measures = {"lag": row.max_lag, "produce_rate": row.produce_rate}
+    return largest_first(measures.get(sort, row.consume_rate))
