@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, Api, late, paced
+from fastapi import Request
 from fastapi.routing import APIRoute
 from warren.contracts import MINUTE_MS, Acknowledgement, ClusterEvent, group_key
 from warren_api.group_row import Asked
@@ -167,7 +168,8 @@ def test_rows_that_are_kept_are_those_that_would_be_made(seed: int) -> None:
 def made_anew(api: Api) -> str:
     pages = router(api.context).routes
     endpoint = next(r.endpoint for r in pages if isinstance(r, APIRoute) and r.path == FRAGMENT)
-    return bytes(endpoint(View()).body).decode()
+    asked_for = Request({"type": "http", "path": FRAGMENT})
+    return bytes(endpoint(asked_for, View()).body).decode()
 
 
 def _silence(api: Api, group: str) -> None:

@@ -161,6 +161,16 @@ def problem(kind: ProblemKind, detail: str, headers: Mapping[str, str] | None = 
     return _response(Problem(type=kind.type, title=title, status=status, detail=detail), headers)
 
 
+class NotDone(Exception):
+    """A route does not do what it is asked for: `answer` says why."""
+
+    def __init__(
+        self, kind: ProblemKind, detail: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.answer = problem(kind, detail, headers)
+
+
 def plain_problem(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
     """One that says no more than its status code."""
     title = HTTPStatus(status).phrase

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow
 from warren_api.http.names import Segment
 from warren_api.model.verdict import rank
-from warren_api.pages.environment import status_of
+from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.headline import no_groups
-from warren_api.pages.span import SpanAsked, SpanQuery
+from warren_api.pages.span import SpanAsked
 from warren_api.pages.trends import Trends
 
 GROUPS_SHOWN = 20
@@ -25,39 +25,33 @@ def add_routes(
     asked: Callable[[], Asked],
     trends: Trends,
 ) -> None:
-    def show(template: str, name: str, span: SpanQuery) -> Response:
+    @routes.get("/clusters/{cluster}")
+    @routes.get("/fragments/clusters/{cluster}")
+    def show(request: Request, cluster: Segment, span: SpanAsked) -> Response:
         ready = context.feed_state().ready
         now, about = context.clock.now_ms(), asked()
-        rows = [about.row(view) for view in context.model.views_of(name)]
+        rows = [about.row(view) for view in context.model.views_of(cluster)]
         totals = no_groups()
         for row in rows:
             totals[row.verdict.status] = totals.get(row.verdict.status, 0) + 1
         bad = sorted((row for row in rows if _is_to_look_at(row)), key=_rank)
-        is_known = name in context.clusters
+        is_known = cluster in context.clusters
         return render(
-            template,
-            name,
+            template_of(request, "cluster"),
+            cluster,
             status_of(is_known, ready=ready),
             is_known=is_known,
-            state=context.model.cluster(name, now),
+            state=context.model.cluster(cluster, now),
             totals=totals,
             groups=len(rows),
             lag=sum(row.view.event.total_lag for row in rows),
             partitions=sum(row.view.partition_count for row in rows),
-            topics=len(context.model.topics.names(name)),
+            topics=len(context.model.topics.names(cluster)),
             rows=bad[:GROUPS_SHOWN],
             bad=len(bad),
-            trends=trends.cluster(name, span.at(now)),
+            trends=trends.cluster(cluster, span.at(now)),
             ready=ready,
         )
-
-    @routes.get("/clusters/{cluster}")
-    def cluster_page(cluster: Segment, span: SpanAsked) -> Response:
-        return show("cluster.html", cluster, span)
-
-    @routes.get("/fragments/clusters/{cluster}")
-    def cluster_fragment(cluster: Segment, span: SpanAsked) -> Response:
-        return show("cluster_fragment.html", cluster, span)
 
 
 def _is_to_look_at(row: GroupRow) -> bool:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from urllib.parse import urlencode
 
+from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
@@ -14,6 +15,7 @@ from warren.path_segments import segment
 from warren.report_files import group_anchor
 from warren.words import counted, duration, grouped, rate, shell_word, visible
 
+from warren_api.http.access_control import FRAGMENTS
 from warren_api.http.callers import who_reads
 from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
@@ -139,3 +141,8 @@ def status_of(found: object, *, ready: bool) -> HTTPStatus:
     if found:
         return HTTPStatus.OK
     return HTTPStatus.NOT_FOUND if ready else HTTPStatus.SERVICE_UNAVAILABLE
+
+
+def template_of(request: Request, noun: str) -> str:
+    """The whole page, or what its script asks for again and again."""
+    return f"{noun}{'_fragment' if request.scope['path'].startswith(FRAGMENTS) else ''}.html"

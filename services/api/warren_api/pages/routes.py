@@ -12,7 +12,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
 from warren.contracts import MINUTE_MS
 from warren_core.objectives.limits import ObjectiveBook
@@ -22,13 +22,13 @@ from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
 from warren_api.model.status_history import IncidentRecord, incidents
 from warren_api.pages import asking, cluster_page, reports
-from warren_api.pages.environment import RETRY_SECONDS, environment, status_of
+from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
 from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
 from warren_api.pages.headline import headline, no_groups, readers
 from warren_api.pages.incidents import IncidentListView, folded, incident_list
 from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
 from warren_api.pages.overview import GroupRows, LastChanges, Sort, View, last_changes, overview
-from warren_api.pages.span import SpanAsked, SpanQuery
+from warren_api.pages.span import SpanAsked
 from warren_api.pages.trends import Drawn, Trends
 from warren_api.search import Row, Search
 
@@ -120,7 +120,9 @@ def router(context: ApiContext) -> APIRouter:
         version = history.sequence, now // MINUTE_MS
         return newest.get("last", version, lambda: last_changes(history.changes(), now))
 
-    def groups(template: str, view: View) -> Response:
+    @routes.get("/")
+    @routes.get("/fragments/groups")
+    def groups(request: Request, view: Viewed) -> Response:
         ready = context.feed_state().ready
         search, about = Search(view.q), asked()
         clusters = [context.model.cluster(name, about.now) for name in context.clusters]
@@ -132,7 +134,7 @@ def router(context: ApiContext) -> APIRouter:
             yield from map(about.any_row, not_judged)
 
         return render(
-            template,
+            template_of(request, "groups"),
             overview=shown,
             view=view,
             search=search,
@@ -147,7 +149,9 @@ def router(context: ApiContext) -> APIRouter:
             ready=ready,
         )
 
-    def group(template: str, cluster: str, name: str, span: SpanQuery) -> Response:
+    @routes.get("/groups/{cluster}/{name}")
+    @routes.get("/fragments/groups/{cluster}/{name}")
+    def group(request: Request, cluster: Segment, name: Segment, span: SpanAsked) -> Response:
         ready = context.feed_state().ready
         view = context.model.group(cluster, name)
         membership = view.membership if view else context.model.unjudged(cluster, name)
@@ -158,7 +162,7 @@ def router(context: ApiContext) -> APIRouter:
         row = asked().row(view) if view else None
         drawn = trends.group(cluster, name, span.at(now), past, known)
         return render(
-            template,
+            template_of(request, "group"),
             status_code=status_of(view or membership, ready=ready),
             cluster=cluster,
             view=view,
@@ -183,14 +187,16 @@ def router(context: ApiContext) -> APIRouter:
             acknowledgement=notes.acknowledgement_of(view) if view else None,
         )
 
-    def topic(template: str, cluster: str, name: str, span: SpanQuery) -> Response:
+    @routes.get("/topics/{cluster}/{name}")
+    @routes.get("/fragments/topics/{cluster}/{name}")
+    def topic(request: Request, cluster: Segment, name: Segment, span: SpanAsked) -> Response:
         ready = context.feed_state().ready
         view, verdicts = context.model.topics.topic(cluster, name), context.verdicts()
         known = [context.model.group(cluster, group) for group in view.groups] if view else []
         judged = sorted((reader for reader in known if reader), key=lambda reader: reader.rank)
         statuses = Counter(verdicts(reader).status for reader in judged)
         return render(
-            template,
+            template_of(request, "topic"),
             status_code=status_of(view, ready=ready),
             cluster=cluster,
             topic=name,
@@ -202,19 +208,29 @@ def router(context: ApiContext) -> APIRouter:
             trends=trends.topic(cluster, name, span.at(context.clock.now_ms())),
         )
 
-    def topics(template: str, view: TopicListView) -> Response:
+    @routes.get("/topics")
+    @routes.get("/fragments/topics")
+    def topics(request: Request, view: TopicsViewed) -> Response:
         ready = context.feed_state().ready
         known = context.model.topics.topics()
         shown, problems = topic_list(known, view)
         status_code = status_of(ready or known, ready=ready)
-        return render(template, status_code=status_code, view=view, shown=shown, problems=problems)
+        return render(
+            template_of(request, "topics"),
+            status_code=status_code,
+            view=view,
+            shown=shown,
+            problems=problems,
+        )
 
-    def all_incidents(template: str, view: IncidentListView) -> Response:
+    @routes.get("/incidents")
+    @routes.get("/fragments/incidents")
+    def all_incidents(request: Request, view: IncidentsViewed) -> Response:
         ready = context.feed_state().ready
         known = incidents(context.model.history.changes(), context.model.groups())
         shown, still_open, problems = incident_list(known, view)
         return render(
-            template,
+            template_of(request, "incidents"),
             status_code=status_of(ready, ready=ready),
             view=view,
             shown=shown,
@@ -222,46 +238,6 @@ def router(context: ApiContext) -> APIRouter:
             problems=problems,
             wrong_of=words(),
         )
-
-    @routes.get("/incidents")
-    def incidents_page(view: IncidentsViewed) -> Response:
-        return all_incidents("incidents.html", view)
-
-    @routes.get("/fragments/incidents")
-    def incidents_fragment(view: IncidentsViewed) -> Response:
-        return all_incidents("incidents_fragment.html", view)
-
-    @routes.get("/topics")
-    def topics_page(view: TopicsViewed) -> Response:
-        return topics("topics.html", view)
-
-    @routes.get("/fragments/topics")
-    def topics_fragment(view: TopicsViewed) -> Response:
-        return topics("topics_fragment.html", view)
-
-    @routes.get("/topics/{cluster}/{name}")
-    def topic_page(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
-        return topic("topic.html", cluster, name, span)
-
-    @routes.get("/fragments/topics/{cluster}/{name}")
-    def topic_fragment(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
-        return topic("topic_fragment.html", cluster, name, span)
-
-    @routes.get("/")
-    def groups_page(view: Viewed) -> Response:
-        return groups("groups.html", view)
-
-    @routes.get("/fragments/groups")
-    def groups_fragment(view: Viewed) -> Response:
-        return groups("groups_fragment.html", view)
-
-    @routes.get("/groups/{cluster}/{name}")
-    def group_page(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
-        return group("group.html", cluster, name, span)
-
-    @routes.get("/fragments/groups/{cluster}/{name}")
-    def group_fragment(cluster: Segment, name: Segment, span: SpanAsked) -> Response:
-        return group("group_fragment.html", cluster, name, span)
 
     cluster_page.add_routes(routes, context, render, asked, trends)
     asking.add_routes(routes, context, render, lambda view: asked().row(view))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from warren_api.context import ApiContext
 from warren_api.http.names import Segment
 from warren_api.http.problem import ProblemKind, documented
-from warren_api.v1.lists import starting, unknown_cluster
+from warren_api.v1.lists import require_cluster, require_read
 
 
 class ClusterSummary(BaseModel):
@@ -74,25 +74,23 @@ def router(context: ApiContext) -> APIRouter:
             evaluated_at=max((view.event.evaluated_at for view in views), default=None),
         )
 
-    @routes.get("/clusters", response_model=Clusters, responses=documented(ProblemKind.STARTING))
-    def clusters() -> Clusters | Response:
+    @routes.get("/clusters", responses=documented(ProblemKind.STARTING))
+    def clusters() -> Clusters:
         """All clusters that are configured or that events have come from, by name."""
-        return starting(context) or Clusters(
+        require_read(context)
+        return Clusters(
             clusters=[summary(cluster) for cluster in context.clusters],
             doubts=context.doubts().of(None),
         )
 
     @routes.get(
         "/clusters/{cluster}",
-        response_model=ClusterSummary,
         responses=documented(ProblemKind.CLUSTER_NOT_FOUND, ProblemKind.STARTING),
     )
-    def cluster(cluster: Segment) -> ClusterSummary | Response:
+    def cluster(cluster: Segment) -> ClusterSummary:
         """One cluster."""
-        if not_ready := starting(context):
-            return not_ready
-        if cluster not in context.clusters:
-            return unknown_cluster(cluster)
+        require_read(context)
+        require_cluster(context, cluster)
         return summary(cluster)
 
     return routes

@@ -7,10 +7,12 @@ from http import HTTPStatus
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.types import Scope
+from warren.errors import KafkaError
 
 from warren_api.http.errors import Refused
 from warren_api.http.names import decoded_path
 from warren_api.http.problem import (
+    NotDone,
     ProblemKind,
     ProblemType,
     ProblemTypes,
@@ -24,6 +26,14 @@ PREFIX = "/api/"
 
 
 def install(app: FastAPI) -> None:
+    @app.exception_handler(NotDone)
+    async def not_done(_: Request, refused: NotDone) -> Response:
+        return refused.answer
+
+    @app.exception_handler(KafkaError)
+    async def not_written(_: Request, error: KafkaError) -> Response:
+        return problem(ProblemKind.NOT_WRITTEN, str(error), {"Retry-After": "5"})
+
     @app.exception_handler(InvalidCursor)
     async def unknown_cursor(_: Request, __: InvalidCursor) -> Response:
         return problem(ProblemKind.INVALID_CURSOR, "The cursor is none that this list has given.")
@@ -61,25 +71,21 @@ def failed(_: Request) -> Response:
 def router() -> APIRouter:
     routes = APIRouter(tags=["problems"])
 
-    @routes.get(
-        "/problems",
-        response_model=ProblemTypes,
-    )
+    @routes.get("/problems")
     async def problems() -> ProblemTypes:
         """All kinds of problems that this API answers with."""
         return ProblemTypes(problems=[ProblemType.of(kind) for kind in ProblemKind])
 
     @routes.get(
         "/problems/{slug}",
-        response_model=ProblemType,
         responses=documented(ProblemKind.PROBLEM_NOT_FOUND),
     )
-    async def one_problem(slug: str) -> ProblemType | Response:
+    async def one_problem(slug: str) -> ProblemType:
         """One kind of problem."""
         for kind in ProblemKind:
             if kind.slug == slug:
                 return ProblemType.of(kind)
         detail = f"There is no kind of problem called {slug}."
-        return problem(ProblemKind.PROBLEM_NOT_FOUND, detail)
+        raise NotDone(ProblemKind.PROBLEM_NOT_FOUND, detail)
 
     return routes

@@ -19,7 +19,7 @@ from warren_api.http.problem import ProblemKind, documented, problem
 from warren_api.model.status_history import RecordedChange
 from warren_api.v1.event_stream import EventStream
 from warren_api.v1.examples import EVENTS
-from warren_api.v1.lists import Name, Regex, starting
+from warren_api.v1.lists import Name, Regex, require_read
 
 
 class StreamPlace:
@@ -179,8 +179,7 @@ def router(context: ApiContext) -> APIRouter:
         lists again. Without an id the stream begins with what comes next. `event: warren.problem`
         ends it: `data` is the problem, such as a regular expression that takes too long to match.
         """
-        if not_ready := starting(context):
-            return not_ready
+        require_read(context)
         place = places.take(holder(request))  # at once: others ask before this one is answered
         if place is None:
             return _none_left(f"{places.most} clients follow events already (api.event_streams).")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
 from warren.contracts import (
@@ -27,6 +27,8 @@ from warren_api.v1.group_parts import (
     RecordedVerdict,
     SilenceNote,
     WorstPartition,
+    known,
+    same,
 )
 
 _RATE = "Records per second over about a minute; null until it was measured"
@@ -121,74 +123,41 @@ class GroupSummary(BaseModel):
         """`stale`: its freshness was measured too long ago."""
         event, measured = view.event, view.freshness
         members = view.membership.event if view.membership else None
-        return cls(
-            cluster=view.cluster,
-            group=view.group,
-            status=verdict.status,
-            last_status=verdict.last_status,
-            not_judged=None,
-            status_reason=verdict.reason,
-            explanation=verdict.explanation,
-            cause=view.cause or event.cause,
-            since=verdict.since,
-            total_lag=event.total_lag,
-            complete=event.complete,
-            worst=WorstPartition.of(view.worst) if view.worst else None,
-            incident=event.incident,
-            broken_objectives=[BrokenObjectiveView.of(one) for one in view.broken],
-            silence=SilenceNote.of(notes.silence_of(view)),
-            acknowledgement=AcknowledgementNote.of(notes.acknowledgement_of(view)),
-            evaluated_at=event.evaluated_at,
-            partition_counts=view.partition_counts,
-            partition_count=view.partition_count,
-            protocol=members.protocol if members else None,
-            state=(members.state or None) if members else None,
-            member_count=len(members.members) if members else None,
-            freshness_ms=measured.event.freshness_ms if measured else None,
-            freshness_at_least_ms=measured.at_least_ms if measured else None,
-            freshness_reason=measured.reason if measured else None,
-            lost_records=view.lost_records,
-            time_to_loss_ms=view.time_to_loss_ms,
-            time_to_loss_reason=view.time_to_loss_reason,
-            freshness_measured_at=measured.event.measured_at if measured else None,
-            freshness_stale=stale,
-        )
+        own: dict[str, Any] = {
+            "not_judged": None,
+            "status": verdict.status,
+            "status_reason": verdict.reason,
+            "cause": view.cause or event.cause,
+            "worst": WorstPartition.of(view.worst) if view.worst else None,
+            "broken_objectives": [BrokenObjectiveView.of(one) for one in view.broken],
+            "silence": SilenceNote.of(notes.silence_of(view)),
+            "acknowledgement": AcknowledgementNote.of(notes.acknowledgement_of(view)),
+            "protocol": members.protocol if members else None,
+            "state": (members.state or None) if members else None,
+            "member_count": len(members.members) if members else None,
+            "freshness_ms": measured.event.freshness_ms if measured else None,
+            "freshness_at_least_ms": measured.at_least_ms if measured else None,
+            "freshness_reason": measured.reason if measured else None,
+            "freshness_measured_at": measured.event.measured_at if measured else None,
+            "freshness_stale": stale,
+        }
+        return cls(**same(cls, event) | same(cls, view) | same(cls, verdict) | own)
 
     @classmethod
     def of_not_judged(cls, membership: Membership, notes: Notes) -> Self:
         event = membership.event
-        return cls(
-            cluster=event.cluster,
-            group=event.group,
-            status=None,
-            last_status=None,
-            not_judged=membership.not_judged,
-            status_reason=None,
-            explanation=None,
-            cause=None,
-            since=None,
-            total_lag=None,
-            complete=None,
-            worst=None,
-            incident=None,
-            broken_objectives=[],
-            silence=SilenceNote.of(notes.silence_of(membership)),
-            acknowledgement=None,
-            evaluated_at=None,
-            partition_counts={},
-            partition_count=membership.partition_count,
-            protocol=event.protocol,
-            state=event.state or None,
-            member_count=len(event.members),
-            freshness_ms=None,
-            freshness_at_least_ms=None,
-            freshness_reason=None,
-            lost_records=None,
-            time_to_loss_ms=None,
-            time_to_loss_reason=None,
-            freshness_measured_at=None,
-            freshness_stale=False,
-        )
+        unknown: dict[str, Any] = dict.fromkeys(cls.model_fields)
+        own: dict[str, Any] = {
+            "not_judged": membership.not_judged,
+            "broken_objectives": [],
+            "silence": SilenceNote.of(notes.silence_of(membership)),
+            "partition_counts": {},
+            "partition_count": membership.partition_count,
+            "state": event.state or None,
+            "member_count": len(event.members),
+            "freshness_stale": False,
+        }
+        return cls(**unknown | same(cls, event) | own)
 
 
 class Groups(BaseModel):
@@ -220,14 +189,8 @@ class GroupTopic(BaseModel):
 
     @classmethod
     def of(cls, topic: str, progress: TopicProgress) -> Self:
-        return cls(
-            topic=topic,
-            partition_count=len(progress.columns.partition),
-            lag=progress.lag,
-            produce_rate=progress.produce_rate,
-            consume_rate=progress.consume_rate,
-            catch_up_ms=progress.catch_up_ms,
-        )
+        own = {"topic": topic, "partition_count": len(progress.columns.partition)}
+        return cls(**same(cls, progress) | own)
 
 
 class MembershipDetail(BaseModel):
@@ -253,20 +216,9 @@ class MembershipDetail(BaseModel):
     @classmethod
     def of(cls, membership: Membership) -> Self:
         event = membership.event
-        return cls(
-            observed_at=event.observed_at,
-            protocol_type=event.protocol_type,
-            generation=None if event.generation < 0 else event.generation,
-            assignor=event.assignor,
-            leader=event.leader,
-            coordinator=event.coordinator,
-            rebalances=event.rebalances,
-            last_rebalance_at=event.last_rebalance_at,
-            idle_members=event.idle_members,
-            assignment_skew=event.assignment_skew,
-            unowned=event.unowned,
-            members=[Member.of(member) for member in event.members],
-        )
+        members = [Member.of(member) for member in event.members]
+        own = {"generation": known(event.generation), "members": members}
+        return cls(**same(cls, event) | own)
 
 
 class GroupDetail(GroupSummary):

@@ -4,7 +4,7 @@ changed and the incidents that they make up.
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 from pydantic import BaseModel, Field
 from warren.contracts import (
@@ -27,6 +27,11 @@ from warren_api.model.partitions import PartitionRow
 from warren_api.model.status_history import IncidentRecord, RecordedChange
 
 
+def same(model: type[BaseModel], source: object) -> dict[str, Any]:
+    """Fields that the source has by the same name."""
+    return {name: getattr(source, name) for name in model.model_fields if hasattr(source, name)}
+
+
 class WorstPartition(BaseModel):
     """The partition to look at first: the most severe status, then the largest lag."""
 
@@ -37,7 +42,7 @@ class WorstPartition(BaseModel):
 
     @classmethod
     def of(cls, row: PartitionRow) -> Self:
-        return cls(topic=row.topic, partition=row.partition, status=row.status, lag=row.lag)
+        return cls(**same(cls, row))
 
 
 class WindowCommit(BaseModel):
@@ -47,6 +52,12 @@ class WindowCommit(BaseModel):
     at: int = Field(description="Commit time")
     observed_at: int = Field(description="When Warren saw it")
     lag: int | None = Field(description="Lag at that time; null when it was unknown")
+
+
+_MEASURED = (
+    *("freshness_ms", "reason", "bound_ms", "time_to_loss_ms", "time_to_loss_reason"),
+    *("oldest_at", "commit_lag_ms", "append_lag_ms"),
+)
 
 
 class PartitionDetail(BaseModel):
@@ -93,32 +104,16 @@ class PartitionDetail(BaseModel):
 
     @classmethod
     def of(cls, row: PartitionRow) -> Self:
-        measured = row.freshness
-        return cls(
-            topic=row.topic,
-            partition=row.partition,
-            status=row.status,
-            status_reason=row.reason,
-            explanation=row.explanation,
-            owner=row.owner.member_id if row.owner else None,
-            lag=row.lag,
-            committed=known(row.committed),
-            committed_at=known(row.committed_at),
-            log_start=known(row.log_start),
-            log_end=known(row.log_end),
-            complete=row.complete,
-            window_start=WindowCommit(**row.start._asdict()) if row.start else None,
-            window_end=WindowCommit(**row.end._asdict()) if row.end else None,
-            freshness_ms=measured.freshness_ms if measured else None,
-            reason=measured.reason if measured else None,
-            bound_ms=measured.bound_ms if measured else None,
-            lost_records=row.lost_records,
-            time_to_loss_ms=measured.time_to_loss_ms if measured else None,
-            time_to_loss_reason=measured.time_to_loss_reason if measured else None,
-            oldest_at=measured.oldest_at if measured else None,
-            commit_lag_ms=measured.commit_lag_ms if measured else None,
-            append_lag_ms=measured.append_lag_ms if measured else None,
-        )
+        offsets = ("committed", "committed_at", "log_start", "log_end")
+        own: dict[str, Any] = {
+            "status_reason": row.reason,
+            "owner": row.owner.member_id if row.owner else None,
+            "window_start": WindowCommit(**row.start._asdict()) if row.start else None,
+            "window_end": WindowCommit(**row.end._asdict()) if row.end else None,
+        }
+        own |= {name: known(getattr(row, name)) for name in offsets}
+        own |= {name: getattr(row.freshness, name, None) for name in _MEASURED}
+        return cls(**same(cls, row) | own)
 
 
 def known(number: int) -> int | None:
@@ -141,17 +136,7 @@ class Member(BaseModel):
 
     @classmethod
     def of(cls, member: GroupMember) -> Self:
-        return cls(
-            member_id=member.member_id,
-            instance_id=member.instance_id,
-            client_id=member.client_id,
-            host=member.host,
-            rack=member.rack,
-            epoch=None if member.epoch < 0 else member.epoch,
-            subscription=member.subscription,
-            subscribed_regex=member.subscribed_regex,
-            assignment=member.assignment,
-        )
+        return cls(**same(cls, member) | {"epoch": known(member.epoch)})
 
 
 class BrokenObjectiveView(BaseModel):
@@ -168,17 +153,7 @@ class BrokenObjectiveView(BaseModel):
 
     @classmethod
     def of(cls, broken: BrokenObjective) -> Self:
-        breach = broken.breach
-        return cls(
-            objective=breach.objective,
-            limit=breach.limit,
-            status=breach.status,
-            since=breach.since,
-            sentence=breach.sentence,
-            owner=breach.owner,
-            told_at=broken.told_at,
-            incident_id=broken.incident_id,
-        )
+        return cls(**same(cls, broken.breach) | same(cls, broken))
 
 
 class SilenceNote(BaseModel):
@@ -191,9 +166,7 @@ class SilenceNote(BaseModel):
 
     @classmethod
     def of(cls, silence: Silence | None) -> Self | None:
-        if silence is None:
-            return None
-        return cls(id=silence.id, ends_at=silence.ends_at, by=silence.by, why=silence.why)
+        return None if silence is None else cls(**same(cls, silence))
 
 
 class AcknowledgementNote(BaseModel):
@@ -204,10 +177,8 @@ class AcknowledgementNote(BaseModel):
     at: int
 
     @classmethod
-    def of(cls, acknowledgement: Acknowledgement | None) -> Self | None:
-        if acknowledgement is None:
-            return None
-        return cls(by=acknowledgement.by, why=acknowledgement.why, at=acknowledgement.at)
+    def of(cls, said: Acknowledgement | None) -> Self | None:
+        return None if said is None else cls(**same(cls, said))
 
 
 _TYPE = "What it is about: the status that follows from commits, or objectives"
@@ -234,21 +205,7 @@ class RecordedVerdict(BaseModel):
 
     @classmethod
     def of(cls, recorded: RecordedChange) -> Self:
-        change = recorded.change
-        return cls(
-            id=recorded.id,
-            type=recorded.type,
-            at=recorded.at,
-            status=change.status,
-            previous=change.previous,
-            reason=change.reason,
-            explanation=change.explanation,
-            cause=change.cause,
-            incident_id=change.incident_id,
-            total_lag=change.total_lag,
-            max_lag=change.max_lag,
-            partition_counts=change.partition_counts,
-        )
+        return cls(**same(cls, recorded.change) | same(cls, recorded))
 
 
 class IncidentNow(BaseModel):
@@ -306,20 +263,15 @@ class IncidentView(BaseModel):
         row: GroupRow | None,
     ) -> Self:
         """`row`: the group as it is now."""
-        return cls(
-            id=incident.id,
-            type=incident.type,
-            cluster=incident.cluster,
-            group=incident.group,
-            open=incident.is_open,
-            opened_at=incident.opened_at,
-            closed_at=incident.closed_at,
-            worst=incident.worst,
-            max_total_lag=incident.max_total_lag,
-            acknowledgement=AcknowledgementNote.of(acknowledgement),
-            changes=[RecordedVerdict.of(recorded) for recorded in incident.changes],
-            now=IncidentNow.of(wrong_in(incident, row), row) if row and incident.is_open else None,
-        )
+        own = {
+            "open": incident.is_open,
+            "acknowledgement": AcknowledgementNote.of(acknowledgement),
+            "changes": [RecordedVerdict.of(recorded) for recorded in incident.changes],
+            "now": IncidentNow.of(wrong_in(incident, row), row)
+            if row and incident.is_open
+            else None,
+        }
+        return cls(**same(cls, incident) | own)
 
 
 class Incidents(BaseModel):

@@ -15,7 +15,7 @@ from warren_core.objectives.limits import ObjectiveBook
 from warren_api.context import ApiContext, Notes, Verdicts
 from warren_api.group_row import Asked
 from warren_api.http.names import Segment, matcher
-from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.group import GroupView, ShownStatusName
 from warren_api.model.membership import Membership
 from warren_api.model.verdict import rank
@@ -36,8 +36,9 @@ from warren_api.v1.lists import (
     Name,
     Paging,
     Regex,
+    find_group,
     largest_first,
-    starting,
+    require_read,
 )
 
 GroupRow = GroupView | Membership
@@ -214,8 +215,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         """Consumer groups: unless another order is asked for, first those that lose data, then
         worst first. Share groups are listed without a verdict.
         """
-        if not_ready := starting(context):
-            return not_ready
+        require_read(context)
         search, asked = Search(query.q or ""), Asked.of(context, limits_of)
         verdicts, notes = asked.verdicts, asked.notes
         known: list[GroupRow] = [*context.model.groups(), *context.model.not_judged()]
@@ -241,19 +241,11 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
 
     @routes.get(
         "/groups/{cluster}/{group}",
-        response_model=GroupDetail,
         responses=documented(ProblemKind.GROUP_NOT_FOUND, ProblemKind.STARTING),
     )
-    def group(cluster: Segment, group: Segment) -> GroupDetail | Response:
+    def group(cluster: Segment, group: Segment) -> GroupDetail:
         """One consumer group with its topics, partitions, members and status changes."""
-        if not_ready := starting(context):
-            return not_ready
-        row = context.model.group(cluster, group) or context.model.unjudged(cluster, group)
-        if row is None:
-            return problem(
-                ProblemKind.GROUP_NOT_FOUND,
-                f"Cluster {cluster} has no consumer group {group} that Warren knows.",
-            )
-        return detail(row)
+        require_read(context)
+        return detail(find_group(context, cluster, group))
 
     return routes

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from warren.contracts import MINUTE_MS
 
 from warren_api.context import ApiContext
 from warren_api.http.names import Segment
-from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.model.past import (
     DAY_MS,
     HOUR_MS,
@@ -20,7 +20,7 @@ from warren_api.model.past import (
     in_whole_steps,
     shortest_step,
 )
-from warren_api.v1.lists import starting, unknown_cluster
+from warren_api.v1.lists import find_group, find_topic, require_cluster, require_read
 
 Count = list[int | None]
 _LATE = "Age of the oldest record not consumed, at least: the greatest of the step"
@@ -107,17 +107,17 @@ class HistoryQuery(BaseModel):
     )
 
 
-def period(query: HistoryQuery, now: int) -> Period | Response:
-    """What was asked for, widened to whole steps; else what is wrong with it."""
+def period(query: HistoryQuery, now: int) -> Period:
+    """What was asked for, widened to whole steps. Raise NotDone where that is nothing."""
     end = now if query.to is None else query.to
     start = max(end - HOUR_MS, 0) if query.from_ is None else query.from_
     if start >= end:
-        return problem(ProblemKind.INVALID_REQUEST, "from: it is not before `to`.")
+        raise NotDone(ProblemKind.INVALID_REQUEST, "from: it is not before `to`.")
     step = query.step or shortest_step(end - start, MOST_STEPS)
     whole = in_whole_steps(start, end, step)
     if (whole.end - whole.start) // step > MOST_STEPS + 1:
         detail = f"step: more than {MOST_STEPS} steps. Ask for longer ones, or for less time."
-        return problem(ProblemKind.INVALID_REQUEST, detail)
+        raise NotDone(ProblemKind.INVALID_REQUEST, detail)
     return whole
 
 
@@ -142,24 +142,16 @@ def router(context: ApiContext) -> APIRouter:
 
     @routes.get(
         "/groups/{cluster}/{group}/history",
-        response_model=GroupHistory,
         responses=documented(ProblemKind.GROUP_NOT_FOUND, *PROBLEMS),
     )
     def group_history(
         cluster: Segment, group: Segment, query: Annotated[HistoryQuery, Query()]
-    ) -> GroupHistory | Response:
+    ) -> GroupHistory:
         """A consumer group minute by minute: the last 24 hours, and before, but for statuses and
         members, as far as the archive goes."""
-        if not_ready := starting(context):
-            return not_ready
-        if not context.model.group(cluster, group) and not context.model.unjudged(cluster, group):
-            return problem(
-                ProblemKind.GROUP_NOT_FOUND,
-                f"Cluster {cluster} has no consumer group {group} that Warren knows.",
-            )
+        require_read(context)
+        find_group(context, cluster, group)
         asked = period(query, context.clock.now_ms())
-        if isinstance(asked, Response):
-            return asked
         found, doubt = past.group(cluster, group, *asked), None
         if older := before_a_day(asked, context.clock.now_ms()):
             doubt = context.archive.group(found, cluster, group, *older)
@@ -167,24 +159,16 @@ def router(context: ApiContext) -> APIRouter:
 
     @routes.get(
         "/topics/{cluster}/{topic}/history",
-        response_model=TopicHistory,
         responses=documented(ProblemKind.TOPIC_NOT_FOUND, *PROBLEMS),
     )
     def topic_history(
         cluster: Segment, topic: Segment, query: Annotated[HistoryQuery, Query()]
-    ) -> TopicHistory | Response:
+    ) -> TopicHistory:
         """A topic minute by minute, as the groups that consume it saw it: the last 24 hours, and
         what was produced before, as far as the archive goes."""
-        if not_ready := starting(context):
-            return not_ready
-        if context.model.topics.topic(cluster, topic) is None:
-            return problem(
-                ProblemKind.TOPIC_NOT_FOUND,
-                f"Cluster {cluster} has no topic {topic} that Warren knows.",
-            )
+        require_read(context)
+        find_topic(context, cluster, topic)
         asked = period(query, context.clock.now_ms())
-        if isinstance(asked, Response):
-            return asked
         found, doubt = past.topic(cluster, topic, *asked), None
         if older := before_a_day(asked, context.clock.now_ms()):
             doubt = context.archive.topic(found, cluster, topic, *older)
@@ -192,20 +176,15 @@ def router(context: ApiContext) -> APIRouter:
 
     @routes.get(
         "/clusters/{cluster}/history",
-        response_model=ClusterHistory,
         responses=documented(ProblemKind.CLUSTER_NOT_FOUND, *PROBLEMS),
     )
     def cluster_history(
         cluster: Segment, query: Annotated[HistoryQuery, Query()]
-    ) -> ClusterHistory | Response:
+    ) -> ClusterHistory:
         """All groups of a cluster minute by minute, the last 24 hours."""
-        if not_ready := starting(context):
-            return not_ready
-        if cluster not in context.clusters:
-            return unknown_cluster(cluster)
+        require_read(context)
+        require_cluster(context, cluster)
         asked = period(query, context.clock.now_ms())
-        if isinstance(asked, Response):
-            return asked
         return ClusterHistory(**steps(cluster, asked, past.cluster(cluster, *asked)))
 
     return routes

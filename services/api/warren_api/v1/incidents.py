@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from warren.contracts import Acknowledgement
-from warren.errors import KafkaError
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.asked import NewAcknowledgement, acknowledge, find_incident, withdraw
@@ -15,7 +14,7 @@ from warren_api.context import ApiContext
 from warren_api.group_row import Asked
 from warren_api.http.callers import asker
 from warren_api.http.names import Segment, matcher
-from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.model.status_history import IncidentRecord, incidents
 from warren_api.v1.group_parts import Incidents, IncidentView
 from warren_api.v1.lists import (
@@ -24,8 +23,7 @@ from warren_api.v1.lists import (
     ListQuery,
     Paging,
     Regex,
-    not_written,
-    starting,
+    require_read,
 )
 
 CHANGES = documented(
@@ -63,14 +61,17 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
     def asked() -> Asked:
         return Asked.of(context, limits_of)
 
-    def not_found(id_: str) -> Response:
-        return problem(ProblemKind.INCIDENT_NOT_FOUND, f"No incident {id_} is remembered.")
+    def remembered(id_: str) -> IncidentRecord:
+        """Raise NotDone for one that is not."""
+        require_read(context)
+        if found := find_incident(context, id_):
+            return found
+        raise NotDone(ProblemKind.INCIDENT_NOT_FOUND, f"No incident {id_} is remembered.")
 
-    @routes.get("/incidents", response_model=Incidents, responses=LIST_PROBLEMS)
-    def all_incidents(query: Annotated[IncidentQuery, Query()]) -> Incidents | Response:
+    @routes.get("/incidents", responses=LIST_PROBLEMS)
+    def all_incidents(query: Annotated[IncidentQuery, Query()]) -> Incidents:
         """Incidents, newest first: all that are open, and those that are remembered."""
-        if not_ready := starting(context):
-            return not_ready
+        require_read(context)
         matches = matcher(query.regex or "")
         entries = [
             Entry((each.id,), (-each.opened_at, each.id), each)
@@ -90,54 +91,34 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
 
     @routes.get(
         "/incidents/{id}",
-        response_model=IncidentView,
         responses=documented(ProblemKind.INCIDENT_NOT_FOUND, ProblemKind.STARTING),
     )
-    def incident(id: Segment) -> IncidentView | Response:  # noqa: A002  # the path's name
+    def incident(id: Segment) -> IncidentView:  # noqa: A002  # the path's name
         """One incident with its status changes."""
-        if not_ready := starting(context):
-            return not_ready
-        incident = find_incident(context, id)
-        if incident is None:
-            return not_found(id)
+        incident = remembered(id)
         return shown(incident, asked(), context.model.silences.acknowledgement(id))
 
-    @routes.post("/incidents/{id}/acknowledge", response_model=IncidentView, responses=CHANGES)
+    @routes.post("/incidents/{id}/acknowledge", responses=CHANGES)
     async def look_after(
         request: Request,
         id: Segment,  # noqa: A002  # the path's name
         wanted: NewAcknowledgement | None = None,
-    ) -> IncidentView | Response:
+    ) -> IncidentView:
         """Say that somebody looks after an open incident: it is not repeated or escalated any
         more. That it is worse, and its end, is told.
         """
-        if not_ready := starting(context):
-            return not_ready
-        incident = find_incident(context, id)
-        if incident is None:
-            return not_found(id)
+        incident = remembered(id)
         if not incident.is_open:
-            return problem(ProblemKind.INCIDENT_OVER, f"Incident {id} has ended.")
-        try:
-            said = await acknowledge(
-                context, incident, wanted or NewAcknowledgement(), asker(request)
-            )
-        except KafkaError as error:
-            return not_written(error)
+            raise NotDone(ProblemKind.INCIDENT_OVER, f"Incident {id} has ended.")
+        about = wanted or NewAcknowledgement()
+        said = await acknowledge(context, incident, about, asker(request))
         return shown(incident, asked(), said)
 
-    @routes.delete("/incidents/{id}/acknowledge", response_model=IncidentView, responses=CHANGES)
-    async def no_longer(id: Segment) -> IncidentView | Response:  # noqa: A002  # the path's name
+    @routes.delete("/incidents/{id}/acknowledge", responses=CHANGES)
+    async def no_longer(id: Segment) -> IncidentView:  # noqa: A002  # the path's name
         """Say that nobody looks after an incident any more."""
-        if not_ready := starting(context):
-            return not_ready
-        incident = find_incident(context, id)
-        if incident is None:
-            return not_found(id)
-        try:
-            await withdraw(context, id)
-        except KafkaError as error:
-            return not_written(error)
+        incident = remembered(id)
+        await withdraw(context, id)
         return shown(incident, asked(), None)
 
     return routes

@@ -23,13 +23,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from fastapi import Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from warren.errors import KafkaError
 
 from warren_api.context import ApiContext
 from warren_api.http.names import matcher
-from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.http.problem import NotDone, ProblemKind, documented
+from warren_api.model.group import GroupView
+from warren_api.model.membership import Membership
+from warren_api.model.topics import TopicView
 
 _ORDERS_KEPT = 64
 
@@ -207,16 +208,30 @@ class ListQuery(BaseModel):
         return f"{self.noun}{zlib.crc32(json.dumps(asked).encode()):08x}"
 
 
-def starting(context: ApiContext) -> Response | None:
-    """An empty answer while the topics are still being read would be a wrong one."""
-    if context.feed_state().ready:
-        return None
-    return problem(ProblemKind.STARTING, " ".join(context.doubts().general), {"Retry-After": "1"})
+def require_read(context: ApiContext) -> None:
+    """Raise NotDone while the topics are still being read: an empty answer would be wrong."""
+    if not context.feed_state().ready:
+        why = " ".join(context.doubts().general)
+        raise NotDone(ProblemKind.STARTING, why, {"Retry-After": "1"})
 
 
-def not_written(error: KafkaError) -> Response:
-    return problem(ProblemKind.NOT_WRITTEN, str(error), {"Retry-After": "5"})
+def require_cluster(context: ApiContext, cluster: str) -> None:
+    """Raise NotDone for one that nobody knows."""
+    if cluster not in context.clusters:
+        raise NotDone(ProblemKind.CLUSTER_NOT_FOUND, f"Warren knows no cluster {cluster}.")
 
 
-def unknown_cluster(cluster: str) -> Response:
-    return problem(ProblemKind.CLUSTER_NOT_FOUND, f"Warren knows no cluster {cluster}.")
+def find_group(context: ApiContext, cluster: str, group: str) -> GroupView | Membership:
+    """Raise NotDone for one that nobody knows."""
+    if found := context.model.group(cluster, group) or context.model.unjudged(cluster, group):
+        return found
+    said = f"Cluster {cluster} has no consumer group {group} that Warren knows."
+    raise NotDone(ProblemKind.GROUP_NOT_FOUND, said)
+
+
+def find_topic(context: ApiContext, cluster: str, topic: str) -> TopicView:
+    """Raise NotDone for one that nobody knows."""
+    if found := context.model.topics.topic(cluster, topic):
+        return found
+    said = f"Cluster {cluster} has no topic {topic} that Warren knows."
+    raise NotDone(ProblemKind.TOPIC_NOT_FOUND, said)

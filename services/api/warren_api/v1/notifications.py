@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from warren.contracts import DeliveryKind, DeliveryOutcome, GroupStatusName
-from warren.errors import KafkaError
 
 from warren_api.asked import NewTest, test_route
 from warren_api.context import ApiContext
@@ -16,6 +15,7 @@ from warren_api.http.callers import asker
 from warren_api.http.names import matcher
 from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.notifications import Attempt, Waiting, newest_first
+from warren_api.v1.group_parts import same
 from warren_api.v1.lists import (
     LIST_PROBLEMS,
     Entry,
@@ -23,8 +23,7 @@ from warren_api.v1.lists import (
     Name,
     Paging,
     Regex,
-    not_written,
-    starting,
+    require_read,
 )
 
 
@@ -53,7 +52,7 @@ class NotificationView(BaseModel):
 
     @classmethod
     def of(cls, attempt: Attempt) -> Self:
-        return cls(**{name: getattr(attempt.event, name) for name in cls.model_fields})
+        return cls(**same(cls, attempt.event))
 
 
 class PendingView(BaseModel):
@@ -75,9 +74,8 @@ class PendingView(BaseModel):
 
     @classmethod
     def of(cls, waiting: Waiting) -> Self:
-        pending = waiting.pending
-        same = {name: getattr(pending, name) for name in cls.model_fields if hasattr(pending, name)}
-        return cls(**same, cluster=waiting.cluster, group=waiting.group, since=pending.accepted_at)
+        own = {"since": waiting.pending.accepted_at}
+        return cls(**same(cls, waiting.pending) | same(cls, waiting) | own)
 
 
 class RouteTest(BaseModel):
@@ -129,11 +127,10 @@ class NotificationQuery(ListQuery):
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["notifications"])
 
-    @routes.get("/notifications", response_model=Notifications, responses=LIST_PROBLEMS)
-    def notifications(query: Annotated[NotificationQuery, Query()]) -> Notifications | Response:
+    @routes.get("/notifications", responses=LIST_PROBLEMS)
+    def notifications(query: Annotated[NotificationQuery, Query()]) -> Notifications:
         """Attempts to tell somebody, newest first, as many as are remembered; and what waits."""
-        if not_ready := starting(context):
-            return not_ready
+        require_read(context)
         known, wanted = context.model.notifications, query.wanted()
         entries = [
             Entry((f"{a.partition}:{a.offset}",), (-e.at, a.partition, -a.offset), a)
@@ -158,19 +155,15 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
 
     @routes.post(
         "/notifications/test",
-        response_model=RouteTest,
         responses=documented(
             ProblemKind.INVALID_REQUEST, ProblemKind.ADMIN_NEEDED, ProblemKind.NOT_WRITTEN
         ),
     )
-    async def try_out(request: Request, wanted: NewTest) -> RouteTest | Response:
+    async def try_out(request: Request, wanted: NewTest) -> RouteTest:
         """Have a notifier tell the channels of a route of an incident that there is not, and of
         its end: whatever the route is for, and whatever is silenced.
         """
-        try:
-            test = await test_route(context, wanted, asker(request))
-        except KafkaError as error:
-            return not_written(error)
+        test = await test_route(context, wanted, asker(request))
         return RouteTest(id=test.id, route=test.route, incident_id=test.incident_id)
 
     return routes

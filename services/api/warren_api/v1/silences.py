@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from warren.contracts import Silence
-from warren.errors import KafkaError
 
 from warren_api.asked import NewSilence, begin_silence, end_silence
 from warren_api.context import ApiContext
 from warren_api.http.callers import asker
 from warren_api.http.names import Segment
-from warren_api.http.problem import ProblemKind, documented, problem
-from warren_api.v1.lists import not_written, starting
+from warren_api.http.problem import NotDone, ProblemKind, documented
+from warren_api.v1.lists import require_read
 
 
 class SilenceView(BaseModel):
@@ -67,52 +66,40 @@ def router(context: ApiContext) -> APIRouter:
 
     @routes.get(
         "/silences",
-        response_model=Silences,
         responses=documented(ProblemKind.INVALID_REQUEST, ProblemKind.STARTING),
     )
-    def silences(query: Annotated[SilenceQuery, Query()]) -> Silences | Response:
+    def silences(query: Annotated[SilenceQuery, Query()]) -> Silences:
         """Silences that hold, will hold or did, as long as they are remembered; newest first."""
-        if not_ready := starting(context):
-            return not_ready
+        require_read(context)
         now = context.clock.now_ms()
         views = [SilenceView.of(silence, now) for silence in context.model.silences.all()]
         return Silences(silences=[v for v in views if query.in_force in (None, v.in_force)])
 
     @routes.post(
         "/silences",
-        response_model=BegunSilence,
         responses=documented(ProblemKind.INVALID_REQUEST, ProblemKind.PATTERN_TOO_COSTLY, *CHANGES),
     )
-    async def begin(request: Request, wanted: NewSilence) -> BegunSilence | Response:
+    async def begin(request: Request, wanted: NewSilence) -> BegunSilence:
         """Silence groups: they are judged and shown, but nobody is told of what begins. What is
         still so when the silence ends is told then; the end of what was told before is told at
         once.
         """
-        if not_ready := starting(context):
-            return not_ready
-        try:
-            silence, groups = await begin_silence(context, wanted, asker(request))
-        except KafkaError as error:
-            return not_written(error)
+        require_read(context)
+        silence, groups = await begin_silence(context, wanted, asker(request))
         view = SilenceView.of(silence, context.clock.now_ms())
         return BegunSilence(**dict(view), groups=groups)
 
     @routes.delete(
         "/silences/{id}",
-        response_model=SilenceView,
         responses=documented(ProblemKind.SILENCE_NOT_FOUND, *CHANGES),
     )
-    async def end(request: Request, id: Segment) -> SilenceView | Response:  # noqa: A002  # the path's name
+    async def end(request: Request, id: Segment) -> SilenceView:  # noqa: A002  # the path's name
         """End a silence now. One that is over already stays as it is."""
-        if not_ready := starting(context):
-            return not_ready
+        require_read(context)
         silence = context.model.silences.silence(id)
         if silence is None:
-            return problem(ProblemKind.SILENCE_NOT_FOUND, f"No silence {id} is remembered.")
-        try:
-            ended = await end_silence(context, silence, asker(request))
-        except KafkaError as error:
-            return not_written(error)
+            raise NotDone(ProblemKind.SILENCE_NOT_FOUND, f"No silence {id} is remembered.")
+        ended = await end_silence(context, silence, asker(request))
         return SilenceView.of(ended, context.clock.now_ms())
 
     return routes

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from warren_api.context import ApiContext
 from warren_api.http.names import Segment, matcher
-from warren_api.http.problem import ProblemKind, documented, problem
+from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.group import ShownStatusName
 from warren_api.model.topics import LogRange, TopicProgress, TopicView
+from warren_api.v1.group_parts import same
 from warren_api.v1.lists import (
     LIST_PROBLEMS,
     Entry,
@@ -19,8 +20,9 @@ from warren_api.v1.lists import (
     ListQuery,
     Paging,
     Regex,
+    find_topic,
     largest_first,
-    starting,
+    require_read,
 )
 
 _RATE = "Records per second over about a minute; null until it was measured"
@@ -41,15 +43,7 @@ class TopicSummary(BaseModel):
 
     @classmethod
     def of(cls, view: TopicView) -> Self:
-        return cls(
-            cluster=view.cluster,
-            topic=view.topic,
-            partition_count=view.partition_count,
-            group_count=len(view.groups),
-            produce_rate=view.produce_rate,
-            consume_rate=view.consume_rate,
-            max_lag=view.max_lag,
-        )
+        return cls(**same(cls, view) | {"group_count": len(view.groups)})
 
 
 class Topics(BaseModel):
@@ -69,7 +63,7 @@ class TopicPartition(BaseModel):
 
     @classmethod
     def of(cls, log: LogRange) -> Self:
-        return cls(partition=log.partition, log_start=log.log_start, log_end=log.log_end)
+        return cls(**log._asdict())
 
 
 class TopicGroup(BaseModel):
@@ -84,14 +78,9 @@ class TopicGroup(BaseModel):
 
     @classmethod
     def of(cls, group: str, status: ShownStatusName, progress: TopicProgress) -> Self:
-        return cls(
-            group=group,
-            status=status,
-            lag=progress.lag,
-            consume_rate=progress.consume_rate,
-            partition_count=len(progress.columns.partition),
-            evaluated_at=progress.at,
-        )
+        own = {"group": group, "status": status, "evaluated_at": progress.at}
+        own |= {"partition_count": len(progress.columns.partition)}
+        return cls(**same(cls, progress) | own)
 
 
 class TopicDetail(TopicSummary):
@@ -116,11 +105,10 @@ class TopicQuery(ListQuery):
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["topics"])
 
-    @routes.get("/topics", response_model=Topics, responses=LIST_PROBLEMS)
-    def topics(query: Annotated[TopicQuery, Query()]) -> Topics | Response:
+    @routes.get("/topics", responses=LIST_PROBLEMS)
+    def topics(query: Annotated[TopicQuery, Query()]) -> Topics:
         """Topics with the rates of producers and consumers."""
-        if not_ready := starting(context):
-            return not_ready
+        require_read(context)
         matches = matcher(query.regex or "")
         rows = [
             TopicSummary.of(view)
@@ -136,19 +124,12 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
 
     @routes.get(
         "/topics/{cluster}/{topic}",
-        response_model=TopicDetail,
         responses=documented(ProblemKind.TOPIC_NOT_FOUND, ProblemKind.STARTING),
     )
-    def topic(cluster: Segment, topic: Segment) -> TopicDetail | Response:
+    def topic(cluster: Segment, topic: Segment) -> TopicDetail:
         """One topic with its partitions and the groups that consume it."""
-        if not_ready := starting(context):
-            return not_ready
-        view = context.model.topics.topic(cluster, topic)
-        if view is None:
-            return problem(
-                ProblemKind.TOPIC_NOT_FOUND,
-                f"Cluster {cluster} has no topic {topic} that Warren knows.",
-            )
+        require_read(context)
+        view = find_topic(context, cluster, topic)
         verdicts = context.verdicts()
         judged = {name: context.model.group(cluster, name) for name in sorted(view.groups)}
         return TopicDetail(
