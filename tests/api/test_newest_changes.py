@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from confluent_kafka import Message
-from warren_api.home.newest_changes import NewestChanges
+from warren_api.home.feed import NewestChanges
 
 
 def record(partition: int, offset: int, at: int) -> Message:

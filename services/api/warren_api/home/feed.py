@@ -11,10 +11,11 @@ older installation does without.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Protocol
+from functools import partial
+from typing import NamedTuple, Protocol
 
 import structlog
 from confluent_kafka import Message
@@ -42,7 +43,6 @@ from warren.settings import HomeSettings
 from warren.standstill import Turns
 
 from warren_api.home.cluster import HomeCluster
-from warren_api.home.newest_changes import NewestChanges
 from warren_api.model.cluster import FeedState
 from warren_api.model.group_views import GroupName
 from warren_api.model.read_model import ReadModel
@@ -78,26 +78,23 @@ class Feed:
     ) -> None:
         self._home = home
         self._model = model
-        self._lag_topic = LAG.full_name(home.topic_prefix)
-        self._status_topic = LAG_STATUS.full_name(home.topic_prefix)
-        self._freshness_topic = FRESHNESS.full_name(home.topic_prefix)
-        self._clusters_topic = CLUSTERS.full_name(home.topic_prefix)
-        self._members_topic = GROUPS.full_name(home.topic_prefix)
-        self._topics_topic = TOPICS.full_name(home.topic_prefix)
-        self._silences_topic = SILENCES.full_name(home.topic_prefix)
-        self._acknowledgements_topic = ACKNOWLEDGEMENTS.full_name(home.topic_prefix)
-        self._notifications_topic = NOTIFICATIONS.full_name(home.topic_prefix)
-        self._states_topic = NOTIFIER_STATE.full_name(home.topic_prefix)
+        prefix = home.topic_prefix
+        self._lag, self._changed = LAG.full_name(prefix), LAG_STATUS.full_name(prefix)
+        self._freshness, self._members = FRESHNESS.full_name(prefix), GROUPS.full_name(prefix)
+        self._told = NOTIFICATIONS.full_name(prefix)
         self._appliers = {
-            self._lag_topic: model.apply,
-            self._status_topic: model.apply_status_change,
-            self._freshness_topic: model.apply_freshness,
-            self._clusters_topic: model.apply_cluster,
-            self._members_topic: model.apply_members,
-            self._topics_topic: model.apply_topics,
-            self._silences_topic: model.silences.apply,
-            self._acknowledgements_topic: model.silences.apply_acknowledgement,
-            self._states_topic: model.notifications.apply_state,
+            topic.full_name(prefix): apply
+            for topic, apply in (
+                (LAG, model.apply),
+                (LAG_STATUS, model.apply_status_change),
+                (FRESHNESS, model.apply_freshness),
+                (CLUSTERS, model.apply_cluster),
+                (GROUPS, model.apply_members),
+                (TOPICS, model.apply_topics),
+                (SILENCES, model.silences.apply),
+                (ACKNOWLEDGEMENTS, model.silences.apply_acknowledgement),
+                (NOTIFIER_STATE, model.notifications.apply_state),
+            )
         }
         for topic in self._appliers:  # from 0 on: alerts see the first one
             metrics.API_EVENTS_REFUSED.labels(topic)
@@ -150,54 +147,46 @@ class Feed:
 
         Raises the classified error when the home cluster does not answer.
         """
-        freshness = cluster.can_read(self._freshness_topic)
-        if not freshness:
-            log.warning("no freshness: topic missing or not readable", topic=self._freshness_topic)
-        members = cluster.can_read(self._members_topic)
-        if not members:
-            log.warning("no members: topic missing or not readable", topic=self._members_topic)
-        self._state = replace(self._state, freshness=freshness, members=members)
-        readable = {
-            self._freshness_topic: freshness,
-            self._members_topic: members,
-            # Without it only the topics that groups consume are known.
-            self._topics_topic: cluster.can_read(self._topics_topic),
-            self._clusters_topic: cluster.can_read(self._clusters_topic),
-            self._silences_topic: cluster.can_read(self._silences_topic),
-            self._acknowledgements_topic: cluster.can_read(self._acknowledgements_topic),
-            self._states_topic: cluster.can_read(self._states_topic),
-            self._notifications_topic: cluster.can_read(self._notifications_topic),
-        }
-        known = [*self._appliers, self._notifications_topic]
-        return [name for name in known if readable.get(name, True)]
+        needed = (self._lag, self._changed)
+        known = [*self._appliers, self._told]
+        readable = [name for name in known if name in needed or cluster.can_read(name)]
+        for what, topic in (("freshness", self._freshness), ("members", self._members)):
+            if topic not in readable:
+                log.warning(f"no {what}: topic missing or not readable", topic=topic)
+        self._state = replace(
+            self._state,
+            freshness=self._freshness in readable,
+            members=self._members in readable,
+        )
+        return readable
 
     def catch_up(self, reader: Reader) -> None:
         """Reads to the end and makes the model what the topics say, no more and no less."""
         newest: dict[_Subject, Message] = {}
         changes = NewestChanges(self._model.history.limit)
-        told = NewestChanges(self._model.notifications.limit)
+        attempts = NewestChanges(self._model.notifications.limit)
         while not reader.caught_up and not self._stop.is_set():
             self.turns.begin()
             records = reader.poll(POLL_SECONDS)
             newest |= self._newest_per_key(records)
-            changes.add(self._changes(records))
-            told.add(self._told(records))
+            changes.add(_of(self._changed, records))
+            attempts.add(_of(self._told, records))
         if self._stop.is_set():
             return
         self._model.notifications.begin_again()
         self._apply(newest.values())
         self._model.keep_only(
-            judged=self._live(self._lag_topic, newest.values()),
-            measured=self._live(self._freshness_topic, newest.values()),
-            described=self._live(self._members_topic, newest.values()),
+            judged=self._live(self._lag, newest.values()),
+            measured=self._live(self._freshness, newest.values()),
+            described=self._live(self._members, newest.values()),
         )
+        prefix = self._home.topic_prefix
         self._model.silences.keep_only(
-            self._ids(self._silences_topic, newest.values()),
-            self._ids(self._acknowledgements_topic, newest.values()),
+            *(self._ids(t.full_name(prefix), newest.values()) for t in (SILENCES, ACKNOWLEDGEMENTS))
         )
         self._model.history.begin_again(changes.newest_offsets)
         self._remember(changes.in_order())
-        self._take(told.in_order())
+        self._take(attempts.in_order())
         self._state = replace(self._state, ready=True, problem=None)
         size = self._model.size()
         log.info("read model complete", groups=size.groups, partitions=size.partitions)
@@ -209,8 +198,8 @@ class Feed:
             self.turns.begin()
             records = reader.poll(POLL_SECONDS)
             self._apply(self._newest_per_key(records).values())
-            self._remember(self._changes(records))
-            self._take(self._told(records))
+            self._remember(_of(self._changed, records))
+            self._take(_of(self._told, records))
             now = self._clock.monotonic()
             if records:
                 heard_at = now
@@ -225,10 +214,11 @@ class Feed:
 
     def _is_more_readable(self, cluster: HomeCluster) -> bool:
         """Whether a topic that could not be read can be now."""
-        missing = {self._freshness_topic: not self._state.freshness}
-        missing[self._members_topic] = not self._state.members
-        for topic in (name for name, is_missing in missing.items() if is_missing):
-            if cluster.can_read(topic):
+        for is_read, topic in (
+            (self._state.freshness, self._freshness),
+            (self._state.members, self._members),
+        ):
+            if not is_read and cluster.can_read(topic):
                 log.info("a missing topic is there now", topic=topic)
                 return True
         return False
@@ -237,34 +227,21 @@ class Feed:
         return {
             (record.topic() or "", record.key() or b"", self._kind(record)): record
             for record in records
-            if record.topic() != self._notifications_topic
+            if record.topic() != self._told
         }
 
     def _kind(self, record: Message) -> str:
         """Of a status change: one of another kind does not hide the newest of this one."""
-        if record.topic() != self._status_topic:
+        if record.topic() != self._changed:
             return ""
         value = record.value() or b""
         return next((kind for kind in EVENT_TYPES if kind.encode() in value), "")
 
-    def _changes(self, records: Iterable[Message]) -> list[Message]:
-        """The status changes among the records."""
-        return [record for record in records if record.topic() == self._status_topic]
-
-    def _told(self, records: Iterable[Message]) -> list[Message]:
-        """The attempts to tell somebody among the records."""
-        return [record for record in records if record.topic() == self._notifications_topic]
-
-    def _take(self, told: Iterable[Message]) -> None:
+    def _take(self, attempts: Iterable[Message]) -> None:
         """Adds attempts; what is none is counted and left out."""
-        for record in told:
-            self.turns.begin()
-            try:
-                at = record.partition() or 0, record.offset() or 0
-                self._model.notifications.take(*at, record.value())
-                metrics.API_EVENTS_APPLIED.labels(self._notifications_topic).inc()
-            except ContractViolation as violation:
-                self._refuse(record, violation)
+        for record in attempts:
+            at = record.partition() or 0, record.offset() or 0
+            self._apply_one(record, partial(self._model.notifications.take, *at, record.value()))
 
     def _remember(self, changes: Iterable[Message]) -> None:
         """Adds status changes to the history; what is no such event is left out."""
@@ -277,24 +254,16 @@ class Feed:
 
     def _apply(self, records: Iterable[Message]) -> None:
         for record in records:
-            self.turns.begin()  # at the start there may be a great many
-            topic = record.topic() or ""
-            try:
-                self._appliers[topic](record.key(), record.value())
-                metrics.API_EVENTS_APPLIED.labels(topic).inc()
-            except ContractViolation as violation:
-                self._refuse(record, violation)
+            apply = self._appliers[record.topic() or ""]
+            self._apply_one(record, partial(apply, record.key(), record.value()))
 
-    def _refuse(self, record: Message, violation: ContractViolation) -> None:
-        topic = record.topic() or ""
-        metrics.API_EVENTS_REFUSED.labels(topic).inc()
-        log.warning(
-            "event refused",
-            topic=topic,
-            partition=record.partition(),
-            offset=record.offset(),
-            reason=violation.reason,
-        )
+    def _apply_one(self, record: Message, apply: Callable[[], None]) -> None:
+        self.turns.begin()  # at the start there may be a great many
+        try:
+            apply()
+            metrics.API_EVENTS_APPLIED.labels(record.topic() or "").inc()
+        except ContractViolation as violation:
+            refuse(record, violation)
 
     def _live(self, topic: str, records: Iterable[Message]) -> set[GroupName]:
         """Groups whose newest record on the topic is no tombstone."""
@@ -329,3 +298,60 @@ class Feed:
             log.info("home cluster is back")
         else:
             log.warning("home cluster lost, serving what is known", problem=str(error))
+
+
+def refuse(record: Message, violation: ContractViolation) -> None:
+    """Counts and logs a record that is none of its topic's events."""
+    topic = record.topic() or ""
+    metrics.API_EVENTS_REFUSED.labels(topic).inc()
+    log.warning(
+        "event refused",
+        topic=topic,
+        partition=record.partition(),
+        offset=record.offset(),
+        reason=violation.reason,
+    )
+
+
+def _of(topic: str, records: Iterable[Message]) -> list[Message]:
+    return [record for record in records if record.topic() == topic]
+
+
+class _Dated(NamedTuple):
+    """`at`: the record's time, or that of an earlier one of its partition where that is later."""
+
+    at: int
+    partition: int
+    offset: int
+    record: Message
+
+
+class NewestChanges:
+    """The newest records of a topic that is read from its beginning, partition after partition: at
+    most twice `limit` records at any time; partitions come in any order.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._kept: list[_Dated] = []
+        self._latest: dict[int, int] = {}
+        self.newest_offsets: dict[int, int] = {}
+
+    def add(self, records: Iterable[Message]) -> None:
+        """Records of one partition come in their order."""
+        for record in records:
+            partition, offset = record.partition() or 0, record.offset() or 0
+            at = max(record.timestamp()[1], self._latest.get(partition, 0))
+            self._latest[partition] = at
+            self.newest_offsets[partition] = offset
+            self._kept.append(_Dated(at, partition, offset, record))
+            if len(self._kept) >= 2 * self._limit:
+                self._cut()
+
+    def in_order(self) -> Sequence[Message]:
+        """The newest `limit`, oldest first; those of a partition in its order."""
+        self._cut()
+        return [dated.record for dated in self._kept]
+
+    def _cut(self) -> None:
+        self._kept = sorted(self._kept, key=lambda dated: dated[:3])[-self._limit :]

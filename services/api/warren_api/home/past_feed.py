@@ -20,6 +20,7 @@ from warren.metrics import api as metrics
 from warren.settings import HomeSettings
 
 from warren_api.home.cluster import HomeCluster
+from warren_api.home.feed import refuse
 from warren_api.model.past import Past
 
 log = structlog.get_logger(__name__)
@@ -104,11 +105,4 @@ class PastFeed:
                 self._past.apply(record.key(), record.value())
                 metrics.API_EVENTS_APPLIED.labels(self._topic).inc()
             except ContractViolation as violation:
-                metrics.API_EVENTS_REFUSED.labels(self._topic).inc()
-                log.warning(
-                    "event refused",
-                    topic=self._topic,
-                    partition=record.partition(),
-                    offset=record.offset(),
-                    reason=violation.reason,
-                )
+                refuse(record, violation)

@@ -7,16 +7,15 @@ measured long ago keeps its last one: see `warren_group_freshness_measured_times
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from warren.contracts import FreshnessEvent, TopicFreshness
 from warren.metrics import adopted_families
 from warren.metrics import api_families as families
 
 from warren_api.context import Verdicts
-from warren_api.metrics.exposition import SampleLines, Value, row_lines
+from warren_api.metrics.exposition import Value, row_lines
 from warren_api.metrics.series import (
-    Block,
     Blocks,
     Collected,
     JudgedTopic,
@@ -24,6 +23,7 @@ from warren_api.metrics.series import (
     Series,
     Snapshot,
     Wanted,
+    blocks_of,
     group_blocks,
     partition_blocks,
     topic_blocks,
@@ -40,32 +40,24 @@ def group_series(
     """`now`: Unix milliseconds."""
     views = snapshot.views
     yield from wanted.collect(_GROUPS, group_blocks(views))
-    yield from wanted.collect([_statuses(verdicts)], _group_statuses(views))
-    yield from wanted.collect(_PARTITION_COUNTS, _partition_statuses(views))
+    yield from wanted.collect([_statuses(verdicts)], _by_status(views, lambda _: _GROUP_STATUSES))
+    yield from wanted.collect(_PARTITION_COUNTS, _by_status(views, lambda v: v.partition_counts))
     in_trouble = [view for view in views if view.event.incident]
     yield from wanted.collect([_open_incidents(now)], group_blocks(in_trouble))
     yield from wanted.collect(_TOPICS, topic_blocks(snapshot.judged))
     yield from wanted.collect(_PARTITIONS, partition_blocks(snapshot.judged))
 
 
-def _group_statuses(views: Sequence[GroupView]) -> Blocks[GroupView]:
-    """One series per group and status that it could have."""
+def _by_status(
+    views: Sequence[GroupView], statuses: Callable[[GroupView], Iterable[str]]
+) -> Blocks[GroupView]:
+    """One series per group and status."""
 
-    def blocks(labels: Sequence[str]) -> list[Block[GroupView]]:
-        rows = [(v.cluster, v.group, status) for v in views for status in _GROUP_STATUSES]
-        return [Block(views, SampleLines(row_lines(labels, rows)))]
+    def lines(labels: Sequence[str], some: Sequence[GroupView]) -> list[str]:
+        rows = [(v.cluster, v.group, status) for v in some for status in statuses(v)]
+        return row_lines(labels, rows)
 
-    return blocks
-
-
-def _partition_statuses(views: Sequence[GroupView]) -> Blocks[GroupView]:
-    """One series per group and status that some partition of it has."""
-
-    def blocks(labels: Sequence[str]) -> list[Block[GroupView]]:
-        rows = [(v.cluster, v.group, status) for v in views for status in v.partition_counts]
-        return [Block(views, SampleLines(row_lines(labels, rows)))]
-
-    return blocks
+    return blocks_of(views, lines, lambda view: len(list(statuses(view))))
 
 
 def _statuses(verdicts: Verdicts) -> Series[GroupView]:

@@ -7,7 +7,7 @@ as Prometheus' own client libraries do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Set
 from typing import NamedTuple
 
 import structlog
@@ -21,9 +21,9 @@ from warren.settings import ApiSettings
 
 from warren_api.context import ApiContext
 from warren_api.metrics.adopted_series import burrow_series, lag_exporter_series
-from warren_api.metrics.exposition import SampleLines, chunked, gzipped, head, row_lines
+from warren_api.metrics.exposition import chunked, gzipped, head, row_lines
 from warren_api.metrics.group_series import freshness_series, group_series, tesla_series
-from warren_api.metrics.series import Block, Blocks, Collected, Series, Snapshot, Wanted
+from warren_api.metrics.series import Blocks, Collected, Series, Snapshot, Wanted, blocks_of
 from warren_api.model.cluster import STATES, ClusterView
 
 log = structlog.get_logger(__name__)
@@ -127,11 +127,9 @@ def _cluster_states(context: ApiContext) -> Blocks[tuple[ClusterView, str]]:
     views = [context.model.cluster(cluster, now) for cluster in context.clusters]
     items = [(view, state) for view in views for state in STATES]
 
-    def blocks(labels: Sequence[str]) -> list[Block[tuple[ClusterView, str]]]:
-        rows = [(view.cluster, state) for view, state in items]
-        return [Block(items, SampleLines(row_lines(labels, rows)))]
-
-    return blocks
+    return blocks_of(
+        items, lambda ls, some: row_lines(ls, [(view.cluster, state) for view, state in some])
+    )
 
 
 _CLUSTERS: list[Series[tuple[ClusterView, str]]] = [

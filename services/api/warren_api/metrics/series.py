@@ -146,28 +146,27 @@ def _samples(series: Series[Item], blocks: Sequence[Block[Item]]) -> Iterator[Sa
     return (Samples(block.lines, series.values(block.items)) for block in blocks)
 
 
+Lines = Callable[[Sequence[str], Sequence[Item]], list[str]]
+"""Makes the lines of some items for the label names that it is called with."""
+
+
+def blocks_of(
+    items: Sequence[Item], lines: Lines[Item], size: Callable[[Item], int] = lambda _: 1
+) -> Blocks[Item]:
+    """`size`: how many series an item has."""
+    return lambda labels: [
+        Block(some, SampleLines(lines(labels, some))) for some in _in_parts(items, size)
+    ]
+
+
 def group_blocks(views: Sequence[GroupView]) -> Blocks[GroupView]:
     """One series per group."""
-
-    def blocks(labels: Sequence[str]) -> list[Block[GroupView]]:
-        return [
-            Block(some, SampleLines(row_lines(labels, [(v.cluster, v.group) for v in some])))
-            for some in _in_parts(views)
-        ]
-
-    return blocks
+    return blocks_of(views, lambda ls, some: row_lines(ls, [(v.cluster, v.group) for v in some]))
 
 
 def topic_blocks(topics: Sequence[GroupTopic]) -> Blocks[GroupTopic]:
     """One series per topic of a group."""
-
-    def blocks(labels: Sequence[str]) -> list[Block[GroupTopic]]:
-        return [
-            Block(some, SampleLines(row_lines(labels, [topic[:3] for topic in some])))
-            for some in _in_parts(topics)
-        ]
-
-    return blocks
+    return blocks_of(topics, lambda ls, some: row_lines(ls, [topic[:3] for topic in some]))
 
 
 def partition_blocks(
@@ -177,18 +176,12 @@ def partition_blocks(
     """One series per partition of a group; `lines_of` makes a topic's lines where they have labels
     after `partition`.
     """
+    made = lines_of or _plain_lines
 
-    def lines(labels: Sequence[str], some: Iterable[JudgedTopic | MeasuredTopic]) -> SampleLines:
-        found: list[str] = []
-        for topic in some:
-            found += (lines_of or _plain_lines)(labels, topic)
-        return SampleLines(found)
+    def lines(labels: Sequence[str], some: Sequence[GroupTopic]) -> list[str]:
+        return [line for topic in some for line in made(labels, topic)]
 
-    def blocks(labels: Sequence[str]) -> list[Block[GroupTopic]]:
-        parts = _in_parts(topics, _partition_count)
-        return [Block(some, lines(labels, some)) for some in parts]
-
-    return blocks
+    return blocks_of(topics, lines, lambda topic: len(topic.columns.partition))
 
 
 def _plain_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> list[str]:
@@ -198,21 +191,11 @@ def _plain_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> l
 def log_blocks(logs: Sequence[LogEnds]) -> Blocks[LogEnds]:
     """One series per partition of a topic."""
 
-    def lines(labels: Sequence[str], some: Sequence[LogEnds]) -> SampleLines:
-        found: list[str] = []
-        for log in some:
-            found += partition_lines(labels, (log.cluster, log.topic), log.partitions)
-        return SampleLines(found)
+    def lines(labels: Sequence[str], some: Sequence[LogEnds]) -> list[str]:
+        made = (partition_lines(labels, (log.cluster, log.topic), log.partitions) for log in some)
+        return [line for of_log in made for line in of_log]
 
-    def blocks(labels: Sequence[str]) -> list[Block[LogEnds]]:
-        parts = _in_parts(logs, lambda log: len(log.partitions))
-        return [Block(some, lines(labels, some)) for some in parts]
-
-    return blocks
-
-
-def _partition_count(topic: JudgedTopic | MeasuredTopic) -> int:
-    return len(topic.columns.partition)
+    return blocks_of(logs, lines, lambda log: len(log.partitions))
 
 
 @dataclass(frozen=True)
