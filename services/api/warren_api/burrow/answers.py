@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -43,41 +43,6 @@ def float32(value: float) -> float | int:
 
 
 Body = dict[str, Any]
-
-
-def request_info(path: str) -> Body:
-    """`path` as the client meant it, that is decoded."""
-    return {"url": path, "host": socket.gethostname()}
-
-
-def error_body(message: str, path: str) -> Body:
-    return {"error": True, "message": message, "request": request_info(path)}
-
-
-def done(message: str, path: str) -> Body:
-    """Something was done and there is nothing to return."""
-    return {"error": False, "message": message, "request": request_info(path)}
-
-
-def answer_body(message: str, path: str, **content: Any) -> Body:
-    """Content stands between the message and the request."""
-    return {"error": False, "message": message, **content, "request": request_info(path)}
-
-
-def module_list(coordinator: str, modules: Sequence[str], path: str) -> Body:
-    return {
-        "error": False,
-        "message": "module list returned",
-        "request": request_info(path),
-        "coordinator": coordinator,
-        "modules": list(modules),
-    }
-
-
-def module_detail(coordinator: str, module: Body, path: str) -> Body:
-    return answer_body(f"{coordinator} module detail returned", path, module=module)
-
-
 ADMIN = "admin"
 """Tag of routes that change something: only administrators may."""
 TEXT = "text/plain; charset=utf-8"
@@ -88,8 +53,18 @@ def json_response(body: Mapping[str, Any], status_code: int = 200) -> Response:
 
 
 def error_response(request: Request, status_code: int, message: str) -> Response:
-    return json_response(error_body(message, decoded_path(request.scope)), status_code)
+    body = {"error": True, "message": message, "request": _request(request)}
+    return json_response(body, status_code)
 
 
-def answer(request: Request, message: str, **content: Any) -> Response:
-    return json_response(answer_body(message, decoded_path(request.scope), **content))
+def answer(
+    request: Request, message: str, after: Mapping[str, Any] | None = None, **content: Any
+) -> Response:
+    """Content stands between the message and the request; `after` behind them."""
+    head = {"error": False, "message": message}
+    return json_response({**head, **content, "request": _request(request), **(after or {})})
+
+
+def _request(request: Request) -> Body:
+    """The path as the client meant it, that is decoded."""
+    return {"url": decoded_path(request.scope), "host": socket.gethostname()}

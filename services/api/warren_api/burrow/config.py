@@ -7,7 +7,7 @@ a login only the name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request, Response
@@ -15,10 +15,9 @@ from pydantic import SecretStr
 from warren.contracts import Status
 from warren.settings import ClusterSettings, KafkaConnection, Settings
 
-from warren_api.burrow import answers
-from warren_api.burrow.answers import Body, error_response, json_response
+from warren_api.burrow.answers import Body, answer, error_response
 from warren_api.context import ApiContext
-from warren_api.http.names import Segment, decoded_path
+from warren_api.http.names import Segment
 
 DEFAULT = "default"
 """Burrow's name for the only module of a kind."""
@@ -209,62 +208,31 @@ def _without_secrets(url: SecretStr | str) -> str:
 
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(prefix="/v3/config", include_in_schema=False)
-    _lists(routes, context)
-    _details(routes, context)
-    return routes
+    settings = context.settings
+    channels = settings.notifier.channels
+    one = [DEFAULT]
 
-
-def _lists(routes: APIRouter, context: ApiContext) -> None:
     @routes.get("")
     async def main(request: Request) -> Response:
-        body = answers.done("main config returned", decoded_path(request.scope))
-        return json_response({**body, **main_body(context.settings)})
+        return answer(request, "main config returned", main_body(settings))
 
-    @routes.get("/storage")
-    async def storages(request: Request) -> Response:
-        return _list(request, "storage", [DEFAULT])
+    def add(coordinator: str, names: Callable[[], list[str]], of: Callable[[str], Body]) -> None:
+        @routes.get(f"/{coordinator}")
+        async def modules(request: Request) -> Response:
+            listed = {"coordinator": coordinator, "modules": names()}
+            return answer(request, "module list returned", listed)
 
-    @routes.get("/evaluator")
-    async def evaluators(request: Request) -> Response:
-        return _list(request, "evaluator", [DEFAULT])
+        @routes.get(f"/{coordinator}/{{name}}")
+        async def module(request: Request, name: Segment) -> Response:
+            return _detail(request, coordinator, of(name) if name in names() else None)
 
-    @routes.get("/cluster")
-    async def clusters(request: Request) -> Response:
-        return _list(request, "cluster", context.clusters)
-
-    @routes.get("/consumer")
-    async def consumers(request: Request) -> Response:
-        return _list(request, "consumer", list(consumer_bodies(context.settings)))
-
-    @routes.get("/notifier")
-    async def notifiers(request: Request) -> Response:
-        return _list(request, "notifier", sorted(context.settings.notifier.channels))
-
-
-def _details(routes: APIRouter, context: ApiContext) -> None:
-    settings = context.settings
-
-    @routes.get("/storage/{name}")
-    async def storage(request: Request, name: Segment) -> Response:
-        module = storage_body(settings) if name == DEFAULT else None
-        return _detail(request, "storage", module)
-
-    @routes.get("/evaluator/{name}")
-    async def evaluator(request: Request, name: Segment) -> Response:
-        return _detail(request, "evaluator", evaluator_body() if name == DEFAULT else None)
-
-    @routes.get("/cluster/{name}")
-    async def cluster(request: Request, name: Segment) -> Response:
-        return cluster_detail(request, context, name)
-
-    @routes.get("/consumer/{name}")
-    async def consumer(request: Request, name: Segment) -> Response:
-        return _detail(request, "consumer", consumer_bodies(settings).get(name))
-
-    @routes.get("/notifier/{name}")
-    async def notifier(request: Request, name: Segment) -> Response:
-        is_there = name in settings.notifier.channels
-        return _detail(request, "notifier", notifier_body(name, settings) if is_there else None)
+    add("storage", lambda: one, lambda _: storage_body(settings))
+    add("evaluator", lambda: one, lambda _: evaluator_body())
+    add("cluster", lambda: context.clusters, lambda name: cluster_body(name, settings))
+    consumers = consumer_bodies(settings)
+    add("consumer", lambda: list(consumers), lambda name: consumers[name])
+    add("notifier", lambda: sorted(channels), lambda name: notifier_body(name, settings))
+    return routes
 
 
 def cluster_detail(request: Request, context: ApiContext, name: str, **more: Body) -> Response:
@@ -273,12 +241,7 @@ def cluster_detail(request: Request, context: ApiContext, name: str, **more: Bod
     return _detail(request, "cluster", module, **more)
 
 
-def _list(request: Request, coordinator: str, modules: Sequence[str]) -> Response:
-    return json_response(answers.module_list(coordinator, modules, decoded_path(request.scope)))
-
-
 def _detail(request: Request, coordinator: str, module: Body | None, **more: Body) -> Response:
     if module is None:
         return error_response(request, 404, f"{coordinator} module not found")
-    path = decoded_path(request.scope)
-    return json_response({**answers.module_detail(coordinator, module, path), **more})
+    return answer(request, f"{coordinator} module detail returned", more, module=module)
