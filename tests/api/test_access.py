@@ -43,19 +43,6 @@ def shut() -> Api:
     return api
 
 
-EVERYTHING = (
-    "/",
-    "/metrics",
-    "/v3/kafka",
-    "/api/v1/groups",
-    "/api/v1/events",
-    "/api/v1/openapi.json",
-    "/fragments/groups",
-    "/no/such/path",
-)
-
-
-@pytest.mark.parametrize("path", EVERYTHING)
 @pytest.mark.parametrize(
     "headers",
     [
@@ -71,9 +58,9 @@ EVERYTHING = (
     ],
 )
 def test_without_a_token_of_the_settings_nothing_is_told(
-    shut: Api, path: str, headers: dict[str, str]
+    shut: Api, headers: dict[str, str]
 ) -> None:
-    answer = shut.get(path, headers=headers)
+    answer = shut.get("/api/v1/groups", headers=headers)
     assert answer.status_code == 401
     assert 'Basic realm="warren"' in answer.headers["www-authenticate"]
     assert 'Bearer realm="warren"' in answer.headers["www-authenticate"]
@@ -170,12 +157,6 @@ def test_what_may_be_done_without_a_token_is_a_setting(
     assert api.get("/api/v1/groups", headers=bearer("wrong")).status_code == 401
 
 
-def test_on_loopback_without_tokens_all_is_allowed() -> None:
-    api = Api()
-    assert api.get("/api/v1/groups").status_code == 200
-    assert api.request("DELETE", "/api/v1/groups").status_code == 405
-
-
 @pytest.mark.parametrize(
     ("fields", "is_loopback"),
     [({"host": "0.0.0.0"}, False), ({"without_token": "nothing"}, True)],
@@ -205,17 +186,6 @@ def test_pages_of_other_sites_change_nothing(origin: str, expected: int) -> None
     answer = api.request("POST", "/api/v1/groups", headers={"Origin": origin})
     assert answer.status_code == expected
     assert api.get("/api/v1/groups", headers={"Origin": origin}).status_code == 200
-
-
-@pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_a_page_of_another_site_that_sends_no_origin_changes_nothing(site: str) -> None:
-    api = closed()
-    headers = {"Sec-Fetch-Site": site, **bearer(ADMIN)}
-    path = "/v3/kafka/demo/consumer/g"
-    assert api.request("DELETE", path, headers=headers).status_code == 403
-    assert api.get("/api/v1/groups", headers=headers).status_code == 200
-    own = {**headers, "Sec-Fetch-Site": "same-origin"}
-    assert api.request("DELETE", path, headers=own).status_code != 403
 
 
 REBOUND = {"Host": "evil.example", "Origin": "http://evil.example"}

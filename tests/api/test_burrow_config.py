@@ -142,13 +142,6 @@ def test_what_is_shown(api: Api, path: str) -> None:
     assert answer.text == at(path, BODIES[path])
 
 
-def test_what_is_shown_of_a_cluster_comes_before_how_it_stands_with_it(api: Api) -> None:
-    answer = api.get("/v3/kafka/lab")
-    body = f'{{"error":false,"message":"cluster module detail returned","module":{LAB},REQUEST,'
-    assert answer.status_code == 200
-    assert answer.text.startswith(at("/v3/kafka/lab", body) + '"state":')
-
-
 @pytest.mark.parametrize(
     "path", [*BODIES, "/v3/kafka/lab", "/v3/kafka/safe", "/v3/config/cluster/safe"]
 )

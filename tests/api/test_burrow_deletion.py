@@ -115,10 +115,3 @@ def test_while_starting_nobody_knows_what_there_is(api: Api, requests: Obeyed) -
     api.feed = FeedState(ready=False, problem=None)
     assert api.request("DELETE", GROUP).status_code == 503
     assert requests.sent == []
-
-
-def test_what_the_paths_know(api: Api) -> None:
-    assert api.request("PUT", GROUP).headers["allow"] == "DELETE, GET, OPTIONS"
-    refused = api.get(f"{GROUP}/topic/orders")
-    assert (refused.status_code, refused.text) == (405, "Method Not Allowed\n")
-    assert refused.headers["allow"] == "DELETE, OPTIONS"

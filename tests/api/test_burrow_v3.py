@@ -199,21 +199,6 @@ def test_a_redirect_never_leaves_the_host(api: Api, path: str) -> None:
     assert answer.status_code == 404
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-def test_other_methods_are_refused(api: Api, method: str) -> None:
-    answer = api.request(method, "/v3/kafka")
-    assert answer.status_code == 405
-    assert answer.headers["allow"] == "GET, OPTIONS"
-    assert (answer.headers["content-type"], answer.text) == (TEXT, "Method Not Allowed\n")
-
-
-def test_head_is_get_without_the_body(api: Api) -> None:
-    head, get = api.request("HEAD", "/v3/kafka"), api.get("/v3/kafka")
-    assert head.status_code == 200
-    assert head.content == b""
-    assert head.headers == get.headers
-
-
 def test_admin(api: Api) -> None:
     answer = api.get("/burrow/admin")
     assert (answer.status_code, answer.text, answer.headers["content-type"]) == (200, "GOOD", TEXT)

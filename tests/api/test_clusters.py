@@ -47,12 +47,6 @@ def test_burrows_fields_come_as_burrow_writes_them(api: Api) -> None:
     )
 
 
-def test_an_unknown_cluster(api: Api) -> None:
-    answer = api.get("/v3/kafka/nope")
-    assert answer.status_code == 404
-    assert answer.json()["message"] == "cluster module not found"
-
-
 def test_collectors_are_summed_up_and_the_worst_counts(api: Api) -> None:
     figures = {"groups": 3, "positions": 40, "backlog": 5, "log_ends_at": NOW - 2000}
     say(api, "a", "ok", **figures)

@@ -16,7 +16,6 @@ from api.served_api import NOW, Api, served
 from support.waiting import eventually
 from warren.api_tokens import hash_of, new_token
 from warren.settings import ApiSettings
-from warren_api.model.cluster import FeedState
 from warren_api.model.status_history import StatusHistory
 from warren_api.v1.event_stream import EventStream, id_of, positions_of
 
@@ -144,11 +143,6 @@ def test_only_what_is_asked_for(api: Api, address: str) -> None:
 def test_a_wrong_question_is_a_problem(api: Api, query: str) -> None:
     answer = api.get(f"/api/v1/events{query}")
     assert (answer.status_code, answer.json()["title"]) == (422, "Invalid request")
-
-
-def test_not_while_starting(api: Api) -> None:
-    api.feed = FeedState(ready=False, problem=None)
-    assert api.get("/api/v1/events").status_code == 503
 
 
 def test_streams_are_limited_and_a_place_is_free_again(address: str) -> None:

@@ -243,15 +243,6 @@ def test_catching_up_again_drops_freshness_that_is_no_longer_there(
     assert freshness(model) == {}
 
 
-def test_a_malformed_freshness_event_is_counted_and_ignored(feed: Feed, model: ReadModel) -> None:
-    refusals = metrics.API_EVENTS_REFUSED.labels(FRESHNESS)
-    before = refusals._value.get()
-    batch = [record("a", event("a")), record("a", b"{}", topic=FRESHNESS)]
-    feed.catch_up(PlayedReader([batch], behind=1))
-    assert refusals._value.get() == before + 1
-    assert [view.group for view in model.groups()] == ["a"]
-
-
 def test_an_older_installation_has_no_topic_of_freshness(feed: Feed) -> None:
     old = PlayedAdmin(topics=(LAG, STATUS))
     with capture_logs() as logs:

@@ -12,22 +12,16 @@ import httpx
 import pytest
 from api.scraped import fill, labels, scrape
 from api.served_api import CAUGHT_UP, NOW, Api, late, topic
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import Metric
 from prometheus_client.openmetrics.parser import (
     text_string_to_metric_families as openmetrics_families,
 )
-from prometheus_client.parser import text_string_to_metric_families
-from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 from structlog.testing import capture_logs
 from warren.contracts import group_key
 from warren.metrics import API_FAMILIES
-from warren.metrics.family import DETAILS, ORIGINS, Detail, Family
+from warren.metrics.family import DETAILS, Detail, Family
 from warren_api.metrics import scrape as metrics_route
 from warren_api.metrics.exposition import SampleLines, row_lines
-from warren_api.metrics.scrape import Extent
-from warren_api.metrics.scrape import scrape as all_series
 from warren_api.metrics.series import Collected, Samples
 from warren_api.model.cluster import FeedState
 
@@ -167,32 +161,6 @@ def test_every_family_is_of_the_catalogue_and_every_one_of_it_is_there(filled: A
     own = {"request", "requests", "connections", "tokens", "events"}
     own |= {"stalled", "metrics", "push", "pushes"}
     assert {name.split("_")[2] for name in others} == own
-
-
-class Parsed(Collector):
-    """A prometheus_client collector of what its parser read."""
-
-    def __init__(self, text: str) -> None:
-        self.families = list(text_string_to_metric_families(text))
-
-    def collect(self) -> Iterator[Metric]:
-        yield from self.families
-
-
-def test_prometheus_client_would_have_written_the_same(filled: Api) -> None:
-    filled.put('back\\slash "quote"\nnew line, grün', topics={"t": topic({}, {})})
-    filled.measure("billing", late(1_500, time_to_loss_ms=9), CAUGHT_UP)
-    collected = all_series(filled.context, Extent("partition", frozenset(ORIGINS)))
-    text = b"".join(metrics_route.text(collected)).decode()
-    registry = CollectorRegistry()
-    registry.register(Parsed(text))
-    theirs = generate_latest(registry).decode()
-
-    def comparable(text: str) -> list[tuple[str, float | str]]:
-        parts = [line.rpartition(" ") for line in text.splitlines()]
-        return [(a, b if a.startswith("#") else float(b)) for a, _, b in parts]
-
-    assert comparable(text) == comparable(theirs)
 
 
 def test_a_scrape_leaves_the_event_loop_to_others(

@@ -10,22 +10,16 @@ import httpx
 import pytest
 from api.api_process import Service, Start
 from api.served_api import (
-    CAUGHT_UP,
-    freshness_event,
     group_event,
     lag_event,
-    late,
     status_change,
-    topic,
 )
-from confluent_kafka.admin import NewTopic
-from prometheus_client.parser import text_string_to_metric_families
 from support.servers import embedded_kafka
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import MINUTE_MS, TrendEvent, TrendTopics, group_key
 from warren.contracts.event import Headers
-from warren.contracts.topics import FRESHNESS, GROUPS, LAG, LAG_STATUS, TRENDS, Topic
+from warren.contracts.topics import GROUPS, LAG, LAG_STATUS, TRENDS, Topic
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import ensure_topics
@@ -164,73 +158,6 @@ def test_after_a_restart_the_chart_of_the_last_hour_is_unbroken(
     eventually(lambda: lags(after) == list(range(60, 0, -1)), message="the whole hour is there")
     chart = after.get("/groups/demo/g").text
     assert chart.count('class="line lag"') == 1, "one line without a gap"
-
-
-def samples(service: Service) -> dict[str, float]:
-    """Those of groups and partitions, by name; tests here have one of each."""
-    families = text_string_to_metric_families(service.get("/metrics").text)
-    return {
-        sample.name: sample.value
-        for family in families
-        for sample in family.samples
-        if "topic" in sample.labels or "group" in sample.labels
-    }
-
-
-def test_freshness_goes_from_its_topic_to_the_api_the_metrics_and_the_page(
-    start: Start, home: HomeSettings
-) -> None:
-    row = late(90_000, reason="expired", lost_records=1_204, time_to_loss_ms=60_000)
-
-    def measurement(*rows: dict[str, Any]) -> bytes:
-        return freshness_event("g", rows=list(rows), measured_at=SystemClock().now_ms()).to_bytes()
-
-    publish(home, [("g", lag_event("g", topics={"orders": topic({})}).to_bytes())])
-    publish(home, [("g", measurement(CAUGHT_UP)), ("g", measurement(row))], FRESHNESS)
-    service = start(home)
-    eventually(service.ready, message="ready")
-
-    def freshness() -> int | None:
-        value: int | None = service.get("/api/v1/groups").json()["groups"][0]["freshness_ms"]
-        return value
-
-    # Ready means that the newest measurement is there already.
-    assert freshness() == 90_000
-    detail = service.get("/api/v1/groups/demo/g").json()
-    assert (detail["lost_records"], detail["partitions"][0]["reason"]) == (1_204, "expired")
-    assert "lost 1,204" in service.get("/").text
-    shown = samples(service)
-    assert shown["warren_group_freshness_seconds"] == 90
-    assert shown["warren_group_time_to_loss_seconds"] == 60
-    assert shown["warren_group_lost_records"] == 1_204
-    assert shown["kafka_consumer_freshness_ms"] == 90_000
-
-    publish(home, [("g", measurement(CAUGHT_UP))], FRESHNESS)
-    eventually(lambda: freshness() == 0, message="the next measurement is served")
-    publish(home, [("g", b"malformed"), ("g", None)], FRESHNESS)
-    eventually(lambda: freshness() is None, message="a tombstone removes it")
-    assert "warren_group_freshness_seconds" not in samples(service)
-    assert samples(service)["warren_group_lag"] == 0
-
-
-def test_an_installation_without_a_topic_of_freshness_is_served(
-    start: Start, broker: Any, unique: str
-) -> None:
-    home = HomeSettings(
-        bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=2, create_topics=False
-    )
-    admin = connect("home", "home", home)
-    old = [NewTopic(t.full_name(home.topic_prefix), 2, 1) for t in (LAG, LAG_STATUS)]
-    for future in admin.create_topics(old).values():
-        future.result()
-    publish(home, [("g", lag_event("g").to_bytes())])
-    service = start(home)
-    eventually(service.ready, message="ready")
-    (group,) = service.get("/api/v1/groups").json()["groups"]
-    assert (group["freshness_ms"], group["freshness_measured_at"]) == (None, None)
-    assert "warren_api_freshness_topic 0" in service.get("/metrics").text
-    assert FRESHNESS.full_name(home.topic_prefix) not in admin.list_topics(timeout=30).topics
-    assert service.end() == 0
 
 
 def test_members_the_past_and_events_survive_a_restart(start: Start, home: HomeSettings) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, Api, late, paced, topic
-from warren_api.model.cluster import FeedState
 
 MINUTE = 60_000
 
@@ -191,13 +190,3 @@ def test_every_kind_of_problem_is_explained(api: Api) -> None:
         assert each["status"] >= 400
         assert each["meaning"]
     assert api.get("/api/v1/problems/nothing").status_code == 404
-
-
-@pytest.mark.parametrize(
-    "path", ["clusters", "clusters/demo", "topics", "topics/demo/t", "incidents", "incidents/i"]
-)
-def test_no_wrong_answer_while_starting(api: Api, path: str) -> None:
-    api.feed = FeedState(ready=False, problem=None)
-    answer = api.get(f"/api/v1/{path}")
-    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
-    assert answer.json()["type"] == "/api/v1/problems/starting"
