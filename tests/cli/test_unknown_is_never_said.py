@@ -11,7 +11,7 @@ from typing import Any, Union, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 from rich.console import Console, RenderableType
-from warren_api.v1 import examples
+from warren_api.v1 import example_groups, examples
 from warren_api.v1.clusters import ClusterSummary
 from warren_api.v1.group_bodies import GroupDetail, GroupSummary
 from warren_api.v1.group_parts import IncidentView
@@ -87,14 +87,14 @@ def delivery(name: str) -> Callable[[Body], str]:
 
 
 CASES: list[tuple[type[BaseModel], Body, Callable[[Body], str]]] = [
-    (GroupDetail, examples.GROUP_DETAIL, lambda body: shown(descriptions.group(body, NOW))),
+    (GroupDetail, example_groups.GROUP_DETAIL, lambda body: shown(descriptions.group(body, NOW))),
     (TopicDetail, examples.TOPIC_DETAIL, lambda body: shown(descriptions.topic(body))),
     (IncidentView, examples.INCIDENT, incident),
     (NotificationView, TOLD, delivery("notifications")),
     (PendingView, PENDING, delivery("pending")),
-    (GroupSummary, examples.GROUP_SUMMARY, lambda body: shown(status_table([body], NOW))),
-    (GroupSummary, examples.GROUP_SUMMARY, lambda body: change_line(body, None, NOW)),
-    (GroupSummary, examples.GROUP_SUMMARY, cells(catalogue.GROUPS)),
+    (GroupSummary, example_groups.GROUP_SUMMARY, lambda body: shown(status_table([body], NOW))),
+    (GroupSummary, example_groups.GROUP_SUMMARY, lambda body: change_line(body, None, NOW)),
+    (GroupSummary, example_groups.GROUP_SUMMARY, cells(catalogue.GROUPS)),
     (TopicSummary, examples.TOPIC_DETAIL, cells(catalogue.TOPICS)),
     (ClusterSummary, examples.CLUSTER_SUMMARY, cells(catalogue.CLUSTERS)),
     (IncidentView, examples.INCIDENT, cells(catalogue.INCIDENTS)),
@@ -143,7 +143,7 @@ def test_an_incident_is_told_of_as_it_is_now_else_with_the_time() -> None:
 
 
 def test_an_objective_is_told_of_with_the_time_at_which_it_was_told() -> None:
-    fine = {**examples.GROUP_SUMMARY, "status": "OK", "cause": None}
+    fine = {**example_groups.GROUP_SUMMARY, "status": "OK", "cause": None}
     (broken,) = fine["broken_objectives"]
     text = shown(status_table([fine], NOW))
     assert f"orders-on-time: at 06:58 UTC: {broken['sentence']}" in text
@@ -155,11 +155,11 @@ def test_an_objective_is_told_of_with_the_time_at_which_it_was_told() -> None:
 
 
 def test_what_is_lost_is_said_once_with_the_figure_of_now() -> None:
-    (broken,) = examples.GROUP_DETAIL["broken_objectives"]
+    (broken,) = example_groups.GROUP_DETAIL["broken_objectives"]
     told = {**broken, "objective": "retention", "sentence": "340 unread records deleted"}
     limits = ("lost_records", "min_time_to_loss")
     both = [{**told, "limit": limit} for limit in limits]
-    body = {**examples.GROUP_DETAIL, "lost_records": 60, "broken_objectives": [*both, broken]}
+    body = {**example_groups.GROUP_DETAIL, "lost_records": 60, "broken_objectives": [*both, broken]}
     said = shown(descriptions.group(body, NOW))
     assert said.count("broken objective") == 2
     assert re.search(r"until loss +lost 60", said)
