@@ -132,3 +132,9 @@ def test_head_is_get_without_the_body(api: Api) -> None:
         head, get = api.request("HEAD", at(path)), api.get(at(path))
         assert (head.status_code, head.content) == (get.status_code, b""), path
         assert head.headers.keys() == get.headers.keys(), path
+
+
+def test_a_fragment_is_a_part_of_its_page(api: Api) -> None:
+    for path in (each for each in GET if each.startswith("/fragments/")):
+        whole = "/" if path == "/fragments/groups" else at(path.removeprefix("/fragments"))
+        assert ["<html" in api.get(each).text for each in (at(path), whole)] == [False, True], path

@@ -222,3 +222,10 @@ def test_topics_that_nobody_consumes_are_among_burrows_series(api: Api) -> None:
 def test_any_group_name_is_a_label_value(api: Api, group: str) -> None:
     api.put(group)
     assert scrape(api)["warren_group_lag"] == {labels(cluster="demo", group=group): 0}
+
+
+def test_however_many_there_are_each_has_its_series(api: Api) -> None:
+    for number in range(1_001):  # more than are written in one go
+        api.put(f"g{number}", topics={})
+    text = api.get("/metrics?name[]=warren_group_lag").text
+    assert text.count("warren_group_lag{") == 1_001
