@@ -1,17 +1,15 @@
 """Keeps the read model up to date: one thread that reads the topics it is made of.
 
 Catching up, only the newest record per key is parsed, and of status changes and attempts to tell of
-them as many as the history keeps. When the home cluster goes away the model
-stays as it is and `state` says what is wrong; reading goes on by itself when it is back.
-`warren.freshness`, `warren.groups`, `warren.topics`, `warren.clusters`, `warren.silences`,
-`warren.acknowledgements`, `warren.notifications` and `warren.notifier-state` may be missing: an
-older installation does without.
+them as many as the history keeps. When the home cluster goes away the model stays as it is and
+`state` says what is wrong; reading goes on by itself when it is back. All topics but those of
+evaluations and of status changes may be missing: an older installation does without.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -153,11 +151,8 @@ class Feed:
         for what, topic in (("freshness", self._freshness), ("members", self._members)):
             if topic not in readable:
                 log.warning(f"no {what}: topic missing or not readable", topic=topic)
-        self._state = replace(
-            self._state,
-            freshness=self._freshness in readable,
-            members=self._members in readable,
-        )
+        freshness, members = self._freshness in readable, self._members in readable
+        self._state = replace(self._state, freshness=freshness, members=members)
         return readable
 
     def catch_up(self, reader: Reader) -> None:
@@ -182,7 +177,7 @@ class Feed:
         )
         prefix = self._home.topic_prefix
         self._model.silences.keep_only(
-            *(self._ids(t.full_name(prefix), newest.values()) for t in (SILENCES, ACKNOWLEDGEMENTS))
+            *(_ids(t.full_name(prefix), newest.values()) for t in (SILENCES, ACKNOWLEDGEMENTS))
         )
         self._model.history.begin_again(changes.newest_offsets)
         self._remember(changes.in_order())
@@ -268,21 +263,10 @@ class Feed:
     def _live(self, topic: str, records: Iterable[Message]) -> set[GroupName]:
         """Groups whose newest record on the topic is no tombstone."""
         live: set[GroupName] = set()
-        for record in records:
-            if record.topic() == topic and record.value() is not None:
-                try:
-                    live.add(split_group_key(record.key()))
-                except ContractViolation:
-                    continue  # counted and logged when it was applied
+        for key in _kept(topic, records):
+            with suppress(ContractViolation):  # counted and logged when it was applied
+                live.add(split_group_key(key))
         return live
-
-    def _ids(self, topic: str, records: Iterable[Message]) -> set[str]:
-        """Keys whose newest record on the topic is no tombstone."""
-        return {
-            (record.key() or b"").decode(errors="replace")
-            for record in records
-            if record.topic() == topic and record.value() is not None
-        }
 
     def _note(self, error: Exception | None) -> bool:
         """Makes a problem, or its end, visible to readers; says whether that is news."""
@@ -292,12 +276,11 @@ class Feed:
         return news
 
     def _report(self, error: Exception | None) -> None:
-        if not self._note(error):
-            return
-        if error is None:
-            log.info("home cluster is back")
-        else:
-            log.warning("home cluster lost, serving what is known", problem=str(error))
+        if self._note(error):
+            if error is None:
+                log.info("home cluster is back")
+            else:
+                log.warning("home cluster lost, serving what is known", problem=str(error))
 
 
 def refuse(record: Message, violation: ContractViolation) -> None:
@@ -311,6 +294,15 @@ def refuse(record: Message, violation: ContractViolation) -> None:
         offset=record.offset(),
         reason=violation.reason,
     )
+
+
+def _kept(topic: str, records: Iterable[Message]) -> Iterator[bytes]:
+    """Keys whose newest record on the topic is no tombstone."""
+    return (record.key() or b"" for record in _of(topic, records) if record.value() is not None)
+
+
+def _ids(topic: str, records: Iterable[Message]) -> set[str]:
+    return {key.decode(errors="replace") for key in _kept(topic, records)}
 
 
 def _of(topic: str, records: Iterable[Message]) -> list[Message]:
