@@ -228,7 +228,7 @@ def test_all_clients_read_bootstrap_servers_alike(written: str) -> None:
     assert servers == [server.strip() for server in written.split(",") if server.strip()]
 
 
-@pytest.mark.parametrize("gone", REMOVED)
+@pytest.mark.parametrize("gone", [each for each in REMOVED if "*" not in each])  # the notifier's
 def test_a_removed_setting_says_what_is_instead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str
 ) -> None:
