@@ -97,6 +97,7 @@ bench: setup ## Run every benchmark; each prints one line of JSON
 
 docs: setup ## Generate docs/ and deploy/grafana/ from the code
 	@$(GENERATE)
+	@$(BIN)/python benchmarks/detection_plots.py --only
 
 plots: setup ## Draw the pictures of docs/evaluation.md: simulates some minutes
 	@$(BIN)/python benchmarks/detection_plots.py

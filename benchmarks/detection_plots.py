@@ -42,19 +42,21 @@ _COLOURS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--into", type=Path, default=DIRECTORY, metavar="DIRECTORY")
-    parser.add_argument("--only", nargs="+", choices=[case.name for case in CASES])
+    parser.add_argument("--only", nargs="*", metavar="CASE", help="none: the tables alone")
     parser.add_argument("--check", action="store_true", help="of the tables alone")
     arguments = parser.parse_args()
+    if unknown := set(arguments.only or ()) - {case.name for case in CASES}:
+        parser.error(f"no such case: {', '.join(sorted(unknown))}")
     text = PAGE.read_text()
     if (page := with_tables(text)) != text:
         if arguments.check:
-            sys.exit(f"outdated: {PAGE.name}; run `make plots`")
+            sys.exit(f"outdated: {PAGE.name}; run `make docs`")
         PAGE.write_text(page)
     if arguments.check:
         return
     arguments.into.mkdir(parents=True, exist_ok=True)
     for case in CASES:
-        if case.name in (arguments.only or [case.name]):
+        if arguments.only is None or case.name in arguments.only:
             (arguments.into / f"{case.name}.svg").write_text(drawn(case), encoding="utf-8")
 
 
