@@ -42,13 +42,7 @@ from warren_notifier.routing.start import on_start
 from warren_notifier.rules import Rules
 from warren_notifier.state.delivery import Delivery, Ended, Key
 from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import (
-    FLAPS,
-    LOOKED_AFTER,
-    NOT_LOOKED_AFTER,
-    REPLACED,
-    Telling,
-)
+from warren_notifier.state.telling import FLAPS, LOOKED_AFTER, NOT_LOOKED_AFTER, REPLACED, Telling
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ LOOKED_AFTER = "somebody looks after the incident, and need not be reminded"
 class Telling:
     """There is work as long as there is a `delivery`. A newer one replaces it, unsent or not.
 
-    Nothing changes a telling; frozen it would take three times as long to make.
+    Nothing changes a telling; frozen it would take longer to make, and each look makes one.
     """
 
     told: Told
