@@ -57,11 +57,11 @@ class _Answer(BaseHTTPRequestHandler):
         elif path == "/api/v1/clusters":
             body = {"clusters": [{"cluster": "demo"}, {"cluster": "eu"}]}
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.server.queries.append(query)  # before: who has read the answer looks at once
         self.send_response(code)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
-        self.server.queries.append(query)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
         pass
