@@ -48,8 +48,11 @@ def test_what_was_assigned_is_owned_until_it_is_revoked() -> None:
 
 
 def test_beyond_the_log_end_offsets_have_begun_anew() -> None:
+    """Deliveries that are pending go on, and can be written again."""
     _, owned = assigned(offset=8, committed=0)
     assert owned.state.offset == -1
+    ((again, _),) = OwnedSubjects().assign(0, [to_store(owned.state)], 0, 0)
+    assert (again.state.offset, len(again.state.deliveries)) == (-1, 1)
 
 
 def test_one_is_settled_when_it_is_empty_and_its_event_is_not_read_again() -> None:

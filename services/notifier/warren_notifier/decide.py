@@ -316,7 +316,6 @@ class _Course:
     def on_test(self, opening: Change, route: Route) -> None:
         if self.subject.incident is not None:  # of a test that is not over
             return
-        self.subject = replace(self.subject, offset=max(self.subject.offset, 0))
         router = trial.router(self._router, route)
         self._take(opening, router.on_change(opening, 0, None, {}, self._now))
 

@@ -252,7 +252,9 @@ class NotifierState(Event):
     cluster: ClusterName
     group: str
     event_type: str
-    offset: int = Field(ge=0, description="Newest event that was taken in; older ones are replays")
+    offset: int = Field(
+        ge=-1, description="Newest event that was taken in, -1: none; older ones are replays"
+    )
     incident: OpenIncident | None = None
     deliveries: list[PendingDelivery] = Field(
         default_factory=list,
