@@ -102,7 +102,7 @@ def _rows(
             continue
         # Tables of a list have no names: from the environment only the whole list can be set.
         variable = "" if in_list else "`WARREN_" + "__".join((*path, name)).upper() + "`"
-        kind = _type_name(field)
+        kind = _type_name(field.annotation)
         yield (
             f"| `{field.alias or name}` | {variable} | {kind} | {_default(model, field)} "
             f"| {(field.description or '').replace('|', '/')} |"
@@ -114,14 +114,16 @@ def _is_section(field: FieldInfo) -> bool:
     return bool(_models(field.annotation))
 
 
-def _type_name(field: FieldInfo) -> str:
-    annotation = _unwrapped(field.annotation)
+def _type_name(annotation: Any) -> str:
+    annotation = _unwrapped(annotation)
+    if get_origin(annotation) in (Union, UnionType):
+        return " or ".join(_type_name(arm) for arm in get_args(annotation))
     if get_origin(annotation) is dict:
         return "table"
     if get_origin(annotation) is list:
         return "list"
     if choices := get_args(annotation):
-        return " or ".join(f"`{choice}`" for choice in choices)
+        return " or ".join(f"`{choice}`" if choice else "empty" for choice in choices)
     if annotation is SecretStr:
         return "secret"
     return {"str": "text", "int": "integer", "float": "number", "bool": "true or false"}[
