@@ -191,6 +191,8 @@ def test_what_is_quoted_is_short_and_never_empty(tmp_path: Path) -> None:
     log.write_text("x" * 10_000 + "\n\n")
     assert set(last_line(log)) == {"x"}
     assert len(last_line(log)) < 400
+    log.write_text("  | KeyError: 'orders'\n  +-----------------\n")  # as errors of a group end
+    assert last_line(log) == "KeyError: 'orders'"
 
 
 def test_services_stop_in_reverse_order_of_stages(watched: Watched, tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def last_line(log: Path) -> str:
     with log.open("rb") as file:
         file.seek(max(file.seek(0, os.SEEK_END) - LAST_LINE, 0))
         lines = file.read().decode(errors="replace").split("\n")
-    said = [line.strip() for line in lines if line.strip()]
+    said = [line.strip(" |\r\t") for line in lines if any(map(str.isalnum, line))]
     return said[-1] if said else "it said nothing"
 
 
