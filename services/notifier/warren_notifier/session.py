@@ -223,10 +223,9 @@ class Session:
                 self._on_ready()
             self._positions.take(await dispatcher.accept(poll.records))
             self._positions.take(await dispatcher.pass_over(poll.read_to))
-            positions = self._positions.due
-            if await self._in_thread(consumer.commit, positions):
-                self._positions.committed(positions)
-                dispatcher.committed(positions)
+            committed = await self._in_thread(consumer.commit, self._positions.due)
+            self._positions.committed(committed)
+            dispatcher.committed(committed)
 
     async def _tick(self, due: Due) -> None:
         while True:

@@ -1,9 +1,9 @@
 """Consumers of Warren's own groups. What a group decides is told by callbacks, and acted upon by
 the thread that polls.
 
-No call takes longer than it says. A commit that is under way when its coordinator goes is repeated
-by librdkafka until one is back, and a consumer closes only after it (2.11 to 2.16 at least; seen
-for as long as the broker was away). Who waited for it told nobody that the cluster was away.
+Nobody waits for a commit. One that is under way when its coordinator goes is repeated by librdkafka
+until one is back, and a consumer closes only after it (2.11 to 2.16 at least; seen for as long as
+the broker was away). Nor may another thread wait: meanwhile the binding holds up every other call.
 
 A callback that calls its consumer can end the process: the binding has one state per thread, an
 inner call clears it, and the next callback of the outer one finds none (`CallState_get`). Here the
@@ -17,11 +17,11 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import confluent_kafka
 import structlog
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
 from warren.kafka.connection import new_client
 from warren.settings import KafkaConnection
@@ -29,58 +29,27 @@ from warren.settings import KafkaConnection
 log = structlog.get_logger(__name__)
 
 Kind = Literal["assigned", "revoked", "lost"]
-Offsets = list[TopicPartition]
-Result = TypeVar("Result")
-
-# Seconds. As long as librdkafka looks for a coordinator with the shortest session of ours.
-COMMIT_SECONDS = 8.0
 CLOSE_SECONDS = 10.0  # a commit under way, and the group is left
 
 
 class GroupConsumer(Consumer):
-    """A consumer whose commits and end are bounded in time. For the thread that polls."""
-
-    _commit: Future[Offsets] | None = None  # the newest
-
-    def commit_now(self, offsets: Offsets) -> Offsets:
-        """Commit and return the answer of each partition; one commit at a time.
-
-        Raises KafkaException, also when there is no answer within 8 s: it may still come.
-        """
-        if self._commit is not None and not self._commit.done():
-            raise KafkaException(_NO_ANSWER)
-        commit = super().commit
-        self._commit = _begun(lambda: commit(offsets=offsets, asynchronous=False) or [])
-        try:
-            return self._commit.result(COMMIT_SECONDS)
-        except TimeoutError:
-            raise KafkaException(_NO_ANSWER) from None
+    """A consumer whose end is bounded in time. Commits are to be asynchronous."""
 
     def close(self) -> None:
         """Leave the group. Where a commit has no answer, the client ends once there is one."""
+        close, ended = super().close, Future[None]()
+
+        def run() -> None:
+            try:
+                ended.set_result(close())
+            except BaseException as error:  # noqa: BLE001  # raised again by whoever closes
+                ended.set_exception(error)
+
+        threading.Thread(target=run, name="closing", daemon=True).start()
         try:
-            _begun(super().close).result(CLOSE_SECONDS)
+            ended.result(CLOSE_SECONDS)
         except TimeoutError:
             log.warning("consumer not closed in time, a commit has no answer")
-
-
-_NO_ANSWER = confluent_kafka.KafkaError(
-    confluent_kafka.KafkaError._TIMED_OUT, "the coordinator has not answered a commit"
-)
-
-
-def _begun(call: Callable[[], Result]) -> Future[Result]:
-    """Run in a thread of its own, which holds up no end of the process."""
-    future: Future[Result] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(call())
-        except BaseException as error:  # noqa: BLE001  # raised again by whoever waits
-            future.set_exception(error)
-
-    threading.Thread(target=run, name="bounded call", daemon=True).start()
-    return future
 
 
 def group_consumer(

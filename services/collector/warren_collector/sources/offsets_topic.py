@@ -95,6 +95,7 @@ class OffsetsTopicSource:
             group,
             self._report,
             session_seconds=8.0,
+            on_commit=self._answered,
             allow_auto_create_topics=False,
             # A cluster that is new has no offsets topic until its first group.
             topic_metadata_refresh_interval_ms=5_000,
@@ -188,10 +189,9 @@ class OffsetsTopicSource:
         )
 
     def store(self) -> None:
-        """Commits the live partitions' positions, where they changed.
-
-        A failure is counted: what is not stored is counted and published once more by the next
-        owner. Waits for 8 s at most, so that a stop or a rebalance does not overtake the commit.
+        """Commits the live partitions' positions, where they changed, and waits for no answer. What
+        was sent goes before the group is left or joined anew, so that no stop and no rebalance
+        overtakes it.
         """
         changed = [p for p in self.partitions if p.is_live and p.stored != p.position]
         if not changed:
@@ -200,17 +200,28 @@ class OffsetsTopicSource:
             Partition(self._topic, p.number, p.position, metadata=open_from_text(p.open_from))
             for p in changed
         ]
-        try:
-            answers = self._consumer.commit_now(offsets)
-        except KafkaException as error:
-            self._commit_failed(error.args[0])
-            return
-        failed = {answer.partition: answer.error for answer in answers if answer.error}
         for partition in changed:
-            if partition.number not in failed:
-                partition.stored = partition.position
-        for problem in failed.values():
-            self._commit_failed(problem)
+            partition.stored = partition.position
+        try:
+            self._consumer.commit(offsets=offsets, asynchronous=True)
+        except KafkaException as error:
+            self._answered(error.args[0], offsets)
+
+    def _answered(
+        self, error: confluent_kafka.KafkaError | None, offsets: Sequence[Partition]
+    ) -> None:
+        """A failure is counted, and the position sent with the next ones: what is not stored is
+        counted and published once more by the next owner.
+        """
+        for at in offsets:
+            failed = error or at.error
+            if failed is None:
+                continue
+            if (partition := self.partitions.get(at.partition)) is not None:
+                partition.stored = None
+            self._on_store_failed()
+            if failed.code() not in _REBALANCING:
+                self._report(failed)
 
     def reread(self) -> None:
         """Reads the owned partitions from their beginning once more: other groups are wanted now.
@@ -336,11 +347,6 @@ class OffsetsTopicSource:
         self._tails.end(numbers)
         self._on_released(list(numbers))
         log.info("partitions released", cluster=self._cluster, partitions=sorted(numbers))
-
-    def _commit_failed(self, error: confluent_kafka.KafkaError) -> None:
-        self._on_store_failed()
-        if error.code() not in _REBALANCING:
-            self._report(error)
 
 
 def _time(message: Message) -> int:

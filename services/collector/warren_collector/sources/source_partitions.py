@@ -15,9 +15,9 @@ class SourcePartition:
 
     `count_from`: records below it were published before, or are older than the first collector;
     they only rebuild state. `end` is the one seen at assignment: from there the partition is live.
-    `stored` is the position that the collectors have committed, None if there is none; `open_from`
-    the first record of transactions that are open at `position`, None if none is. `waits_at`: where
-    the broker had nothing more that read_committed shows.
+    `stored` is the position that was committed or sent last, None if there is none or its commit
+    failed; `open_from` the first record of transactions that are open at `position`, None if none
+    is. `waits_at`: where the broker had nothing more that read_committed shows.
     """
 
     number: int

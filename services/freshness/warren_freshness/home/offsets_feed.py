@@ -116,7 +116,7 @@ class OffsetsFeed:
             raise
 
     def _poll(self, timeout: float, used: Mapping[int, int]) -> Polled:
-        self._commit(used, wait=False)
+        self._commit(used)
         messages: list[Message] = []
         polled = self._consumer.consume(BATCH, timeout)
         try:
@@ -157,7 +157,7 @@ class OffsetsFeed:
     def close(self, used: Mapping[int, int]) -> None:
         """Commits what was used and leaves the group."""
         if not self._is_closed:
-            self._commit(used, wait=True)
+            self._commit(used)
             self._consumer.close()
 
     def _give_up(self) -> None:
@@ -166,7 +166,7 @@ class OffsetsFeed:
         self._consumer.close()
         self._is_closed = True
 
-    def _commit(self, used: Mapping[int, int], *, wait: bool) -> None:
+    def _commit(self, used: Mapping[int, int]) -> None:
         news = {
             partition: offset
             for partition, offset in used.items()
@@ -177,10 +177,7 @@ class OffsetsFeed:
         self._committed |= news
         offsets = [TopicPartition(self._topic, p, offset) for p, offset in news.items()]
         try:
-            if wait:
-                self._consumer.commit_now(offsets)
-            else:
-                self._consumer.commit(offsets=offsets, asynchronous=True)
+            self._consumer.commit(offsets=offsets, asynchronous=True)
         except KafkaException as error:
             self._answered(error.args[0], offsets)
 

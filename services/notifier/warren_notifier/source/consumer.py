@@ -6,7 +6,7 @@ delivered but not committed is read again by the next one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import confluent_kafka
@@ -82,7 +82,17 @@ class StatusConsumer:
         self._has_assignment = False
         self._lost = False
         # What a transaction leaves at the end of a log is no record: see `_note_end`.
-        self._consumer = group_consumer(HOME, HOME, home, group_id, session_seconds=session_timeout)
+        self._sent: dict[int, int] = {}
+        """Positions that were sent last, by partition, but those that were refused."""
+        self._acknowledged: dict[int, int] = {}
+        self._consumer = group_consumer(
+            HOME,
+            HOME,
+            home,
+            group_id,
+            session_seconds=session_timeout,
+            on_commit=self._answered,
+        )
         self._consumer.subscribe(
             [topic], on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose
         )
@@ -140,21 +150,44 @@ class StatusConsumer:
             return PartitionStart(committed, high)
         if low < high:
             return PartitionStart(low, high, Backlog(high))
-        self.commit({partition: high})  # from now on there is no backlog any more
+        self._send({partition: high})  # from now on there is no backlog any more
         return PartitionStart(high, high)
 
-    def commit(self, positions: Mapping[int, int]) -> bool:
-        """Commits positions by partition. A refusal only means that events are read again."""
-        if not positions:
-            return True
-        at = [TopicPartition(self._topic, number, offset) for number, offset in positions.items()]
+    def commit(self, positions: Mapping[int, int]) -> dict[int, int]:
+        """Send positions by partition, and give those that were acknowledged since.
+
+        A refusal only means that events are read again.
+        """
+        self._send(positions)
+        acknowledged, self._acknowledged = self._acknowledged, {}
+        return acknowledged
+
+    def _send(self, positions: Mapping[int, int]) -> None:
+        news = {p: offset for p, offset in positions.items() if self._sent.get(p) != offset}
+        if not news:
+            return
+        self._sent |= news
+        at = [TopicPartition(self._topic, number, offset) for number, offset in news.items()]
         try:
-            self._consumer.commit_now(at)
+            self._consumer.commit(offsets=at, asynchronous=True)
         except KafkaException as error:
-            problem: KafkaError = classify(HOME, HOME, error.args[0])
+            self._answered(error.args[0], at)
+
+    def _answered(
+        self, error: confluent_kafka.KafkaError | None, offsets: Sequence[TopicPartition]
+    ) -> None:
+        """What is refused is sent again, should it still be due."""
+        refusal = None
+        for at in offsets:
+            if (failed := error or at.error) is None:
+                self._acknowledged[at.partition] = at.offset
+                continue
+            refusal = failed
+            if self._sent.get(at.partition) == at.offset:
+                del self._sent[at.partition]
+        if refusal is not None:
+            problem: KafkaError = classify(HOME, HOME, refusal)
             log.warning("positions not committed", problem=problem.problem)
-            return False
-        return True
 
     def close(self) -> None:
         """Leaves the group."""
@@ -167,6 +200,8 @@ class StatusConsumer:
     def _revoke(self, _: Consumer, partitions: list[TopicPartition]) -> None:
         revoked = {at.partition for at in partitions}
         self._assigned -= revoked
+        for number in revoked:
+            self._sent.pop(number, None)
         ours = self._owned & revoked
         self._owned -= revoked
         if ours:
