@@ -15,7 +15,7 @@ from warren.metrics.freshness import FRESHNESS
 from warren.settings import RedisSettings
 from warren_freshness.log_position import RecordTimes
 from warren_freshness.record_times.cache import (
-    CHUNK,
+    ASKED_AT_ONCE,
     RETRY_AFTER,
     LocalCache,
     RedisCache,
@@ -45,7 +45,9 @@ def is_up() -> float | None:
 
 
 def test_what_was_put_is_there_for_everybody(redis_url: str, unique: str) -> None:
-    entries = {f"{unique}-{n}": RecordTimes(n, n - 1 if n % 2 else None) for n in range(CHUNK + 1)}
+    entries = {
+        f"{unique}-{n}": RecordTimes(n, n - 1 if n % 2 else None) for n in range(ASKED_AT_ONCE + 1)
+    }
 
     async def put(cache: RedisCache, _: ManualClock) -> None:
         await cache.put_many(entries)

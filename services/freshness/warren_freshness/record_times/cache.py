@@ -24,7 +24,7 @@ LocalKey = TypeVar("LocalKey", bound=Hashable)
 Value = TypeVar("Value")
 ENTRIES = 200_000  # record times kept in memory, per cluster; what was not asked for lately goes
 SECONDS = 600.0  # that a record time is kept in Redis, and in memory after it was asked for last
-CHUNK = 5000  # keys of Redis that are made at a time: each is longer than what it stands for
+MADE_AT_ONCE = 5000  # keys of Redis that are made at a time: each is longer than what it stands for
 Key = tuple[str, int, int]
 """Topic with its id, partition, offset."""
 
@@ -100,8 +100,8 @@ class TimeCache:
         """Those that are known."""
         found: dict[LogPosition, Reading] = {}
         wanted = list(positions)
-        for start in range(0, len(wanted), CHUNK):
-            found.update(await self._get(wanted[start : start + CHUNK], topic_ids))
+        for start in range(0, len(wanted), MADE_AT_ONCE):
+            found.update(await self._get(wanted[start : start + MADE_AT_ONCE], topic_ids))
         return found
 
     async def _get(
@@ -152,7 +152,7 @@ class TimeCache:
         if self._shared.is_left_alone:
             return
         items = iter(entries.items())
-        while chunk := dict(islice(items, CHUNK)):
+        while chunk := dict(islice(items, MADE_AT_ONCE)):
             times = {
                 self._shared_key(key): RecordTimes(reading.first, reading.before)
                 for key, reading in chunk.items()
@@ -187,7 +187,7 @@ log = structlog.get_logger(__name__)
 
 TIMEOUT = 1.0  # seconds for an answer; reading the log takes less than waiting longer
 RETRY_AFTER = 30.0  # seconds without a try after one that failed
-CHUNK = 1000
+ASKED_AT_ONCE = 1000  # keys in one command or pipeline
 # The last ones of a server that is no Redis: redis-py reads its answers as they come.
 _DOWN = (RedisError, OSError, TimeoutError, ValueError, TypeError, AttributeError, RecursionError)
 
@@ -305,4 +305,4 @@ def decode(value: bytes) -> RecordTimes | None:
 
 
 def _chunks(keys: list[str]) -> list[list[str]]:
-    return [keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK)]
+    return [keys[start : start + ASKED_AT_ONCE] for start in range(0, len(keys), ASKED_AT_ONCE)]
