@@ -7,7 +7,7 @@ measured long ago keeps its last one: see `warren_group_freshness_measured_times
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from warren.contracts import FreshnessEvent, TopicFreshness
 from warren.metrics import adopted_families
@@ -49,7 +49,7 @@ def group_series(
 
 
 def _by_status(
-    views: Sequence[GroupView], statuses: Callable[[GroupView], Iterable[str]]
+    views: Sequence[GroupView], statuses: Callable[[GroupView], Collection[str]]
 ) -> Blocks[GroupView]:
     """One series per group and status."""
 
@@ -57,7 +57,7 @@ def _by_status(
         rows = [(v.cluster, v.group, status) for v in some for status in statuses(v)]
         return row_lines(labels, rows)
 
-    return blocks_of(views, lines, lambda view: len(list(statuses(view))))
+    return blocks_of(views, lines, lambda view: len(statuses(view)))
 
 
 def _statuses(verdicts: Verdicts) -> Series[GroupView]:

@@ -26,10 +26,13 @@ from warren_api.model.group import BrokenObjective
 from warren_api.model.partitions import PartitionRow
 from warren_api.model.status_history import IncidentRecord, RecordedChange
 
+_ABSENT = object()
+
 
 def same(model: type[BaseModel], source: object) -> dict[str, Any]:
-    """Fields that the source has by the same name."""
-    return {name: getattr(source, name) for name in model.model_fields if hasattr(source, name)}
+    """Fields that the source has by the same name, each looked up once: some are worked out."""
+    found = ((name, getattr(source, name, _ABSENT)) for name in model.model_fields)
+    return {name: value for name, value in found if value is not _ABSENT}
 
 
 class WorstPartition(BaseModel):
