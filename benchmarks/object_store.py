@@ -1,7 +1,7 @@
 """A lake on an object store that speaks S3: written by Spark over `s3a://`, read back without it.
 
 Needs `pip install 'moto[server]'` (a server of its own that keeps all in memory), and a directory
-with the two jars that are too large to be Warren's: hadoop-aws 3.4.1 and AWS's `bundle` 2.24.6.
+with the two jars that are too large to be Warren's: hadoop-aws 3.5.0 and AWS's `bundle` 2.35.4.
 Archives half of the events and then, in the same session, the rest; silver too. Exits 1 where
 anything is missing or twice. Prints one JSON line.
 """

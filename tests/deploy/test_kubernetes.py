@@ -47,6 +47,9 @@ def test_what_it_names_is_where_it_says() -> None:
     for secret in re.findall(r'_file" = "(.+)"', CONFIG_MAP["data"]["warren.toml"]):
         assert secret.startswith(mounted("secret") + "/")
     assert spec["sparkVersion"] == pyspark.__version__
+    of_hadoop = spec["sparkConf"]["spark.jars.packages"].rsplit(":", 1)[1]
+    jars_of_spark = Path(str(pyspark.__file__)).parent / "jars"
+    assert (jars_of_spark / f"hadoop-client-api-{of_hadoop}.jar").exists()
     main = spec["mainApplicationFile"].removeprefix("local://")
     module = Path(str(application.__file__)).relative_to(Path(str(application.__file__)).parents[1])
     assert re.search(rf"ln -s \S+/site-packages/{module} {main}\b", DOCKERFILE)

@@ -7,6 +7,7 @@ import importlib.util
 import re
 import threading
 from collections.abc import Callable, Iterable
+from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -79,6 +80,8 @@ def retrieve(
         str(java),
         f"-Divy.default.ivy.user.dir={cache}",  # else Ivy writes to the home directory
         f"-Dwarren.mirror={mirror}",
+        f"-Dwarren.spark={version('pyspark')}",
+        f"-Dwarren.delta={version('delta-spark')}",
         *("-jar", str(ivy_jar())),
         *("-settings", str(data.joinpath(settings))),
         *("-ivy", str(data.joinpath(jars.ivy_file))),

@@ -9,12 +9,13 @@ import contextlib
 import importlib.resources
 import logging
 import os
+import socketserver
 import sys
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
-from pyspark.accumulators import AccumulatorServer
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from warren.errors import SettingsError
@@ -43,8 +44,10 @@ _STREAMING = {
     "spark.databricks.delta.vacuum.logging.enabled": "false",
     # The archiver knows what silver has read, and removes files sooner than others may.
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
-    # Neither does each file of a local disk have another beside it, with its checksum.
+    # Neither does each file of a local disk have another beside it, with its checksum: Hadoop has
+    # two ways to a disk.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     # Upkeep puts rows in order, not files alone: readers pass over parts of them.
     "spark.databricks.io.skipping.mdc.sortWithinFiles": "true",
     # A consumer for each partition of each topic; the default is 64.
@@ -150,9 +153,7 @@ def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
     configuration |= given
     _tell_no_stacks()
     try:
-        spark = SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
-        _write_no_checksums(spark)
-        return spark
+        return SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
     except (PySparkException, Py4JError) as problem:
         if "JAVA_GATEWAY_EXITED" in str(problem):
             home = os.environ.get("JAVA_HOME")
@@ -174,18 +175,14 @@ def _tell_no_stacks() -> None:
     """Of a JVM that has ended: whoever waits for its answer is told by an exception."""
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     logging.getLogger().addFilter(_is_not_py4j)  # it logs by the root as well
-    AccumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
+    socketserver.BaseServer.handle_error = _tell_of  # type: ignore[assignment,method-assign]
 
 
 def _is_not_py4j(record: logging.LogRecord) -> bool:
     return record.module != "java_gateway"
 
 
-def _write_no_checksums(spark: SparkSession) -> None:
-    """Nor read those that an earlier Warren wrote, of files that have been replaced since. Of what
-    Hadoop calls a FileSystem; the other half of it is told by an option."""
-    assert spark.sparkContext._jvm is not None  # a session is there
-    configuration = spark.sparkContext._jsc.hadoopConfiguration()
-    local = spark.sparkContext._jvm.org.apache.hadoop.fs.FileSystem.getLocal(configuration)
-    local.setWriteChecksum(False)
-    local.setVerifyChecksum(False)
+def _tell_of(*_: object) -> None:
+    """As the standard library does, but for whoever has gone in the middle of what was sent."""
+    if not isinstance(sys.exception(), (EOFError, ConnectionError)):
+        traceback.print_exc()

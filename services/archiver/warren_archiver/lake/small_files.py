@@ -39,7 +39,7 @@ class SmallFiles:
 
     def replace(self, path: str, text: str) -> None:
         """At once or not at all, as Spark itself writes its checkpoints."""
-        spark = self._jvm.org.apache.spark.sql.execution.streaming
+        spark = self._jvm.org.apache.spark.sql.execution.streaming.checkpointing
         file = self._hadoop_path(path)
         manager = spark.CheckpointFileManager.create(file.getParent(), self._configuration)
         manager.mkdirs(file.getParent())
