@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 from pyspark.sql import DataFrame, SparkSession
 from support.archive_events import KAFKA_SCHEMA, TOPIC_ID
 from warren_archiver.lake.events import EVENTS_SCHEMA, LATEST, events
@@ -49,10 +50,6 @@ def test_times_are_bounded_and_of_a_type_that_all_readers_of_parquet_know(
     assert row["timestamp"].astimezone(UTC) == LATEST
     assert row["date"] == datetime(9999, 12, 30).date()  # a day
     (file,) = table.inputFiles()
-    jvm, context = spark.sparkContext._jvm, spark.sparkContext._jsc
-    assert jvm is not None
-    footer = jvm.org.apache.parquet.hadoop.ParquetFileReader.readFooter(
-        context.hadoopConfiguration(), jvm.org.apache.hadoop.fs.Path(file)
-    )
-    schema = footer.getFileMetaData().getSchema().toString()
-    assert "int64 timestamp (TIMESTAMP(MICROS,true))" in schema
+    query = "SELECT type, converted_type FROM parquet_schema(?) WHERE name = 'timestamp'"
+    found = duckdb.execute(query, [file.removeprefix("file:")]).fetchall()
+    assert found == [("INT64", "TIMESTAMP_MICROS")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
-from pyspark import SparkContext
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 from support.archive_lab import Archive
 from support.waiting import eventually
 from warren.clock import SystemClock
@@ -35,13 +35,13 @@ def test_what_is_given_up_at_the_end_is_no_failure(
     job.look()
     assert begun.wait(60)
     if stopped:
-        cancel = SparkContext.cancelJobGroup
+        interrupt = SparkSession.interruptTag
 
-        def cancelled(context: SparkContext, group: str) -> None:
+        def interrupted(session: SparkSession, tag: str) -> list[str]:
             go_on.set()
-            cancel(context, group)
+            return interrupt(session, tag)
 
-        monkeypatch.setattr(SparkContext, "cancelJobGroup", cancelled)
+        monkeypatch.setattr(SparkSession, "interruptTag", interrupted)
         job.stop()
     go_on.set()
     eventually(lambda: not job.running, timeout=60, message="gold's thread has ended")

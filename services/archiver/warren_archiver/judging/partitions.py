@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from pyspark.sql import DataFrame, Row, Window
+from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StructType
 from warren.settings import CollectorSettings, EvaluationSettings
@@ -58,7 +58,7 @@ def judged(
         before = [F.lit(0).alias("partition"), F.lit(_STATE).alias("offset"), F.lit(0), key]
         rows = rows.unionAll(states.where("state IS NOT NULL").select(*before, "state"))
     spark = events.sparkSession
-    tasks = max(spark.sparkContext.defaultParallelism, least_tasks)
+    tasks = max(tasks_of_a_stage(spark), least_tasks)
     # A group that moved, when the topic got more partitions, has small offsets again in its new
     # one: what was appended there comes after, though in one partition clocks may go back.
     in_log = Window.partitionBy("key", "partition").orderBy("offset")
@@ -117,6 +117,11 @@ class _Task:
         if self._state_row is not None:
             for group, appended in last.items():
                 yield self._state_row(group, stored(known[group]), appended)
+
+
+def tasks_of_a_stage(spark: SparkSession) -> int:
+    """Where rows are put together by key, as everywhere else in this session."""
+    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
 def source_of(row: Sequence[Any]) -> Source:

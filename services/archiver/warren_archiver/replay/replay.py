@@ -32,7 +32,7 @@ from warren_core.objectives.limits import ObjectiveBook
 
 from warren_archiver.errors import NothingArchived
 from warren_archiver.judging.groups import End, Evaluation, key_of
-from warren_archiver.judging.partitions import Values, judged, source_of
+from warren_archiver.judging.partitions import Values, judged, source_of, tasks_of_a_stage
 from warren_archiver.lake.contract_view import accepted
 from warren_archiver.lake.lake import Lake
 from warren_archiver.replay.broken import Broken, GroupObjectives, Turn, broken
@@ -198,8 +198,7 @@ class Archived:
             rows = rows.unionAll(offsets)
         settings = self._settings
         task = _Objectives(list(objectives), (settings.evaluation, settings.collector))
-        least = self._spark.sparkContext.defaultParallelism
-        tasks = max(least, -(-self.count // EVENTS_OF_A_TASK))
+        tasks = max(tasks_of_a_stage(self._spark), -(-self.count // EVENTS_OF_A_TASK))
         self._tell(Step("judging", f"{grouped(self.count)} events", 0, 1))
         # As the evaluator does: what was appended first is known first.
         order = ("appended", "is_freshness", "offset")

@@ -69,12 +69,12 @@ class GoldJob:
         if self._thread is None:
             return
         self._stopped = True
-        self._spark.sparkContext.cancelJobGroup(_JOBS)
+        self._spark.interruptTag(_JOBS)
         self._thread.join(STOP_GRACE)
 
     def _try(self) -> None:
         try:
-            self._spark.sparkContext.setJobGroup(_JOBS, "gold", interruptOnCancel=True)
+            self._spark.addTag(_JOBS)
             self.run()
         except (ArchiveFailed, PySparkException, Py4JError) as problem:
             if self._stopped:
