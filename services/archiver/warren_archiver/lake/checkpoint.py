@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pyspark.sql import SparkSession
 
 from warren_archiver.lake.gaps import Place
+from warren_archiver.lake.lake import last_batches
 from warren_archiver.lake.small_files import SmallFiles
 
 Ends = dict[str, dict[int, int]]
@@ -139,11 +140,8 @@ class Checkpoint:
         """Number of the last batch that the Delta table has, by Delta's own note; -1 for none."""
         if (query := self.query()) is None:
             return -1
-        assert self._spark._jvm is not None  # a session is there
-        log = self._spark._jvm.org.apache.spark.sql.delta.DeltaLog
-        snapshot = log.forTableWithSnapshot(self._spark._jsparkSession, table)._2()
-        noted = snapshot.transactions().get(query)
-        return int(noted.get()) if noted.isDefined() else -1
+        noted = last_batches(self._spark, table).get(query)
+        return -1 if noted is None else noted.number
 
     def _numbers(self, of: str) -> list[int]:
         """Of batches, in order."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
 from warren_archiver.errors import LakeGone
@@ -19,6 +21,8 @@ from warren_archiver.lake.gaps import GAPS_SCHEMA
 from warren_archiver.lake.half_made import is_half_made, remove
 
 log = structlog.get_logger(__name__)
+STREAMED = "STREAMING UPDATE"
+"""What Delta calls a batch of a query in a table's history."""
 TOPIC_IDS_SCHEMA = StructType(
     [
         StructField("topic", StringType()),
@@ -142,6 +146,30 @@ def table_id(spark: SparkSession, path: str) -> str:
 def as_of(spark: SparkSession, path: str, version: int) -> DataFrame:
     """A table as it was at that version, however often it is read and whatever is written."""
     return spark.read.format("delta").option("versionAsOf", version).load(path)
+
+
+class Batch(NamedTuple):
+    """The last one that Delta has noted with a table, and the query whose it is."""
+
+    query: str
+    number: int
+    at_ms: int
+
+
+def last_batches(spark: SparkSession, path: str) -> dict[str, Batch]:
+    """Of each query that has streamed into a table, the newest first: as far as its log goes
+    back."""
+    of = F.col("operationParameters")
+    noted = (
+        DeltaTable.forPath(spark, path)
+        .history()
+        .where(F.col("operation") == STREAMED)
+        .select(of["queryId"], of["epochId"].cast("bigint"), F.unix_millis("timestamp"))
+    )
+    found: dict[str, Batch] = {}
+    for query, number, at_ms in noted.collect():
+        found.setdefault(query, Batch(query, number, at_ms))
+    return found
 
 
 def newest_version(spark: SparkSession, path: str) -> int:

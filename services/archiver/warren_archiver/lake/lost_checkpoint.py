@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 from uuid import uuid4
 
 from delta.tables import DeltaTable
@@ -22,21 +21,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
 from warren_archiver.lake.checkpoint import Checkpoint, Ends
-from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.lake import STREAMED, Batch, Lake, last_batches
 from warren_archiver.lake.small_files import SmallFiles
 
 LOOKED_BACK = 500
 """Changes of the table: upkeep makes a few between two batches."""
 LogStarts = Callable[[str], Mapping[int, int]]
 """Where the log of each partition of this topic begins."""
-
-
-class Batch(NamedTuple):
-    """The last one that Delta has noted with a table, and the query whose it is."""
-
-    query: str
-    number: int
-    at_ms: int
 
 
 def is_lost(spark: SparkSession, lake: Lake, ids: Mapping[str, str]) -> bool:
@@ -66,7 +57,7 @@ def _was_restored(spark: SparkSession, lake: Lake) -> bool:
     """Whether somebody has set the table back since the last batch."""
     history = DeltaTable.forPath(spark, lake.events).history(LOOKED_BACK).select("operation")
     operations = [row["operation"] for row in history.collect()]
-    return "RESTORE" in operations[: _first(operations, "STREAMING UPDATE")]
+    return "RESTORE" in operations[: _first(operations, STREAMED)]
 
 
 def _first(operations: list[str], which: str) -> int:
@@ -127,12 +118,4 @@ def _ends(spark: SparkSession, lake: Lake, ids: Mapping[str, str], log_starts: L
 
 def _last_batch(spark: SparkSession, table: str) -> Batch | None:
     """None where Delta has noted none."""
-    assert spark._jvm is not None  # a session is there
-    log = spark._jvm.org.apache.spark.sql.delta.DeltaLog
-    noted = log.forTableWithSnapshot(spark._jsparkSession, table)._2().setTransactions()
-    found = []
-    for each in (noted.apply(at) for at in range(noted.size())):
-        at = each.lastUpdated()
-        at_ms = int(at.get()) if at.isDefined() else 0
-        found.append(Batch(each.appId(), int(each.version()), at_ms))
-    return max(found, key=lambda batch: batch.at_ms, default=None)
+    return next(iter(last_batches(spark, table).values()), None)
