@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import logging
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Console
 from warren.clock import SystemClock
 from warren.log import configure
@@ -45,9 +41,6 @@ def spark_settings(config: Path | None, *, service: str = "") -> Settings:
     return settings.model_copy(update={"archiver": archiver})
 
 
-JVM_GRACE = 5.0  # seconds
-
-
 @contextmanager
 def spark_session(settings: Settings, name: str) -> Iterator[SparkSession]:
     """A session of one's own, which takes some seconds to start; raises SparkUnavailable,
@@ -76,12 +69,11 @@ def spark_session(settings: Settings, name: str) -> Iterator[SparkSession]:
             close_session(spark)
     except (Interrupted, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.stdout.flush()
         print("warren: interrupted; run it again when you like: it begins anew", file=sys.stderr)
-        # Threads of Spark's tell at length that nobody answers them.
-        sys.stderr = io.StringIO()
-        logging.disable()
-        _end_jvm()
-        raise typer.Exit(130) from None
+        # At once: threads of Spark's would tell at length that nobody answers them. A JVM of ours
+        # ends with its input, whatever it is doing; Python's workers end with it.
+        os._exit(130)
 
 
 class Interrupted(BaseException):
@@ -90,21 +82,6 @@ class Interrupted(BaseException):
 
 def _interrupt(*_: object) -> None:
     raise Interrupted
-
-
-def _end_jvm() -> None:
-    """It ends with its input, whatever it is doing; Python's workers end with it."""
-    from pyspark import SparkContext
-
-    process = getattr(SparkContext._gateway, "proc", None)
-    if process is None:
-        return
-    process.stdin.close()
-    try:
-        process.wait(JVM_GRACE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def test_it_ends_at_once_in_one_line_and_can_be_begun_again(
     assert process.returncode == 130, said
     assert said.splitlines()[-1].startswith("warren: interrupted")
     assert "Traceback" not in said
-    assert not still_running(children)
+    eventually(lambda: not still_running(children), timeout=60, message="the JVM has ended")
     again = [*command, "--to", str(NOW + len(events) * EVERY_MS)]
     done = subprocess.run(again, capture_output=True, text=True, env=environ, check=True)
     # Up to a minute after the period an event may be about something in it.
