@@ -6,6 +6,7 @@ import hashlib
 import io
 import threading
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from support.waiting import eventually
 from warren.settings import Settings
 from warren_local.errors import JarMismatch, JarsUnavailable, JavaMissing, Stopped
 from warren_local.ivy import Step, first_problem, parse_step
-from warren_local.jar_sets import JAR_SETS, KAFKA_JARS, parse, render, verify
+from warren_local.jar_sets import JAR_SETS, KAFKA_JARS, SPARK_JARS, parse, render, verify
 from warren_local.jars import ensure_jars
 from warren_local.java import find_java, major_version
 
@@ -164,6 +165,14 @@ def test_packaged_locks_pin_the_broker_and_its_logs() -> None:
     sizes = {name: len(jars.lock()) for name, jars in JAR_SETS.items()}
     assert sizes["kafka"] == 46
     assert all(sizes.values())
+
+
+def test_sparks_jars_are_of_the_line_that_python_has() -> None:
+    of = {"spark": version("pyspark"), "delta": version("delta-spark")}
+    known = [name for name in SPARK_JARS.lock() if name.startswith(tuple(of))]
+    assert len(known) == 4
+    for name in known:
+        assert name.endswith(f"-{of[name.partition('-')[0]]}.jar")
 
 
 def test_a_lock_verifies_what_it_was_written_from_and_nothing_else(tmp_path: Path) -> None:
