@@ -17,8 +17,8 @@ import uuid
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
 from confluent_kafka.admin import AdminClient, NewTopic
-from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from support.measuring import jars_of, kafka, usage, usage_with_children
@@ -271,9 +271,12 @@ def _local(lake: Lake) -> str:
 
 
 def jvm() -> int:
-    gateway = SparkContext._gateway
-    assert gateway is not None
-    return int(gateway.proc.pid)
+    """Spark's, beside which a broker's may run."""
+    children = psutil.Process().children()
+    (found,) = (
+        each for each in children if "org.apache.spark.deploy.SparkSubmit" in each.cmdline()
+    )
+    return found.pid
 
 
 def verify(spark: SparkSession, settings: Settings, events: int) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
-from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from support.archive_lab import Archive, HasBootstrap
+from support.processes import spark_jvm
 from support.servers import jars_directory
 from warren.contracts.topics import LAG, OFFSETS
 from warren.settings import ArchiverSettings, Settings
@@ -55,15 +55,12 @@ def spark(spark_jars: Path) -> Iterator[SparkSession]:
     java_options = f"{SMALL_BATCHES} {ROOM}"
     settings = {"jars_dir": str(spark_jars), "java_options": java_options, "spark": FEW_TASKS}
     session = open_session(ArchiverSettings.model_validate(settings), "warren-tests")
+    jvm = spark_jvm()
     yield session
-    gateway = SparkContext._gateway
     session.stop()
-    # The JVM would live as long as this process, beside the brokers of the tests to come.
-    assert gateway is not None
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait(30)
-    SparkContext._gateway = SparkContext._jvm = None
+    # It would live as long as this process, beside the brokers of the tests to come.
+    jvm.terminate()
+    jvm.wait(30)
 
 
 @pytest.fixture(scope="session")

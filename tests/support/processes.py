@@ -22,3 +22,12 @@ def still_running(processes: Iterable[psutil.Process | int]) -> list[psutil.Proc
         except psutil.NoSuchProcess:
             continue
     return found
+
+
+def spark_jvm() -> psutil.Process:
+    """The one that Spark has started for this process, beside which a broker's may run."""
+    children = psutil.Process().children()
+    (found,) = (
+        each for each in children if "org.apache.spark.deploy.SparkSubmit" in each.cmdline()
+    )
+    return found
