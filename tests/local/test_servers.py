@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import pytest
 import redis
@@ -23,7 +25,7 @@ from support.servers import (
     embedded_zookeeper,
     environment_name,
 )
-from warren_local.class_archive import ensure_class_archive
+from warren_local.class_archive import ensure_class_archive, kafkas_classes, sparks_classes
 from warren_local.errors import PortTaken
 from warren_local.kafka import EmbeddedKafka, KafkaOptions, answers, class_archive, new_cluster_id
 from warren_local.ports import HOST, Port, accepts_connections, free_port, is_free
@@ -134,14 +136,27 @@ def test_a_broker_that_writes_one_reads_none(jars: Path) -> None:
 
 
 def test_an_archive_is_made_anew_when_jars_are_newer(jars: Path) -> None:
-    no_java = jars.parent / "no java"
     (archive := class_archive(jars)).touch()
     os.utime(jars, (1000, 1000))
-    ensure_class_archive(jars, no_java, jars.parent / "kafka.log")
+    ensure_class_archive(jars, lambda _: pytest.fail("it is there"))
     os.utime(archive, (999, 999))
+
+    def write(written: Path) -> None:
+        assert not archive.exists()  # who reads one can write none
+        written.write_text("new")
+
+    ensure_class_archive(jars, write)
+    assert archive.read_text() == "new"
+
+
+def test_whoever_writes_no_archive_leaves_nothing_behind(jars: Path) -> None:
+    ensure_class_archive(jars, lambda _: None)
     with pytest.raises(FileNotFoundError):
-        ensure_class_archive(jars, no_java, jars.parent / "kafka.log")
-    assert sorted(path.name for path in jars.parent.iterdir()) == ["jars", "jars.jsa", "kafka.log"]
+        ensure_class_archive(jars, partial(kafkas_classes, jars, jars / "no java", jars / "log"))
+    with pytest.raises(CalledProcessError):
+        ensure_class_archive(jars, partial(sparks_classes, jars, jars / "log"))
+    assert "archiver.jars_dir" in (jars / "log").read_text()
+    assert [path.name for path in jars.parent.iterdir()] == ["jars"]
 
 
 def _must_not_be_asked() -> bool:
