@@ -97,17 +97,17 @@ def _passes(spark: SparkSession, settings: Settings, count: int) -> list[dict[st
     silver = SilverQuery(spark, lake, settings, [OFFSETS], clock)
     silver.find_checkpoint()
     added.add()
-    goes_on = threading.Thread(target=_go_on, args=(silver, added, stop))
+    silver.take(stop)
+    at_rest = threading.Lock()
+    goes_on = threading.Thread(target=_go_on, args=(silver, added, at_rest, stop))
     goes_on.start()
     found = []
     try:
-        while not silver.settled:
-            time.sleep(0.1)
         ensure_gold(spark, lake)
         gold = Gold(spark, lake, settings, clock)
         for number in range(count):
-            while silver.running:  # as the archiver does: gold begins where silver is at rest
-                time.sleep(0.01)
+            with at_rest:  # as the archiver does: gold begins there
+                pass
             before, started = _evaluations(spark, lake, None), time.perf_counter()
             gold.catch_up()
             seconds = round(time.perf_counter() - started, 1)
@@ -117,16 +117,16 @@ def _passes(spark: SparkSession, settings: Settings, count: int) -> list[dict[st
     finally:
         stop.set()
         goes_on.join()
-        silver.stop()
     return found
 
 
-def _go_on(silver: SilverQuery, added: Added, stop: threading.Event) -> None:
-    silver.start(once=False)
+def _go_on(
+    silver: SilverQuery, added: Added, at_rest: threading.Lock, stop: threading.Event
+) -> None:
     while not stop.wait(0.2):
-        if not silver.running:
-            added.add()
-        silver.watch()
+        added.add()
+        with at_rest:
+            silver.take(stop)
 
 
 class Added:

@@ -19,7 +19,7 @@ from warren.settings.archiver import SMALL_BATCHES
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
 from warren_archiver.silver.silver import ensure as ensure_silver
-from warren_archiver.streaming import archive as archive_job
+from warren_archiver.streaming import work
 from warren_local.jar_sets import SPARK_JARS
 
 # Most of what a query of a few rows costs is that its plan is optimised again at each stage, and
@@ -91,7 +91,7 @@ def lab(
 ) -> Archive:
     """An archive of one's own, in a lake that somebody began to archive to before any test."""
     shutil.copytree(prepared, tmp_path / "a lake")
-    monkeypatch.setattr(archive_job, "LOOK_EVERY", 0.1)
+    monkeypatch.setattr(work, "LOOK_EVERY", 0.1)
     settings = Settings.model_validate(
         {
             "home": {"bootstrap": broker.bootstrap, "topic_prefix": f"{unique}."},

@@ -1,30 +1,30 @@
 """Archiving from a real broker with a real Spark: every record once, whatever happens.
 
-One lake lives through all that may happen to its table and its checkpoint.
+One lake lives through all that may happen to its table.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient
 from delta.tables import DeltaTable
 from structlog.testing import capture_logs
 from support.archive_events import key
 from support.archive_lab import BAD, Archive, events_between
 from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS
-from warren_archiver.errors import LakeGone
+from warren_archiver.bronze import bronze
+from warren_archiver.bronze.bronze import Bronze
+from warren_archiver.errors import AnotherWrites, LakeGone
 from warren_archiver.lake.contract_view import accepted, quarantine
-from warren_archiver.streaming.gap_recorder import GapRecorder
-from warren_archiver.streaming.known_topics import KnownTopics
 
-BEGUN_AGAIN = "the checkpoint is not that of the table of events: it goes on where its rows end"
+OF_ROWS = "the log of the table of events does not say where they end: its rows do"
 pytestmark = pytest.mark.timeout(900)
 
 
@@ -32,11 +32,9 @@ pytestmark = pytest.mark.timeout(900)
 def test_every_record_is_archived_once_as_it_is_over_several_runs_and_batches(
     lab: Archive,
 ) -> None:
-    """One run was killed before it had noted that its batch is done."""
     newer = json.dumps(json.loads(events_between(7, 8)[0]) | {"yet_unknown": {"x": [1]}}).encode()
     lab.send([*events_between(0, 60), newer])
     lab.once()
-    lab.forget_last_batch()
     headers: list[tuple[str, str | bytes | None]] = [("a", b"\xff"), ("a", None)]
     lab.producer.produce(
         lab.name, events_between(60, 61)[0], key("g"), partition=1, headers=headers
@@ -84,64 +82,52 @@ def put_back(lab: Archive, tmp_path: Path) -> Callable[..., None]:
     return replace
 
 
-CHECKPOINT, TABLE, IDS = "checkpoints/events", "bronze/events", "bronze/topic_ids"
-
-
-def test_table_and_checkpoint_may_be_lost_or_set_back_and_every_record_is_there_once(
+def test_the_table_may_be_lost_or_set_back_and_every_record_is_there_once(
     lab: Archive, tmp_path: Path, put_back: Callable[..., None]
 ) -> None:
-    """Neither twice nor taken for a batch that is written already."""
-    root, sent = Path(lab.settings.archiver.path), 0
+    """Neither twice nor left out."""
+    root, table, sent = Path(lab.settings.archiver.path), "bronze/events", 0
 
     def archived() -> int:
-        """Five more records; how often the checkpoint was made again."""
+        """Five more records; how often the rows said where they end."""
         nonlocal sent
         lab.send(events_between(sent, sent + 5))
         sent += 5
         with capture_logs() as logs:
             lab.once()
         assert [row["offset"] for row in lab.rows()] == [*range(sent)]
-        return [line["event"] for line in logs].count(BEGUN_AGAIN)
+        return [line["event"] for line in logs].count(OF_ROWS)
 
     assert archived() == 0
     shutil.copytree(root, tmp_path / "earlier")
     assert archived() == 0
-    shutil.copytree(root, tmp_path / "one past")
-    put_back("nothing", CHECKPOINT, IDS)
-    assert archived() == 1
-    put_back("earlier", CHECKPOINT)
-    assert archived() == 1
-    shutil.rmtree(root / CHECKPOINT / "offsets")  # as if killed while it was made again
-    (root / CHECKPOINT / "metadata").unlink()
-    assert archived() == 1
-    put_back("earlier", TABLE)
-    assert archived() == 1
-    put_back("nothing", TABLE)
-    assert archived() == 1
-    table = DeltaTable.forPath(lab.spark, lab.lake.events)
+    put_back("earlier", table)
     assert archived() == 0
-    table.restoreToVersion(1)  # 0 made it
-    assert archived() == 1
-    table.optimize().executeCompaction()
+    put_back("nothing", table)
     assert archived() == 0
-    # Both were set back to a backup, and one of them once more: their batches have one number.
-    for other in (CHECKPOINT, TABLE):
-        put_back("earlier", CHECKPOINT, TABLE, IDS)
-        lab.once()
-        put_back("one past", other)
-        archived()
+    events = DeltaTable.forPath(lab.spark, lab.lake.events)
+    events.restoreToVersion(1)  # 0 made it, 1 noted where the topics begin
+    assert archived() == 0
+    events.restoreToVersion(2)
+    assert archived() == 1
+    events.optimize().executeCompaction()
+    assert archived() == 0
+    _as_an_earlier_warren_wrote_it(lab)
+    assert archived() == 1
+    assert not (root / "checkpoints" / "events").exists()
     assert lab.gaps() == []
     assert lab.check().equal
 
-    # What retention took while there was no checkpoint is a gap; then the topic is made anew, too.
-    put_back("nothing", CHECKPOINT)
+    # What retention took while nobody noted where the rows end is a gap; then the topic is made
+    # anew, too.
+    _as_an_earlier_warren_wrote_it(lab)
     lab.send(events_between(0, 20))
     gone = TopicPartition(lab.name, 0, sent + 10)
     for done in lab.admin.delete_records([gone]).values():
         done.result()
     lab.once()
     assert lab.gaps() == [(0, sent, sent + 9, "retention")]
-    put_back("nothing", CHECKPOINT, IDS)
+    _as_an_earlier_warren_wrote_it(lab)
     lab.make_anew()
     lab.send(events_between(100, 104))
     lab.once()
@@ -149,11 +135,46 @@ def test_table_and_checkpoint_may_be_lost_or_set_back_and_every_record_is_there_
     assert lab.check().equal
 
 
+def _as_an_earlier_warren_wrote_it(lab: Archive) -> None:
+    """Its commits note nothing, and there is a checkpoint."""
+    table = lab.lake.read(lab.spark, lab.lake.events)
+    assert table is not None
+    rows = table.collect()
+    shutil.rmtree(lab.lake.events.removeprefix("file:"))
+    lab.lake.ensure(lab.spark)
+    frame = lab.spark.createDataFrame(rows, table.schema)
+    frame.write.format("delta").mode("append").save(lab.lake.events)
+    (Path(lab.settings.archiver.path) / "checkpoints" / "events" / "commits").mkdir(parents=True)
+
+
+def test_of_two_archivers_that_write_the_same_batch_one_does(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one says that there are two."""
+    lab.send(events_between(0, 5))
+    lab.once()
+    lab.send(events_between(5, 10))
+    records, met = bronze.records, False
+
+    def met_by_another(*given: object) -> object:
+        nonlocal met
+        if not met:
+            met = True
+            lab.send(events_between(10, 15))
+            lab.once()
+        return records(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(bronze, "records", met_by_another)
+    archiver = Bronze(lab.spark, lab.settings, lab.lake, [lab.topic], SystemClock())
+    with pytest.raises(AnotherWrites, match="another archiver writes to"):
+        archiver.take(threading.Event())
+    assert [row["offset"] for row in lab.rows()] == [*range(15)]
+    archiver.take(threading.Event())
+    assert lab.check().equal
+
+
 def test_a_lake_that_was_deleted_meanwhile_is_an_error_that_says_so(lab: Archive) -> None:
     shutil.rmtree(lab.settings.archiver.path)
-    known = KnownTopics(lab.spark, lab.lake, AdminClient({}), {}, SystemClock())
-    recorder = GapRecorder(lab.spark, lab.lake, AdminClient({}), {}, SystemClock())
+    archiver = Bronze(lab.spark, lab.settings, lab.lake, [lab.topic], SystemClock())
     with pytest.raises(LakeGone, match="was deleted while the archiver ran"):
-        known.settle({}, lab.spark.createDataFrame([], "topic string"), recorder)
-    with pytest.raises(LakeGone, match="was deleted while the archiver ran"):
-        recorder.look_again({}, {}, {})
+        archiver.take(threading.Event())

@@ -8,18 +8,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from warren_archiver.lake.checkpoint import Checkpoint
-from warren_archiver.lake.open_gaps import OpenGaps
 from warren_archiver.lake.small_files import SmallFiles
 
-ENDS = '{"warren.offsets":{"0":7}}'
+READ = '{"reservoirId":"t","reservoirVersion":7,"index":-1}'
 
 
 def _write(folder: Path) -> None:
     """As Spark does, after its first batch."""
     files = {
         "metadata": json.dumps({"id": "q"}),
-        "sources/0/0": f"v1\n{ENDS}",
-        "offsets/0": f'v1\n{{"batchTimestampMs":1}}\n{ENDS}',
+        "offsets/0": f'v1\n{{"batchTimestampMs":1}}\n{READ}',
         "commits/0": 'v1\n{"nextBatchWatermarkMs":0}',
     }
     for name, text in files.items():
@@ -34,11 +32,11 @@ def test_a_checkpoint_with_nothing_but_folders_is_that_of_a_new_query(
         (tmp_path / name).mkdir(parents=True)
     checkpoint = Checkpoint(spark, f"file:{tmp_path}")
     assert checkpoint.is_whole()
-    assert (checkpoint.newest(), checkpoint.beginnings()) == (-1, {})
+    assert (checkpoint.newest(), checkpoint.taken_in()) == (-1, None)
 
 
-@pytest.mark.parametrize("text", ["", "v1\n", f"v1\n{ENDS[:-3]}"])
-@pytest.mark.parametrize("name", ["metadata", "sources/0/0", "offsets/0", "commits/0"])
+@pytest.mark.parametrize("text", ["", "v1\n", f"v1\n{READ[:-3]}"])
+@pytest.mark.parametrize("name", ["metadata", "offsets/0", "commits/0"])
 def test_a_file_of_which_a_part_is_missing_makes_it_none(
     spark: SparkSession, tmp_path: Path, name: str, text: str
 ) -> None:
@@ -65,13 +63,3 @@ def test_what_is_left_of_one_that_was_being_deleted_is_none(
         checkpoint.delete()
     assert (tmp_path / "offsets" / "0").exists()
     assert not checkpoint.is_whole()
-
-
-def test_gaps_that_cannot_be_read_are_forgotten(spark: SparkSession, tmp_path: Path) -> None:
-    """Else no start would go well."""
-    file = tmp_path / "places.json"
-    file.write_text('[["warren.offsets",0,')
-    gaps = OpenGaps(spark, f"file:{file}")
-    assert gaps.read() == {}
-    gaps.keep({("warren.offsets", 0): 7})
-    assert OpenGaps(spark, f"file:{file}").read() == {("warren.offsets", 0): 7}

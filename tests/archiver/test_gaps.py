@@ -11,12 +11,9 @@ from warren_archiver.lake.gaps import (
     Run,
     at_ends,
     gaps,
-    seen_at_first,
-    unknown_from,
     unrecorded,
 )
 from warren_archiver.lake.offset_ranges import OffsetRanges
-from warren_archiver.streaming.known_topics import archived
 
 BEGAN = 100.0
 PLACE, OTHER = ("warren.lag", 3), ("warren.lag", 4)
@@ -95,45 +92,3 @@ def test_what_is_recorded_is_told_once(
     found = unrecorded([Gap(PLACE, 0, 9, False)], {PLACE: OffsetRanges.of(recorded)})
     assert [(gap.first, gap.last) for gap in found] == left
     assert unrecorded([Gap(OTHER, 0, 9, False)], {PLACE: OffsetRanges.of([(0, 99)])})
-
-
-@pytest.mark.parametrize(
-    ("beginning", "log_start", "before_archive"),
-    [
-        (0, 5, False),  # the first batch of all had failed, and retention took what it had planned
-        (0, 4, True),  # compaction may have taken it long before
-        (3, 5, True),
-        (None, 5, True),
-    ],
-)
-def test_what_was_there_when_the_archive_began_is_a_loss(
-    beginning: int | None, log_start: int, *, before_archive: bool
-) -> None:
-    beginnings = {} if beginning is None else {PLACE: beginning}
-    (found,) = seen_at_first([Gap(PLACE, 0, 4, True)], beginnings, {PLACE: log_start})
-    assert found.before_archive is before_archive
-
-
-def test_of_a_deleted_topic_all_is_unknown_from_the_end_of_what_is_archived() -> None:
-    """What was missing there already is part of it; what is told is not told again."""
-    ends = {PLACE: 10, OTHER: 7, ("warren.lag", 5): 3}
-    assert unknown_from(ends, {PLACE: 8}, {OTHER}) == {PLACE: 8, ("warren.lag", 5): 3}
-
-
-@pytest.mark.parametrize(
-    ("planned", "written", "expected"),
-    [
-        # A batch that failed, one that was written and not noted, a partition that is new.
-        ({0: 9, 1: 0}, {0: 5, 1: 0}, {0: 5, 1: 0}),
-        ({0: 9, 1: 0}, {0: 9, 1: 0}, {0: 9, 1: 0}),
-        ({0: 9, 1: 0}, {0: 9}, {0: 9, 1: 0}),
-        # Made anew once more before a batch had it.
-        (None, {0: 9}, {0: 0, 1: 0}),
-    ],
-)
-def test_what_is_archived_of_a_topic_ends_with_what_was_written(
-    planned: dict[int, int] | None, written: dict[int, int], expected: dict[int, int]
-) -> None:
-    plans = {} if planned is None else {"t": planned}
-    found = archived(["t"], plans, {"t": written}, lambda _: {0: 4, 1: 6})
-    assert found == {("t", partition): end for partition, end in expected.items()}

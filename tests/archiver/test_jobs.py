@@ -106,7 +106,7 @@ def test_each_job_answers_in_json(
     assert "silver/positions" in checked
     assert len(answers["check"][1]) - len(checked) == len(CATALOGUE)
 
-    lab.forget_last_batch("silver")  # as if silver were being taken in
+    lab.forget_silvers_last_batch()  # as if silver were being taken in
     code, told = answer("check", "--wait", "0")
     assert code == NOT_COMPARED == 3
     assert len(told) == len(CATALOGUE)

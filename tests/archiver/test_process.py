@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import signal
 import subprocess
@@ -61,7 +60,7 @@ class Stream:
 
 @dataclass
 class Archiver:
-    """`warren-archiver`, and its checkpoint."""
+    """`warren-archiver`, and its lake."""
 
     config: Path
     lake: Path
@@ -85,28 +84,21 @@ class Archiver:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 
-    def begun(self) -> int:
-        """Number of the batch that was begun last; -1 for none."""
-        return self._newest("offsets")
+    def commits(self) -> int:
+        """To the table of events."""
+        return len(list((self.events / "_delta_log").glob("*.json")))
 
-    def done(self) -> int:
-        return self._newest("commits")
+    def files(self) -> int:
+        """Of rows, whether or not a commit has them yet."""
+        return len(list(self.events.rglob("*.parquet")))
 
-    def _newest(self, kind: str) -> int:
-        directory = self.lake / "checkpoints" / "events" / kind
-        if not directory.exists():
-            return -1
-        return max((int(f.name) for f in directory.iterdir() if f.name.isdigit()), default=-1)
-
-    def in_table(self) -> int:
-        """Number of the batch that the table's newest commit is of; -1 for none."""
-        commits = (self.lake / "bronze" / "events" / "_delta_log").glob("*.json")
-        actions = map(json.loads, max(commits).read_text().splitlines())
-        return next((int(a["txn"]["version"]) for a in actions if "txn" in a), -1)
+    @property
+    def events(self) -> Path:
+        return self.lake / "bronze" / "events"
 
     def archived(self) -> list[Place]:
         """One for each row, as a reader without Spark finds them."""
-        rows = rows_of(self.lake / "bronze" / "events", 'topic, "partition", "offset"')
+        rows = rows_of(self.events, 'topic, "partition", "offset"')
         return sorted((topic, partition, offset) for topic, partition, offset in rows)
 
 
@@ -119,7 +111,8 @@ def test_whoever_is_killed_in_the_middle_of_batches_nothing_is_lost_or_repeated(
 
     with archiver.running() as process:
         _await_batches(archiver, process, stream)
-        _feed_until(process, archiver, stream, lambda: archiver.begun() > archiver.done())
+        files = archiver.files()
+        _feed_until(process, archiver, stream, lambda: archiver.files() > files)
         for child in _jvms(process):  # as the kernel does where memory is short
             child.kill()
         assert process.wait(PATIENCE) == 1, archiver.log.read_text()
@@ -130,8 +123,8 @@ def test_whoever_is_killed_in_the_middle_of_batches_nothing_is_lost_or_repeated(
     with archiver.running() as process:
         _await_batches(archiver, process, stream)
         jvms = _jvms(process)
-        # The rows are in the table; Spark's own note is not written.
-        _feed_until(process, archiver, stream, lambda: archiver.in_table() > archiver.done())
+        commits = archiver.commits()  # nobody has looked for gaps yet
+        _feed_until(process, archiver, stream, lambda: archiver.commits() > commits)
         process.kill()  # Python alone
         process.wait()
         eventually(
@@ -186,9 +179,9 @@ def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path) -> Se
 
 
 def _await_batches(archiver: Archiver, process: subprocess.Popen[bytes], stream: Stream) -> None:
-    """The batch that the death before left behind is done, and another one."""
-    wanted = archiver.begun() + 2
-    _feed_until(process, archiver, stream, lambda: archiver.done() >= wanted)
+    """Two of this process."""
+    wanted = archiver.commits() + 2
+    _feed_until(process, archiver, stream, lambda: archiver.commits() >= wanted)
 
 
 def _feed_until(

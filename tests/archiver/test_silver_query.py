@@ -9,20 +9,19 @@ from pathlib import Path
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from support.archive_events import Record, event_frame, key, offset_event
 from support.archive_lab import Archive, events_between
 from support.few_tables import OF_OFFSETS, STATUS_HOURS, only_silver, only_status_hours
 from support.waiting import eventually
-from warren.clock import ManualClock, SystemClock
+from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS
 from warren.metrics.archiver import ARCHIVER, ARCHIVER_FAILURES
-from warren.settings import Settings
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS
 from warren_archiver.silver.silver import Silver
 from warren_archiver.silver.table import Table
-from warren_archiver.streaming import silver_query
+from warren_archiver.streaming import part, work
+from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.silver_query import SilverQuery
 
 pytestmark = pytest.mark.timeout(900)
@@ -43,7 +42,7 @@ def test_what_is_archived_is_in_silver_once_and_gold_follows(lab: Archive) -> No
     _leave_half_made(lab.lake)
     lab.send([*events_between(0, 10), b"not an event"])
     lab.once(silver_interval=600)
-    lab.forget_last_batch("silver")
+    lab.forget_silvers_last_batch()
     lab.send(events_between(10, 20), partition=1)
     lab.once(silver_interval=600, gold_interval=600)
     (hour,) = lab.spark.read.format("delta").load(lab.lake.gold("status_hours")).collect()
@@ -63,12 +62,12 @@ def test_what_is_archived_is_in_silver_once_and_gold_follows(lab: Archive) -> No
 def _leave_half_made(lake: Lake) -> None:
     """Leave only the folders that Spark and Delta create before they have written anything."""
     shutil.rmtree(lake.root.removeprefix("file:"))
-    bronze = (lake.events, lake.gaps, lake.topic_ids)
+    bronze = (lake.events, lake.gaps)
     silver = (lake.silver(table.name) for table in OF_OFFSETS)
     gold = (lake.gold(table.name) for table in (STATUS_HOURS, PROGRESS))
     checkpoints = (
         f"{path}/{of}"
-        for path in (lake.checkpoint, lake.silver_checkpoint)
+        for path in (lake.silver_checkpoint,)
         for of in ("offsets", "commits", "sources/0")
     )
     for path in (*(f"{table}/_delta_log" for table in (*bronze, *silver, *gold)), *checkpoints):
@@ -113,11 +112,13 @@ def test_silver_takes_all_in_again_where_it_has_read_another_table(
     take_in(20)
 
 
-def test_silver_that_fails_is_begun_again(
-    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
+def test_silver_that_fails_is_begun_again_and_the_first_time_is_soon(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(silver_query, "FIRST_PAUSE", 0.1)
-    take, failed = Silver.take, threading.Event()
+    """Nobody waits for a whole interval, neither for reports nor after a failure."""
+    monkeypatch.setattr(part, "FIRST_PAUSE", 0.1)
+    monkeypatch.setattr(work, "FIRST", 0.1)
+    take, failed, stop = Silver.take, threading.Event(), threading.Event()
 
     def fail_once(self: Silver, events: DataFrame) -> dict[str, int]:
         if not failed.is_set():
@@ -127,41 +128,22 @@ def test_silver_that_fails_is_begun_again(
 
     monkeypatch.setattr(Silver, "take", fail_once)
     failures, written = ARCHIVER_FAILURES._value.get(), _written()
-    settings = Settings.model_validate({"archiver": {"silver_interval": 0.5}})
-    name = OFFSETS.full_name(settings.home.topic_prefix)
-    record = Record(key("g"), offset_event("g", 7).to_bytes(), name)
-    event_frame(spark, [record]).write.format("delta").mode("append").save(lake.events)
-    query = SilverQuery(spark, lake, settings, [OFFSETS], SystemClock())
+    lab.send(events_between(0, 1))
+    lab.once()
+    running = threading.Thread(
+        target=archive,
+        args=(lab.spark, lab.changed(silver_interval=600), stop),
+        kwargs={"once": False, "clock": SystemClock(), "topics": [OFFSETS]},
+    )
+    running.start()
     try:
-        query.start(once=False)
-
-        def is_taken_in() -> bool:
-            query.watch()
-            return _written() > written
-
-        eventually(is_taken_in, timeout=300, message="the event is in silver")
+        eventually(lambda: _written() > written, timeout=300, message="the event is in silver")
     finally:
-        query.stop()
+        stop.set()
+        running.join(120)
     assert failed.is_set()
     assert ARCHIVER_FAILURES._value.get() == failures + 1
-    assert _stored(spark, lake, GROUP_MINUTES).count() == 1
-
-
-def test_the_first_time_is_soon_after_the_start(
-    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Reports need not wait for an interval."""
-    started: list[float] = []
-    clock = ManualClock(0)
-    monkeypatch.setattr(SilverQuery, "_start", lambda _: started.append(clock.monotonic()))
-    query = SilverQuery(spark, lake, Settings(), [OFFSETS], clock)
-    began = clock.monotonic()
-    query.start(once=False)
-    query.watch()
-    assert not started
-    clock.advance(30)
-    query.watch()
-    assert started == [began + 30]
+    assert _stored(lab.spark, lab.lake, GROUP_MINUTES).count() == 1
 
 
 def _written() -> float:

@@ -29,7 +29,7 @@ from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS, POSIT
 from warren_archiver.silver.silver import Silver
 from warren_archiver.silver.table import Kept, Table
 from warren_archiver.steps import Step
-from warren_archiver.streaming import silver_query
+from warren_archiver.streaming import part as part_module
 from warren_archiver.streaming import upkeep as upkeep_module
 from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.upkeep import Upkeep, Upkept
@@ -152,7 +152,7 @@ def test_what_silver_has_not_read_is_left_for_it(
 
 
 def test_upkeep_goes_on_while_silver_fails(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(silver_query, "FIRST_PAUSE", 3600.0)
+    monkeypatch.setattr(part_module, "FIRST_PAUSE", 3600.0)
     only_silver(monkeypatch)
     monkeypatch.setattr(upkeep_module, "FIRST", 0.0)
     ran: list[float | None] = []

@@ -149,9 +149,9 @@ class Archive:
             return created.exception() is None
         return False
 
-    def forget_last_batch(self, query: str = "events") -> None:
+    def forget_silvers_last_batch(self) -> None:
         """As if killed between the tables' commits and Spark's note that the batch is done."""
-        commits = Path(self.settings.archiver.path) / "checkpoints" / query / "commits"
+        commits = Path(self.settings.archiver.path) / "checkpoints" / "silver" / "commits"
         last = max((file for file in commits.iterdir() if file.name.isdigit()), key=_number)
         last.unlink()
 

@@ -8,6 +8,7 @@ from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]  # no
 from warren.errors import WarrenError
 
 _ANOTHER_WRITES = ("DELTA_CONCURRENT_TRANSACTION", "CONCURRENT_STREAM_LOG_UPDATE")
+JVM_ENDED = (Py4JNetworkError, ConnectionError)
 _TRACE = "Traceback (most recent call last):"
 
 
@@ -36,13 +37,23 @@ class ArchiveFailed(ArchiverError):
 def archive_failed(problem: Exception, path: str) -> ArchiveFailed:
     """Of what Spark raised. `path`: the lake's, as it was set."""
     if any(code in str(problem) for code in _ANOTHER_WRITES):
-        return ArchiveFailed(f"another archiver writes to {path} (archiver.path): stop one of them")
-    if isinstance(problem, (Py4JNetworkError, ConnectionError)):
+        return AnotherWrites(path)
+    if isinstance(problem, JVM_ENDED):
         return ArchiveFailed(
             "Spark's JVM has ended amid it: somebody killed it, or it needs more memory than the "
             "machine has, or than archiver.memory"
         )
     return ArchiveFailed(f"{spark_cause(problem)} (archiver.path {path})")
+
+
+class AnotherWrites(ArchiveFailed):
+    """Somebody else has written the batch that was to be written.
+
+    Operator: stop one of both archivers. Nothing is lost, and nothing is there twice.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"another archiver writes to {path} (archiver.path): stop one of them")
 
 
 class LakeGone(ArchiverError):

@@ -29,7 +29,7 @@ def log_starts(admin: AdminClient, topic: str) -> Mapping[int, int]:
 
 
 def log_ends(admin: AdminClient, topic: str) -> Mapping[int, int]:
-    """Log end offsets by partition. Raises KafkaError."""
+    """As Spark may read them, by partition. Raises KafkaError."""
     with _classified():
         return topics.log_ends(admin, topic)
 

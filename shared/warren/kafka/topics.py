@@ -7,7 +7,7 @@ from concurrent.futures import Future
 
 import confluent_kafka
 import structlog
-from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ClusterMetadata, NewTopic, OffsetSpec
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
@@ -22,6 +22,7 @@ MIN_INSYNC_REPLICAS = "min.insync.replicas"
 _ENOUGH_REPLICAS = 3
 TIMEOUT = 30.0  # seconds
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # not annotated there
+_COMMITTED = IsolationLevel.READ_COMMITTED
 _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # not annotated there
 
 
@@ -165,7 +166,10 @@ def log_starts(admin: AdminClient, topic: str) -> Mapping[int, int]:
 
 
 def log_ends(admin: AdminClient, topic: str) -> Mapping[int, int]:
-    """Log end offsets by partition. Raises KafkaException."""
+    """Where what can be read ends, by partition: before transactions that are open.
+
+    Raises KafkaException.
+    """
     return _list(admin, topic, _LATEST)
 
 
@@ -176,5 +180,5 @@ def _list(admin: AdminClient, topic: str, spec: OffsetSpec) -> Mapping[int, int]
     if metadata.error is not None:
         raise KafkaException(metadata.error)
     wanted = {TopicPartition(topic, partition): spec for partition in metadata.partitions}
-    answers = admin.list_offsets(wanted, request_timeout=TIMEOUT)
+    answers = admin.list_offsets(wanted, isolation_level=_COMMITTED, request_timeout=TIMEOUT)
     return {place.partition: awaited(answer, TIMEOUT).offset for place, answer in answers.items()}

@@ -7,7 +7,7 @@ compacted away, or deleted, before it was archived.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -100,31 +100,6 @@ def unrecorded(found: Sequence[Gap], recorded: Mapping[Place, OffsetRanges]) -> 
             OffsetRanges.of([(gap.first, gap.last + 1)]) - recorded.get(gap.place, OffsetRanges())
         ).ranges
     ]
-
-
-def seen_at_first(
-    found: Sequence[Gap], beginnings: Mapping[Place, int], logs: Mapping[Place, int]
-) -> list[Gap]:
-    """Of what retention took the archive knows that it was there when it began: that is no gap
-    from before it. `beginnings`: where the first batch of all began."""
-
-    def was_there(gap: Gap) -> bool:
-        is_after = beginnings.get(gap.place, gap.last + 1) <= gap.first
-        return is_after and gap.last < logs.get(gap.place, 0)
-
-    return [gap._replace(before_archive=False) if was_there(gap) else gap for gap in found]
-
-
-def unknown_from(
-    ends: Mapping[Place, int], open_since: Mapping[Place, int], told: Collection[Place]
-) -> dict[Place, int]:
-    """Of partitions of a deleted topic, from where on nobody knows what was lost. `ends`: of what
-    is archived, `told`: those of which that is recorded."""
-    return {
-        place: min(end, open_since.get(place, end))
-        for place, end in ends.items()
-        if place not in told
-    }
 
 
 def runs(events: DataFrame) -> list[Run]:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import structlog
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from pyspark.sql.types import StringType, StructField, StructType, TimestampType
+from pyspark.sql.types import StructType
 
 from warren_archiver.errors import LakeGone
 from warren_archiver.lake.events import EVENTS_SCHEMA
@@ -21,15 +19,6 @@ from warren_archiver.lake.gaps import GAPS_SCHEMA
 from warren_archiver.lake.half_made import is_half_made, remove
 
 log = structlog.get_logger(__name__)
-STREAMED = "STREAMING UPDATE"
-"""What Delta calls a batch of a query in a table's history."""
-TOPIC_IDS_SCHEMA = StructType(
-    [
-        StructField("topic", StringType()),
-        StructField("topic_id", StringType()),
-        StructField("found_at", TimestampType()),
-    ]
-)
 # Off because readers other than Spark (pandas, DuckDB, Trino) do not all know them.
 _PROPERTIES = {
     "delta.enableDeletionVectors": "false",
@@ -45,8 +34,8 @@ _EVENTS_PROPERTIES = {
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """`root/bronze/events`, `root/bronze/gaps`, `root/bronze/topic_ids`, `root/silver/<table>`,
-    `root/gold/<table>`, `root/replay/<table>`, `root/checkpoints/events` and `…/silver`.
+    """`root/bronze/events`, `root/bronze/gaps`, `root/silver/<table>`, `root/gold/<table>`,
+    `root/replay/<table>` and `root/checkpoints/silver`.
 
     Earlier Warrens had `root/bronze/<topic>`, `root/quarantine`, `root/gaps` and
     `root/checkpoints/<topic>`: nothing here has such a name.
@@ -72,18 +61,9 @@ class Lake:
         return f"{self.root}/bronze/gaps"
 
     @property
-    def topic_ids(self) -> str:
-        """The ids that topics had, and since when."""
-        return f"{self.root}/bronze/topic_ids"
-
-    @property
-    def checkpoint(self) -> str:
+    def old_checkpoint(self) -> str:
+        """Of the query that wrote the events until Warren noted in their table where they end."""
         return f"{self.root}/checkpoints/events"
-
-    @property
-    def open_gaps(self) -> str:
-        """A file."""
-        return f"{self.root}/checkpoints/open_gaps/places.json"
 
     def silver(self, name: str) -> str:
         return f"{self.root}/silver/{name}"
@@ -102,7 +82,6 @@ class Lake:
         """Creates the tables of bronze that are missing."""
         create(spark, self.events, EVENTS_SCHEMA, _EVENTS_PROPERTIES, "date")
         create(spark, self.gaps, GAPS_SCHEMA)
-        create(spark, self.topic_ids, TOPIC_IDS_SCHEMA)
 
     def began(self, spark: SparkSession) -> float:
         """When the archive did: its table was created. Unix seconds."""
@@ -118,7 +97,7 @@ class Lake:
         return spark.read.format("delta").load(path)
 
     def ensured(self, spark: SparkSession, path: str) -> DataFrame:
-        """A table that `ensure`, or a batch, has created. Raises LakeGone."""
+        """A table that `ensure` has created. Raises LakeGone."""
         table = self.read(spark, path)
         if table is None:
             raise LakeGone(path)
@@ -146,30 +125,6 @@ def table_id(spark: SparkSession, path: str) -> str:
 def as_of(spark: SparkSession, path: str, version: int) -> DataFrame:
     """A table as it was at that version, however often it is read and whatever is written."""
     return spark.read.format("delta").option("versionAsOf", version).load(path)
-
-
-class Batch(NamedTuple):
-    """The last one that Delta has noted with a table, and the query whose it is."""
-
-    query: str
-    number: int
-    at_ms: int
-
-
-def last_batches(spark: SparkSession, path: str) -> dict[str, Batch]:
-    """Of each query that has streamed into a table, the newest first: as far as its log goes
-    back."""
-    of = F.col("operationParameters")
-    noted = (
-        DeltaTable.forPath(spark, path)
-        .history()
-        .where(F.col("operation") == STREAMED)
-        .select(of["queryId"], of["epochId"].cast("bigint"), F.unix_millis("timestamp"))
-    )
-    found: dict[str, Batch] = {}
-    for query, number, at_ms in noted.collect():
-        found.setdefault(query, Batch(query, number, at_ms))
-    return found
 
 
 def newest_version(spark: SparkSession, path: str) -> int:

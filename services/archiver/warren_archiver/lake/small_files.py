@@ -37,16 +37,6 @@ class SmallFiles:
         finally:
             stream.close()
 
-    def replace(self, path: str, text: str) -> None:
-        """At once or not at all, as Spark itself writes its checkpoints."""
-        spark = self._jvm.org.apache.spark.sql.execution.streaming.checkpointing
-        file = self._hadoop_path(path)
-        manager = spark.CheckpointFileManager.create(file.getParent(), self._configuration)
-        manager.mkdirs(file.getParent())
-        stream = manager.createAtomic(file, True)
-        stream.write(text.encode())
-        stream.close()
-
     def delete(self, path: str, *, whole: bool = True) -> None:
         """A file, or a directory with all that is in it. Unless `whole`, Hadoop refuses a directory
         in which anything is."""

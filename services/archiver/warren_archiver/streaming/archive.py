@@ -1,10 +1,11 @@
-"""Archiving of every topic by one streaming query, until told to stop or until all is there."""
+"""Archiving of every topic, until told to stop or until all is there."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 
 import structlog
 from confluent_kafka.admin import AdminClient
@@ -25,14 +26,11 @@ from warren.standstill_watch import StandstillWatch
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import close_session, open_session
 from warren_archiver.spark_failures import SPARK_FAILURES, told_by_spark
-from warren_archiver.streaming.event_query import EventQuery
-from warren_archiver.streaming.gold_job import GoldJob
-from warren_archiver.streaming.silver_query import SilverQuery
-from warren_archiver.streaming.upkeep import Upkeep
+from warren_archiver.streaming.work import Work
 
 log = structlog.get_logger(__name__)
-LOOK_EVERY = 1.0  # seconds
-STOP_GRACE = 15.0  # seconds that a batch has to end by itself
+LOOK_EVERY = 0.2  # seconds
+STOP_GRACE = 15.0  # seconds that what is done has to end by itself, then that it has to give up
 
 
 def run(settings: Settings, *, once: bool) -> None:
@@ -53,7 +51,7 @@ def run(settings: Settings, *, once: bool) -> None:
             # As systemd does: the JVM was told to stop as well, and has done so sooner.
             if not stop.is_set():
                 raise
-            log.info("stopped amid a batch, which is repeated next time")
+            log.info("stopped amid its start")
         finally:
             close_session(spark)
 
@@ -116,99 +114,53 @@ def archive(
     clock: Clock,
     topics: Sequence[Topic] = CATALOGUE,
 ) -> None:
-    """Runs the query in a session that is there already. The topics must exist.
+    """Works in a session that is there already. The topics must exist.
 
     Raises LakeGone or, with `once`, ArchiveFailed.
     """
     lake = Lake.at(settings.archiver.path)
     lake.ensure(spark)
-    admin = connect(HOME, "home", settings.home)
-    query = EventQuery(spark, settings, lake, topics, clock, admin)
-    has_silver = settings.archiver.silver_interval > 0
-    silver = SilverQuery(spark, lake, settings, topics, clock) if has_silver else None
-    has_gold = has_silver and settings.archiver.gold_interval > 0
-    gold = GoldJob(spark, lake, settings, clock) if has_gold else None
-    works = {"archive": query.look, "archiving": query.look_at_failures}
+    work = Work(spark, settings, lake, topics, clock, stop)
+    works = {"archive": work.look, "archiving": work.look_at_failures}
     watch = StandstillWatch(settings.standstill, works, ARCHIVER_STALLED, clock)
     stop_probe = serve(
         settings.archiver.metrics_port,
         ARCHIVER,
-        lambda: watch.reason or query.running,
+        lambda: watch.reason or True,
         setting="archiver.metrics_port",
         host=settings.probe.host,
     )
     try:
-        if silver is not None:
-            silver.find_checkpoint()
-        query.start(once=once)
         watch.start()
         log.info("archiving", topics=len(topics), lake=lake.root, once=once)
-        upkeep = Upkeep(spark, lake, settings.archiver, clock)
-        if once:
-            _follow_once(query, silver, stop)
-            if gold is not None and not stop.is_set():
-                gold.run()
-        else:
-            _follow(query, silver, gold, upkeep, stop)
+        _until_done(work, work.once if once else work.follow, stop)
     finally:
         watch.stop()
-        if gold is not None:
-            gold.stop()
-        _stop(query, silver, clock)
         stop_probe()
 
 
-def _follow(
-    query: EventQuery,
-    silver: SilverQuery | None,
-    gold: GoldJob | None,
-    upkeep: Upkeep,
-    stop: threading.Event,
-) -> None:
-    if silver is not None:
-        silver.start(once=False)
-    while not stop.is_set():
-        query.watch()
-        if silver is not None:
-            silver.watch()
-        if not query.busy and (silver is None or not silver.running):
-            _do_the_rest(silver, gold, upkeep)
-        stop.wait(LOOK_EVERY)
+def _until_done(work: Work, do: Callable[[], None], stop: threading.Event) -> None:
+    """In another thread: Python does not act on a signal amid a call of the JVM.
 
+    Told to stop, it ends between two steps, if these end in time, or is interrupted. Raises what it
+    did, but what follows from that.
+    """
+    done: Future[None] = Future()
 
-def _do_the_rest(silver: SilverQuery | None, gold: GoldJob | None, upkeep: Upkeep) -> None:
-    """At a quiet moment: after silver has taken in what there is, or while it fails."""
-    if silver is None:
-        upkeep.look(0)
-    elif silver.settled:
-        if gold is not None:
-            gold.look()
-        if gold is None or not gold.running:
-            upkeep.look(silver.read_ago)
-    elif silver.failing and (gold is None or not gold.running):
-        upkeep.look(None)
+    def run() -> None:
+        try:
+            do()
+            done.set_result(None)
+        except BaseException as error:  # noqa: BLE001  # raised again by whoever waits
+            done.set_exception(error)
 
-
-def _follow_once(query: EventQuery, silver: SilverQuery | None, stop: threading.Event) -> None:
-    """Silver after all is archived; gold comes after that."""
-    for part in (query, silver):
-        if part is None:
-            continue
-        if part is silver:
-            part.start(once=True)
-        active = True
-        while active and not stop.is_set():
-            active = part.running  # asked before: its last batch is looked at then
-            part.watch()
-            stop.wait(LOOK_EVERY if active else 0)
-
-
-def _stop(query: EventQuery, silver: SilverQuery | None, clock: Clock) -> None:
-    """Ends the queries between two batches, if these end in time."""
-    parts = [part for part in (query, silver) if part is not None]
-    deadline = clock.monotonic() + STOP_GRACE
-    pause = threading.Event()
-    while any(part.busy for part in parts) and clock.monotonic() < deadline:
-        pause.wait(0.1)
-    for part in parts:
-        part.stop()
+    # No daemon: Python would not wait for its last call of the JVM.
+    threading.Thread(target=run, name="archive").start()
+    while not (done.done() or stop.is_set()):
+        wait([done], LOOK_EVERY)
+    wait([done], STOP_GRACE)
+    if not done.done():
+        work.interrupt()
+        wait([done], STOP_GRACE)
+    if done.done():
+        done.result()

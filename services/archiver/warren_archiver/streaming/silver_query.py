@@ -1,11 +1,9 @@
-"""The query from the table of events into the silver tables, beside the archive's own.
-
-Each interval it takes in what has come, and ends.
-"""
+"""The query from the table of events into silver: it takes in what has come, and ends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import threading
+from collections.abc import Collection
 from datetime import date
 
 import structlog
@@ -29,16 +27,11 @@ from warren_archiver.lake.lake import Lake, newest_version, table_id
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import Silver, ensure
-from warren_archiver.streaming.restarts import Restarts
 
 log = structlog.get_logger(__name__)
-FIRST = 30.0
-"""Seconds after the start, where the interval is longer: reports and gold soon have something, and
-what the first time costs, most of it for planning what was never planned before, is over early."""
-FIRST_PAUSE = 10.0  # seconds before a failed query is started again; doubled each time
-LONGEST_PAUSE = 600.0
 BATCH_BYTES = "16m"
 """Of bronze, compressed: with 420 bytes an event, some 400,000 of them."""
+LOOK_EVERY = 1  # seconds
 
 
 class SilverQuery:
@@ -55,41 +48,39 @@ class SilverQuery:
         self._spark = spark
         self._lake = lake
         self._settings = settings
-        self._interval = settings.archiver.silver_interval
         self._topics = {topic.full_name(settings.home.topic_prefix): topic for topic in topics}
         self._clock = clock
         self._query: StreamingQuery | None = None
-        self._restarts = Restarts(
-            clock, "silver", settings.archiver.path, first=FIRST_PAUSE, longest=LONGEST_PAUSE
-        )
-        self._settled = self._failing = False
-        self._began = clock.monotonic()
         self._all_judged = False
         """Only then the days of a batch tell what is to be judged."""
 
-    @property
-    def running(self) -> bool:
-        return self._query is not None and self._query.isActive
+    def take(self, _: threading.Event) -> None:
+        """Take in all that is archived. Raises what Spark does."""
+        ensure(self._spark, self._lake)
+        events = (
+            self._spark.readStream.format("delta")
+            .option("maxBytesPerTrigger", BATCH_BYTES)
+            .option("skipChangeCommits", "true")  # what upkeep removes stays in silver
+            .load(self._lake.events)
+        )
+        self._query = (
+            events.writeStream.foreachBatch(self._take)
+            .queryName("silver")
+            .option("checkpointLocation", self._lake.silver_checkpoint)
+            .trigger(availableNow=True)
+            .start()
+        )
+        try:
+            while not self._query.awaitTermination(LOOK_EVERY):
+                pass
+        finally:
+            self._query = None
 
-    @property
-    def busy(self) -> bool:
-        """Whether a batch is being taken in."""
-        return self._query is not None and bool(self._query.status["isTriggerActive"])
-
-    @property
-    def settled(self) -> bool:
-        """Whether all that was archived an interval ago is in silver: no file of that is needed."""
-        return self._settled
-
-    @property
-    def failing(self) -> bool:
-        """Since it was settled last: what it has not read has to be kept for it."""
-        return self._failing
-
-    @property
-    def read_ago(self) -> float:
-        """Seconds since what was archived then is in silver, once it is settled."""
-        return self._clock.monotonic() - self._began
+    def interrupt(self) -> None:
+        """From another thread: a batch that is being taken in is given up, and comes again next
+        time."""
+        if (query := self._query) is not None:
+            query.stop()
 
     def find_checkpoint(self) -> None:
         """Before anything more is archived: where silver has read another table of events than
@@ -102,51 +93,6 @@ class SilverQuery:
                 return
         checkpoint.delete()
         log.warning("silver has not read this table of events: all is taken in", checkpoint=path)
-
-    def start(self, *, once: bool) -> None:
-        """`once`: at once, and nothing after it; raises ArchiveFailed. Else `watch` starts the
-        query a little later: there is little to take in yet, and much else to be done.
-        """
-        self._restarts.once = once
-        if once:
-            self._attempt(self._start)
-        self._restarts.due_in(min(self._interval, FIRST))
-
-    def watch(self) -> None:
-        """Starts the query when it is time, a failed one after a pause. Raises ArchiveFailed with
-        `once`."""
-        if self._query is not None:
-            self._attempt(self._look)
-        elif not self._restarts.once and self._restarts.due:
-            self._attempt(self._start)
-
-    def stop(self) -> None:
-        """A batch that is being taken in is given up, and comes again next time."""
-        query, self._query = self._query, None
-        if query is None:
-            return
-        try:
-            query.stop()
-        except (PySparkException, Py4JError) as problem:
-            log.warning("stopping silver", problem=spark_cause(problem))
-
-    def _start(self) -> None:
-        ensure(self._spark, self._lake)
-        events = (
-            self._spark.readStream.format("delta")
-            .option("maxBytesPerTrigger", BATCH_BYTES)
-            .option("skipChangeCommits", "true")  # what upkeep removes stays in silver
-            .load(self._lake.events)
-        )
-        self._restarts.due_in(self._interval)
-        self._began = self._clock.monotonic()
-        self._query = (
-            events.writeStream.foreachBatch(self._take)
-            .queryName("silver")
-            .option("checkpointLocation", self._lake.silver_checkpoint)
-            .trigger(availableNow=True)
-            .start()
-        )
 
     def _take(self, events: DataFrame, number: int) -> None:
         """In a thread of Spark's; `events` belong to a session of the query's own."""
@@ -174,22 +120,6 @@ class SilverQuery:
             ARCHIVER_FAILURES.inc()
             log.error("evaluations failed", problem=spark_cause(problem))
             return {}
-
-    def _look(self) -> None:
-        """Raises PySparkException when the query has ended, and not because it was done."""
-        query = self._query
-        assert query is not None
-        if query.isActive:
-            return
-        if (problem := query.exception()) is not None:
-            raise problem
-        self._query = None
-        self._settled, self._failing = True, False
-        self._restarts.went_well()
-
-    def _attempt(self, step: Callable[[], None]) -> None:
-        if not self._restarts.attempt(step, self.stop):
-            self._settled, self._failing = False, True
 
 
 def _first_day(events: DataFrame, topics: Collection[str]) -> date | None:

@@ -98,11 +98,7 @@ class Upkeep:
         left to Delta.
         """
         lake = self._lake
-        bronze = [
-            (lake.events, Kept.AS_EVENTS),
-            (lake.gaps, Kept.ALWAYS),
-            (lake.topic_ids, Kept.ALWAYS),
-        ]
+        bronze = [(lake.events, Kept.AS_EVENTS), (lake.gaps, Kept.ALWAYS)]
         typed = [(lake.silver(table.name), table.kept) for table in SILVER]
         gold = [(lake.gold(table.name), table.kept) for table in GOLD]
         replay = [(lake.replay(table.name), table.kept) for table in REPLAY]

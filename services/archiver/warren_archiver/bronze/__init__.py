@@ -1,0 +1,1 @@
+"""From Kafka into the table of events, each record once."""

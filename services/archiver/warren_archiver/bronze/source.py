@@ -1,0 +1,54 @@
+"""Records of Warren's topics as Spark reads them: Kafka's columns, headers included."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+
+from pyspark.sql import DataFrame, SparkSession
+from warren.settings import Settings
+
+from warren_archiver.bronze.batch import Offsets
+from warren_archiver.bronze.kafka_options import kafka_options
+
+
+def records(spark: SparkSession, settings: Settings, starts: Offsets, ends: Offsets) -> DataFrame:
+    """Those from `starts` to `ends`, exclusive, that are there yet."""
+    home = settings.home
+    of_kafka = {f"kafka.{name}": value for name, value in kafka_options("home", home).items()}
+    return (
+        spark.read.format("kafka")
+        .options(
+            **of_kafka,
+            **{
+                "kafka.isolation.level": "read_committed",
+                # Spark asks for what it knows to be there. A consumer that waits for more, the
+                # default is half a second, delays Spark's next question on the same connection.
+                "kafka.fetch.max.wait.ms": "1",
+                # It asks again after each poll: for where the log begins and for where it ends.
+                "kafka.max.poll.records": "4000",
+                "groupIdPrefix": home.installation.group("archiver"),
+                "assign": _partitions(ends),
+                "startingOffsets": _offsets(starts),
+                "endingOffsets": _offsets(ends),
+                "includeHeaders": "true",
+                # What retention took is no reason to stop: gaps are recorded.
+                "failOnDataLoss": "false",
+            },
+        )
+        .load()
+    )
+
+
+def _offsets(offsets: Offsets) -> str:
+    found: dict[str, dict[int, int]] = defaultdict(dict)
+    for (topic, partition), offset in offsets.items():
+        found[topic][partition] = offset
+    return json.dumps(found)
+
+
+def _partitions(offsets: Offsets) -> str:
+    found: dict[str, list[int]] = defaultdict(list)
+    for topic, partition in offsets:
+        found[topic].append(partition)
+    return json.dumps(found)

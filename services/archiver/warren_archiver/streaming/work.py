@@ -1,0 +1,151 @@
+"""What the archiver does, in turn: bronze, silver, gold, upkeep."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+import structlog
+from pyspark.sql import SparkSession
+from warren.clock import Clock
+from warren.contracts.topics import Topic
+from warren.kafka.connection import connect
+from warren.kafka.topics import HOME
+from warren.metrics.archiver import ARCHIVER_GOLD_ROWS, ARCHIVER_GOLD_TIMESTAMP
+from warren.settings import Settings
+from warren.standstill import Look, obstacle
+
+from warren_archiver.bronze.bronze import ANSWER_SECONDS, Bronze
+from warren_archiver.gold.gold import Gold
+from warren_archiver.gold.gold import ensure as ensure_gold
+from warren_archiver.lake.lake import Lake
+from warren_archiver.spark_failures import told_by_spark
+from warren_archiver.streaming.part import Part
+from warren_archiver.streaming.silver_query import SilverQuery
+from warren_archiver.streaming.upkeep import Upkeep
+
+log = structlog.get_logger(__name__)
+LOOK_EVERY = 1.0  # seconds
+FIRST = 30.0
+"""Seconds after the start before silver, where its interval is longer: reports and gold soon have
+something, and what the first time costs, most of it for planning what was never planned before, is
+over early."""
+
+
+class Work:
+    """Of one process, in one thread; any other may look at it, or interrupt it."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        settings: Settings,
+        lake: Lake,
+        topics: Sequence[Topic],
+        clock: Clock,
+        stop: threading.Event,
+    ) -> None:
+        archiver = settings.archiver
+        self._spark = spark
+        self._settings = settings
+        self._lake = lake
+        self._clock = clock
+        self._stop = stop
+        self._bronze = Bronze(spark, settings, lake, topics, clock)
+        self._silver = SilverQuery(spark, lake, settings, topics, clock)
+        self._upkeep = Upkeep(spark, lake, archiver, clock)
+        self.archiving = Part("archiving", archiver.path, clock, archiver.interval)
+        self._refining = Part("silver", archiver.path, clock, archiver.silver_interval)
+        self._summing = Part("gold", archiver.path, clock, archiver.gold_interval)
+        self._has_silver = archiver.silver_interval > 0
+        self._has_gold = self._has_silver and archiver.gold_interval > 0
+        self._doing = ""
+        self._turn = 0
+        self._looked: Look | None = None
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._doing)
+
+    def once(self) -> None:
+        """All that is there now. Raises ArchiveFailed, LakeGone, KafkaError."""
+        self._find_silver()
+        self._do(self.archiving, self._bronze.take, once=True)
+        if self._has_silver:
+            self._do(self._refining, self._silver.take, once=True)
+        if self._has_gold:
+            self._do(self._summing, self._take_gold, once=True)
+
+    def follow(self) -> None:
+        """Until told to stop; what fails stops nothing else. Raises LakeGone."""
+        self._find_silver()
+        self._refining.due_in(min(FIRST, self._settings.archiver.silver_interval))
+        while not self._stop.is_set():
+            self._turn_of_all()
+            self._stop.wait(LOOK_EVERY)
+
+    def _turn_of_all(self) -> None:
+        self._do(self.archiving, self._bronze.take)
+        if not self._has_silver:
+            self._upkeep.look(0)
+            return
+        self._do(self._refining, self._silver.take)
+        if self._has_gold and self._refining.went_well:
+            self._do(self._summing, self._take_gold)
+        if self._refining.tried:
+            self._upkeep.look(self._refining.ago if self._refining.went_well else None)
+
+    def _find_silver(self) -> None:
+        """Before anything more is archived: later versions would hide that it was set back."""
+        if self._has_silver:
+            self._silver.find_checkpoint()
+
+    def _do(
+        self, part: Part, step: Callable[[threading.Event], None], *, once: bool = False
+    ) -> None:
+        if self._stop.is_set() or not (once or part.due):
+            return
+        self._doing, self._turn = part.name, self._turn + 1
+        try:
+            part.attempt(step, self._stop, once=once)
+        finally:
+            self._doing = ""
+
+    def _take_gold(self, _: threading.Event) -> None:
+        started = self._clock.monotonic()
+        ensure_gold(self._spark, self._lake)
+        written = Gold(self._spark, self._lake, self._settings, self._clock).catch_up()
+        for table, rows in written.items():
+            ARCHIVER_GOLD_ROWS.labels(table).inc(rows)
+        ARCHIVER_GOLD_TIMESTAMP.set(self._clock.now_ms() / 1000)
+        seconds = round(self._clock.monotonic() - started, 2)
+        log.info("gold written", rows=sum(written.values()), seconds=seconds)
+
+    def interrupt(self) -> None:
+        """Give up what is being done; it is done next time."""
+        self._silver.interrupt()
+        self._spark.interruptAll()
+
+    def look(self) -> Look:
+        """What is being done waits; tasks of Spark's that end move.
+
+        May be called from any thread. Raises KafkaError when the home cluster does not answer,
+        ArchiveFailed when Spark does not.
+        """
+        with told_by_spark(self._settings.archiver.path):
+            return self._look()
+
+    def _look(self) -> Look:
+        tracker = self._spark.sparkContext.statusTracker()
+        stages = tracker.getActiveStageIds()
+        infos = [tracker.getStageInfo(stage) for stage in stages]
+        tasks = sum(info.numCompletedTasks for info in infos if info)
+        look = Look(int(self.busy), (self._turn, tuple(stages), tasks), unit="")
+        if look.waiting and look == self._looked and self._doing == self.archiving.name:
+            # Spark waits for Kafka without a word.
+            connect(HOME, HOME, self._settings.home, ANSWER_SECONDS)
+        self._looked = look
+        return look
+
+    def look_at_failures(self) -> Look:
+        """Look at what keeps it from archiving: it has failed, and did nothing since."""
+        return obstacle(self.archiving.problem)
