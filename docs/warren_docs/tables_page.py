@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
-from warren_archiver.gold.catalogue import TABLES as GOLD
-from warren_archiver.replay_catalogue import TABLES as REPLAYED
-from warren_archiver.silver.catalogue import TABLES as SILVER
-from warren_archiver.silver.table import Kept, Table
+from warren_archiver.lake.table import Kept, Table
+from warren_archiver.layers import LAYERS
 
 INTRODUCTION = """# Tables
 
-Generated from `warren_archiver.silver.catalogue` and `warren_archiver.gold.catalogue`; do not edit.
-[analytics.md](analytics.md) says how to ask them.
+Generated from the catalogues of `warren_archiver`; do not edit. [analytics.md](analytics.md) says
+how to ask them.
 
 Delta tables, typed. Each row is there once, by its key, however often and late its events came.
-Times are timestamps (UTC, microseconds) within 1970 and 9999. All tables are partitioned by `date`,
-a UTC day.
+Times are timestamps (UTC, microseconds) within 1970 and 9999. A table with a `date`, a UTC day, is
+partitioned by it. A column is null only where its meaning says so: the others are `NOT NULL`, but
+for tables that an earlier Warren created. The tables themselves have these texts as comments, and
+their key as the property `warren.key`.
 
-# Silver
+# Bronze
+
+Below `<path>/bronze/`, written by the archiver every `archiver.interval`.
+"""
+SILVER_INTRODUCTION = """# Silver
 
 Below `<path>/silver/`, kept up with the events every `archiver.silver_interval`.
 """
@@ -32,12 +37,18 @@ REPLAYS = """# Tables of replays
 
 Delta tables below `<path>/replay/`: each `warren replay` adds its rows, whole days are dropped.
 """
+INTRODUCTIONS = {
+    "bronze": INTRODUCTION,
+    "silver": SILVER_INTRODUCTION,
+    "gold": GOLD_INTRODUCTION,
+    "replay": REPLAYS,
+}
 
 
 def pages() -> dict[str, str]:
     """File contents by path below docs/."""
-    parts = [INTRODUCTION, *map(_section, SILVER), GOLD_INTRODUCTION, *map(_section, GOLD)]
-    return {"tables.md": "\n".join([*parts, REPLAYS, *map(_section, REPLAYED)])}
+    parts = [[INTRODUCTIONS[layer], *map(_section, tables)] for layer, tables in LAYERS.items()]
+    return {"tables.md": "\n".join(chain.from_iterable(parts))}
 
 
 def _section(table: Table) -> str:
@@ -49,4 +60,4 @@ def _section(table: Table) -> str:
 
 def _rows(table: Table) -> Iterator[str]:
     for field in table.fields:
-        yield f"| `{field.name}` | {field.type.simpleString()} | {field.meaning} |"
+        yield f"| `{field.name}` | {field.type.simpleString()} | {field.description} |"

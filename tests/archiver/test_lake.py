@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
+from delta.tables import DeltaTable
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from warren_archiver.lake.lake import TOPIC_IDS_SCHEMA, Lake, create, exists
+from pyspark.sql.types import StructField, StructType
+from support.silver_rows import START, at
+from warren_archiver.lake.catalogue import GAPS
+from warren_archiver.lake.lake import (
+    TOPIC_IDS_SCHEMA,
+    Lake,
+    create,
+    ensure,
+    exists,
+    newest_version,
+)
 
 
 @pytest.mark.parametrize(
@@ -25,6 +38,7 @@ def test_a_path_says_where(path: str, root: str) -> None:
     assert Lake.at(path).root == root
 
 
+NULLABLE = StructType([StructField(field.name, field.type) for field in GAPS.fields])
 COMMIT = f"{0:020d}.json"
 HALF_MADE = {
     "empty": {},
@@ -57,3 +71,49 @@ def test_rows_whose_log_is_gone_stay_for_whoever_can_restore_it(
     with pytest.raises(PySparkException):
         create(spark, f"file:{tmp_path}", TOPIC_IDS_SCHEMA)
     assert {file.name for file in tmp_path.iterdir()} == {"_delta_log", "part-0.parquet"}
+
+
+def test_a_table_says_what_it_is_and_takes_null_where_the_catalogue_does(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path, row = str(tmp_path), ("t", "id", 0, 5, 9, "retention", at(START))
+    ensure(spark, path, GAPS)
+    described = spark.sql(f"DESCRIBE TABLE EXTENDED delta.`{path}`").collect()
+    said = {name: comment for name, _, comment in described if comment is not None}
+    assert said.items() >= {field.name: field.description for field in GAPS.fields}.items()
+    detail = DeltaTable.forPath(spark, path).detail().select("description", "properties").first()
+    assert detail is not None
+    assert detail["description"] == GAPS.summary
+    assert detail["properties"]["warren.key"] == "topic, topic_id, partition, from"
+    _add(spark, path, (*row[:4], None, *row[5:]))
+    with pytest.raises(Py4JError, match=r"NOT NULL.*from"):
+        _add(spark, path, (*row[:3], None, *row[4:]))
+
+
+def test_a_table_of_an_earlier_warren_is_described_once_and_keeps_its_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path, old = str(tmp_path), StructType([StructField(f.name, f.type) for f in GAPS.fields[:-1]])
+    create(spark, path, old)
+    _add(spark, path, (None, "id", 0, 5, 9, "retention"), old)
+    ensure(spark, path, GAPS)
+    table = spark.read.format("delta").load(path)
+    assert [field.metadata["comment"] for field in table.schema] == [
+        field.description for field in GAPS.fields
+    ]
+    assert [tuple(row) for row in table.collect()] == [(None, "id", 0, 5, 9, "retention", None)]
+    newest = newest_version(spark, path)
+    ensure(spark, path, GAPS)
+    assert newest_version(spark, path) == newest
+    quoted = dataclasses.replace(GAPS, summary=r"It's C:\new")
+    ensure(spark, path, quoted)
+    detail = DeltaTable.forPath(spark, path).detail().select("description").first()
+    assert detail is not None
+    assert detail["description"] == quoted.summary
+
+
+def _add(
+    spark: SparkSession, path: str, row: tuple[object, ...], schema: StructType = NULLABLE
+) -> None:
+    rows = spark.createDataFrame([row], schema)
+    rows.write.format("delta").mode("append").save(path)

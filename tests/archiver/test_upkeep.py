@@ -16,12 +16,12 @@ from structlog.testing import capture_logs
 from support.archive_lab import Archive, events_between
 from support.few_tables import OF_OFFSETS, only_silver
 from support.silver_rows import DAY as DAY_MS
-from support.silver_rows import END, START, frame, silver_rows
+from support.silver_rows import END, START, append, frame, silver_rows
 from support.waiting import eventually
 from warren.clock import ManualClock, SystemClock
 from warren.contracts.topics import OFFSETS
 from warren.settings import ArchiverSettings
-from warren_archiver.lake.lake import Lake, create
+from warren_archiver.lake.lake import Lake, ensure
 from warren_archiver.replay.replay import Replay
 from warren_archiver.replay.tables import write
 from warren_archiver.report.period import Period
@@ -113,9 +113,8 @@ SILVER = {table.kept: table for table in (GROUP_MINUTES, NOTIFICATIONS)}
 def _silver_of_long_ago(lab: Archive, table: Table) -> str:
     """One row, and nothing in it but its day."""
     path = lab.lake.silver(table.name)
-    create(lab.spark, path, table.schema, {}, "date")
-    row = [*[None] * (len(table.names) - 1), date(2026, 1, 1)]
-    lab.spark.createDataFrame([row], table.schema).write.format("delta").mode("append").save(path)
+    ensure(lab.spark, path, table)
+    append(lab.spark, lab.lake, table, [{"date": date(2026, 1, 1)}])
     return path
 
 
@@ -209,7 +208,7 @@ def test_days_that_are_over_are_in_order_of_groups(
     monkeypatch.setattr(upkeep_module, "GOLD", ())
     lake, clock = Lake.at(str(tmp_path)), ManualClock(END - DAY_MS)
     path = lake.silver(GROUP_MINUTES.name)
-    create(spark, path, GROUP_MINUTES.schema, {}, "date")
+    ensure(spark, path, GROUP_MINUTES)
     rows = silver_rows()[GROUP_MINUTES.name]
     for part in (rows[::2], rows[1::2]):
         frame(spark, GROUP_MINUTES, part).coalesce(1).write.format("delta").mode("append").save(

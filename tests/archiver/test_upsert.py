@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from support.silver_rows import END, at, frame
-from warren_archiver.lake.lake import create
+from warren_archiver.lake.lake import ensure
 from warren_archiver.silver import upsert as upsert_module
 from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, GROUP_MINUTES
 from warren_archiver.silver.upsert import upsert
@@ -22,7 +22,7 @@ def test_rows_that_somebody_else_adds_meanwhile_are_there_once(
 ) -> None:
     """As a backfill does, between what the archiver reads and what it writes."""
     path = str(tmp_path)
-    create(spark, path, GROUP_MINUTES.schema, {}, "date")
+    ensure(spark, path, GROUP_MINUTES)
     own = {"cluster": "prod", "minute": at(END), "date": at(END).date(), "lag": 7}
     rows = frame(spark, GROUP_MINUTES, [own | {"group": name} for name in ("a", "b", "c")])
 
@@ -49,7 +49,7 @@ def test_a_few_rows_are_one_file_however_many_tasks_made_them(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     path, table = str(tmp_path / "table"), EVALUATION_PROGRESS
-    create(spark, path, table.schema, {}, "date")
+    ensure(spark, path, table)
     rows = [("id", place, 7, date(2026, 11, 21)) for place in range(8)]
     wanted = spark.createDataFrame(rows, table.schema).repartition(4)
     stored = spark.read.format("delta").load(path)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from warren_archiver.gold.catalogue import PROGRESS
-from warren_archiver.lake.lake import Lake, create
+from warren_archiver.lake.lake import Lake, ensure
 from warren_archiver.silver import catalogue
-from warren_archiver.silver.table import Table
+from warren_archiver.silver.table import Field, Table
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 START = 1_795_219_200_000
@@ -21,6 +21,17 @@ END = START + DAYS * DAY
 HEARTBEAT = 150
 """Seconds; a status holds for at most three."""
 GROUPS = ("billing", "a|b")
+NOTHING: dict[str, object] = {
+    "string": "",
+    "bigint": 0,
+    "int": 0,
+    "double": 0.0,
+    "boolean": False,
+    "binary": b"",
+    "timestamp": datetime(1970, 1, 1, tzinfo=UTC),
+    "date": date(1970, 1, 1),
+}
+"""Of columns that are never null; lists are empty."""
 Rows = dict[str, list[dict[str, Any]]]
 
 
@@ -29,9 +40,14 @@ def at(milliseconds: int) -> datetime:
 
 
 def frame(spark: SparkSession, table: Table, rows: Sequence[dict[str, Any]]) -> DataFrame:
-    """What a row does not say is null."""
-    values = [tuple(row.get(name) for name in table.names) for row in rows]
+    """What a row does not say is null, or nothing of its type where null may not be."""
+    nothing = {field.name: _nothing(field) for field in table.fields}
+    values = [tuple((nothing | row)[name] for name in table.names) for row in rows]
     return spark.createDataFrame(values, table.schema)
+
+
+def _nothing(field: Field) -> object:
+    return None if field.null is not None else NOTHING.get(field.type.simpleString(), [])
 
 
 def append(spark: SparkSession, lake: Lake, table: Table, rows: Sequence[dict[str, Any]]) -> None:
@@ -45,9 +61,9 @@ def ensure_tables(
 ) -> None:
     """These tables, and how far gold has come."""
     for table in silver:
-        create(spark, lake.silver(table.name), table.schema, {}, "date")
+        ensure(spark, lake.silver(table.name), table)
     for table in (*gold, PROGRESS):
-        create(spark, lake.gold(table.name), table.schema, {}, "date")
+        ensure(spark, lake.gold(table.name), table)
 
 
 def silver_rows(seed: int = 7) -> Rows:

@@ -52,11 +52,13 @@ STATUS = _pair(
         Field("warn_ms", WHOLE, "Milliseconds WARN"),
         Field("err_ms", WHOLE, "Milliseconds ERR"),
         *(
-            Field(f"lag_p{share}", WHOLE, f"{share}th percentile of total lag, exact; null unknown")
+            Field(
+                f"lag_p{share}", WHOLE, f"{share}th percentile of total lag, exact", null="unknown"
+            )
             for share in (50, 95, 99)
         ),
-        Field("lag_max", WHOLE, "Greatest total lag"),
-        Field("lag_sketch", _SKETCH, f"Of total lag: {_HOW}"),
+        Field("lag_max", WHOLE, "Greatest total lag", null="unknown"),
+        Field("lag_sketch", _SKETCH, f"Of total lag: {_HOW}", null="unknown"),
     ),
 )
 
@@ -69,27 +71,33 @@ RATE = _pair(
         Field("minutes", WHOLE, "In which it was observed"),
         Field("produced_minutes", WHOLE, "Of these, in which it is known what was produced"),
         Field("consumed_minutes", WHOLE, "The same, consumed"),
-        Field("produced", WHOLE, "Records; null unknown"),
-        Field("consumed", WHOLE, "Records; null unknown"),
-        Field("rewound", WHOLE, "Records that it went back over"),
-        Field("produce_rate", RATIO, "Records a second, on average of the minutes that are known"),
-        Field("consume_rate", RATIO, "The same, consumed"),
-        Field("produce_peak", RATIO, "Of the busiest minute, records a second"),
-        Field("consume_peak", RATIO, "The same, consumed"),
+        Field("produced", WHOLE, "Records", null="unknown"),
+        Field("consumed", WHOLE, "Records", null="unknown"),
+        Field("rewound", WHOLE, "Records that it went back over", null="unknown"),
+        Field(
+            "produce_rate",
+            RATIO,
+            "Records a second, on average of the minutes that are known",
+            null="unknown",
+        ),
+        Field("consume_rate", RATIO, "The same, consumed", null="unknown"),
+        Field("produce_peak", RATIO, "Of the busiest minute, records a second", null="unknown"),
+        Field("consume_peak", RATIO, "The same, consumed", null="unknown"),
         Field(
             "busiest_hour_rate",
             RATIO,
             "Produced in the busiest hour, records a second, of hours of which 30 min are known",
+            null="without such an hour",
         ),
         Field("behind_minutes", WHOLE, "That began with as much left as was consumed in them"),
         Field(
             "pace_behind",
             RATIO,
-            "Consumed a second over five minutes in a row, behind all the time: the best; null "
-            "when it was not behind for so long",
+            "Consumed a second over five minutes in a row, behind all the time: the best",
+            null="when it was not behind for so long",
         ),
-        Field("lag_end", WHOLE, "At its end"),
-        Field("lag_max", WHOLE, "Greatest of its minutes' ends"),
+        Field("lag_end", WHOLE, "At its end", null="unknown"),
+        Field("lag_max", WHOLE, "Greatest of its minutes' ends", null="unknown"),
         Field("partitions", WHOLE, "That were observed, most"),
     ),
 )
@@ -105,15 +113,28 @@ LATENESS = _pair(
             Field(
                 f"late_p{share}_ms",
                 WHOLE,
-                f"{share}th percentile of the minutes' lateness, exact; null unknown",
+                f"{share}th percentile of the minutes' lateness, exact",
+                null="unknown",
             )
             for share in (50, 95, 99)
         ),
-        Field("late_max_ms", WHOLE, "Greatest lateness that was measured"),
-        Field("late_sketch", _SKETCH, f"Of the minutes' lateness, milliseconds: {_HOW}"),
-        Field("time_to_loss_ms", WHOLE, "Least time until retention may delete something; or null"),
-        Field("time_to_loss_end_ms", WHOLE, "The last one that was known"),
-        Field("lost_records", WHOLE, "Lost at most at a time, as it was told"),
+        Field("late_max_ms", WHOLE, "Greatest lateness that was measured", null="unknown"),
+        Field(
+            "late_sketch",
+            _SKETCH,
+            f"Of the minutes' lateness, milliseconds: {_HOW}",
+            null="unknown",
+        ),
+        Field(
+            "time_to_loss_ms",
+            WHOLE,
+            "Least time until retention may delete something",
+            null="unknown, or never",
+        ),
+        Field("time_to_loss_end_ms", WHOLE, "The last one that was known", null="when none was"),
+        Field(
+            "lost_records", WHOLE, "Lost at most at a time, as it was told", null="when too many"
+        ),
     ),
 )
 
@@ -135,10 +156,21 @@ INCIDENT = _pair(
             WHOLE,
             "Mean time to detect: from the end of the last minute, of the hour before, in which "
             "the group had nothing left or consumed what was produced, to the incident's beginning",
+            null="unknown",
         ),
-        Field("mean_time_to_tell_ms", WHOLE, "Mean time from there to the first message"),
-        Field("mttr_ms", WHOLE, "Mean time from beginning to end, of those that are over"),
-        Field("longest_ms", WHOLE, "The longest that is over"),
+        Field(
+            "mean_time_to_tell_ms",
+            WHOLE,
+            "Mean time from there to the first message",
+            null="when nobody was told",
+        ),
+        Field(
+            "mttr_ms",
+            WHOLE,
+            "Mean time from beginning to end, of those that are over",
+            null="when none is",
+        ),
+        Field("longest_ms", WHOLE, "The longest that is over", null="when none is"),
         Field("peak_lag", WHOLE, "Greatest total lag that a status change gave"),
     ),
 )
@@ -158,7 +190,9 @@ ALERT = _pair(
         Field("incidents", WHOLE, "Incidents that they were about"),
         Field("short", WHOLE, "Of these, over within 5 min"),
         Field("flapped", WHOLE, "Begun within 15 min of the end of another one of the group"),
-        Field("mean_duration_ms", WHOLE, "Mean time that a delivery took"),
+        Field(
+            "mean_duration_ms", WHOLE, "Mean time that a delivery took", null="when none arrived"
+        ),
     ),
 )
 
@@ -172,9 +206,19 @@ MEMBERSHIP = _pair(
         Field("left", WHOLE, "Members that left"),
         Field("members_max", WHOLE, "Most members"),
         Field("members_min", WHOLE, "Fewest members"),
-        Field("idle_members_max", WHOLE, "Most members that were assigned nothing; null unknown"),
-        Field("unowned_partitions_max", WHOLE, "Most partitions without an owner"),
-        Field("assignment_skew_max", RATIO, "Greatest: most / mean partitions per member"),
+        Field("idle_members_max", WHOLE, "Most members that were assigned nothing", null="unknown"),
+        Field(
+            "unowned_partitions_max",
+            WHOLE,
+            "Most partitions without an owner",
+            null="when not told",
+        ),
+        Field(
+            "assignment_skew_max",
+            RATIO,
+            "Greatest: most / mean partitions per member",
+            null="unknown",
+        ),
     ),
 )
 
@@ -190,11 +234,11 @@ OBJECTIVE = _pair(
     _LIMIT,
     (
         Field("wanted", RATIO, "What was asked for: milliseconds, records, or records a second"),
-        Field("target", RATIO, "Share of the time that was asked for; null for none"),
+        Field("target", RATIO, "Share of the time that was asked for", null="for none"),
         Field("minutes", WHOLE, "In which the group was observed or measured"),
         Field("broken", WHOLE, "In which it did not keep the limit"),
         Field("attainment", RATIO, "Share in which it did"),
-        Field("burn_rate", RATIO, "Broken, in times of what the target allows; null without one"),
+        Field("burn_rate", RATIO, "Broken, in times of what the target allows", null="without one"),
     ),
 )
 
@@ -225,30 +269,47 @@ CAPACITY = Table(
     (
         *_GROUP,
         Field("day", TIME, "Its beginning"),
-        Field("days", WHOLE, "On which it was observed; null below three: no trend yet"),
-        Field("capacity", RATIO, "Records a second, consumed for 5 min while behind; null unknown"),
-        Field("consume_peak_max", RATIO, "Consumed in its best minute, behind or not"),
-        Field("busiest_hour_rate_max", RATIO, "Produced in the busiest hour, records a second"),
-        Field("produce_peak_max", RATIO, "Produced in the busiest minute"),
-        Field("level", RATIO, "Produced in the day's busiest hour, by the trend"),
-        Field("slope", RATIO, "By how much that grows each day"),
-        Field("slope_low", RATIO, "Its interval's lower end"),
-        Field("slope_high", RATIO, "Its interval's upper end"),
+        Field(
+            "days", WHOLE, "On which it was observed", null="below three, which are no trend yet"
+        ),
+        Field(
+            "capacity", RATIO, "Records a second, consumed for 5 min while behind", null="unknown"
+        ),
+        Field(
+            "consume_peak_max", RATIO, "Consumed in its best minute, behind or not", null="unknown"
+        ),
+        Field(
+            "busiest_hour_rate_max",
+            RATIO,
+            "Produced in the busiest hour, records a second",
+            null="without such an hour",
+        ),
+        Field("produce_peak_max", RATIO, "Produced in the busiest minute", null="unknown"),
+        Field(
+            "level",
+            RATIO,
+            "Produced in the day's busiest hour, by the trend",
+            null="without a trend",
+        ),
+        Field("slope", RATIO, "By how much that grows each day", null="without a trend"),
+        Field("slope_low", RATIO, "Its interval's lower end", null="without a trend"),
+        Field("slope_high", RATIO, "Its interval's upper end", null="without a trend"),
         Field(
             "crosses_in_days",
             RATIO,
-            "Until the trend reaches the capacity; null: not in ten years, or unknown; 0: it has",
+            "Until the trend reaches the capacity; 0: it has",
+            null="when not in ten years, or unknown",
         ),
-        Field("earliest_in_days", RATIO, "The same with the upper end"),
-        Field("latest_in_days", RATIO, "The same with the lower end"),
-        Field("crosses_on", DAY, "The day of that"),
-        Field("earliest_on", DAY, "The earliest"),
-        Field("latest_on", DAY, "The latest; null: perhaps never"),
+        Field("earliest_in_days", RATIO, "The same with the upper end", null="likewise"),
+        Field("latest_in_days", RATIO, "The same with the lower end", null="likewise"),
+        Field("crosses_on", DAY, "The day of that", null="likewise"),
+        Field("earliest_on", DAY, "The earliest", null="likewise"),
+        Field("latest_on", DAY, "The latest", null="when perhaps never"),
         Field(
             "days_until_loss",
             RATIO,
-            "Until retention deletes something, if what is left shrinks on as on that day; null: "
-            "it does not shrink, or that is unknown",
+            "Until retention deletes something, if what is left shrinks on as on that day",
+            null="when it does not shrink, or that is unknown",
         ),
         Field("date", DAY, "UTC day of `day`"),
     ),
@@ -265,7 +326,8 @@ PROGRESS = Table(
         Field(
             "until",
             TIME,
-            "Up to when that version had rows; null when it has no such column, or none",
+            "Up to when that version had rows",
+            null="when it has no such column, or none",
         ),
         Field("date", DAY, "Always the same"),
     ),

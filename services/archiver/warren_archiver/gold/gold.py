@@ -21,7 +21,8 @@ from warren_archiver.gold.plan import STEPS, Step
 from warren_archiver.gold.snapshot import Snapshot
 from warren_archiver.gold.touched import touched
 from warren_archiver.lake.events import EARLIEST
-from warren_archiver.lake.lake import Lake, add_columns, create
+from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.lake import ensure as ensure_table
 from warren_archiver.moments import moment
 from warren_archiver.silver.table import Kept, Table
 from warren_archiver.silver.upsert import upsert
@@ -52,9 +53,7 @@ class _Noted(NamedTuple):
 def ensure(spark: SparkSession, lake: Lake) -> None:
     """Creates the tables, and adds the columns, that are missing."""
     for table in TABLES:
-        path = lake.gold(table.name)
-        create(spark, path, table.schema, _PROPERTIES, "date")
-        add_columns(spark, path, table.schema)
+        ensure_table(spark, lake.gold(table.name), table, _PROPERTIES)
 
 
 class Gold:

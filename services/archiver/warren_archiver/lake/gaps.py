@@ -13,28 +13,11 @@ from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from pyspark.sql.types import (
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
 
+from warren_archiver.lake.catalogue import GAPS
 from warren_archiver.lake.offset_ranges import OffsetRanges
 
-GAPS_SCHEMA = StructType(
-    [
-        StructField("topic", StringType()),
-        StructField("topic_id", StringType()),
-        StructField("partition", IntegerType()),
-        StructField("from", LongType()),
-        StructField("to", LongType()),
-        StructField("cause", StringType()),
-        StructField("found_at", TimestampType()),
-    ]
-)
+GAPS_SCHEMA = GAPS.schema
 Place = tuple[str, int]
 """Topic and partition."""
 

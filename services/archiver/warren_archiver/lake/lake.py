@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,9 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from warren_archiver.errors import LakeGone
-from warren_archiver.lake.events import EVENTS_SCHEMA
-from warren_archiver.lake.gaps import GAPS_SCHEMA
+from warren_archiver.lake.catalogue import EVENTS, GAPS
 from warren_archiver.lake.half_made import is_half_made, remove
+from warren_archiver.lake.table import Field, Table
 
 log = structlog.get_logger(__name__)
 # Off because readers other than Spark (pandas, DuckDB, Trino) do not all know them.
@@ -80,8 +81,8 @@ class Lake:
 
     def ensure(self, spark: SparkSession) -> None:
         """Creates the tables of bronze that are missing."""
-        create(spark, self.events, EVENTS_SCHEMA, _EVENTS_PROPERTIES, "date")
-        create(spark, self.gaps, GAPS_SCHEMA)
+        ensure(spark, self.events, EVENTS, _EVENTS_PROPERTIES)
+        ensure(spark, self.gaps, GAPS)
 
     def began(self, spark: SparkSession) -> float:
         """When the archive did: its table was created. Unix seconds."""
@@ -133,11 +134,43 @@ def newest_version(spark: SparkSession, path: str) -> int:
     return int(newest["version"])
 
 
+def ensure(
+    spark: SparkSession, path: str, table: Table, properties: Mapping[str, str] | None = None
+) -> None:
+    """Make a table be there as the catalogue has it.
+
+    One that is there keeps its rows and whether its columns may be null: an earlier Warren may have
+    written null. It gets the columns, comments and properties that differ.
+    """
+    wanted = table.properties | dict(properties or {})
+    if not exists(spark, path):
+        create(spark, path, table.schema, wanted, *table.partitioned_by)
+        return
+    stored = spark.read.format("delta").load(path).schema
+    comments = {field.name: field.metadata.get("comment") for field in stored}
+    missing = [field for field in table.fields if field.name not in comments]
+    other = [
+        field
+        for field in table.fields
+        if comments.get(field.name, field.description) != field.description
+    ]
+    if missing:
+        _alter(spark, path, f"ADD COLUMNS ({', '.join(map(_column, missing))})")
+    if other:
+        _alter(spark, path, f"ALTER COLUMN {', '.join(map(_comment, other))}")
+    told = DeltaTable.forPath(spark, path).detail().select("description", "properties").first()
+    assert told is not None  # one row, of the table
+    there = told["properties"] | {"comment": told["description"]}
+    if differing := {name: text for name, text in wanted.items() if there.get(name) != text}:
+        pairs = ", ".join(f"{_text(name)} = {_text(text)}" for name, text in differing.items())
+        _alter(spark, path, f"SET TBLPROPERTIES ({pairs})")
+
+
 def create(
     spark: SparkSession,
     path: str,
     schema: StructType,
-    properties: dict[str, str] | None = None,
+    properties: Mapping[str, str] | None = None,
     *partitioned_by: str,
 ) -> None:
     """A table of Warren's, unless it is there."""
@@ -146,18 +179,29 @@ def create(
     if is_half_made(spark, path):
         remove(spark, path)
         log.warning("whoever created the table was killed at it: created again", table=path)
+    wanted = _PROPERTIES | dict(properties or {})
     table = DeltaTable.createIfNotExists(spark).location(path).addColumns(schema)
-    for name, value in (_PROPERTIES | (properties or {})).items():
+    table = table.comment(wanted.pop("comment", ""))
+    for name, value in wanted.items():
         table = table.property(name, value)
     if partitioned_by:
         table = table.partitionedBy(*partitioned_by)
     table.execute()
 
 
-def add_columns(spark: SparkSession, path: str, schema: StructType) -> None:
-    """Those that a table of an earlier Warren does not have yet; null in its rows."""
-    there = set(spark.read.format("delta").load(path).columns)
-    missing = [field for field in schema if field.name not in there]
-    if missing:
-        columns = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in missing)
-        spark.sql(f"ALTER TABLE delta.`{path}` ADD COLUMNS ({columns})")
+def _alter(spark: SparkSession, path: str, change: str) -> None:
+    spark.sql(f"ALTER TABLE delta.`{path}` {change}")
+    log.info("a table is described anew", table=path, change=change.partition(" (")[0])
+
+
+def _column(field: Field) -> str:
+    return f"`{field.name}` {field.type.simpleString()} COMMENT {_text(field.description)}"
+
+
+def _comment(field: Field) -> str:
+    return f"`{field.name}` COMMENT {_text(field.description)}"
+
+
+def _text(text: str) -> str:
+    """A literal of SQL."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pyspark.sql import SparkSession
 from warren.clock import Clock
 
-from warren_archiver.lake.lake import Lake, create
+from warren_archiver.lake.lake import Lake, ensure
 from warren_archiver.replay.incidents import Incident, Pair
 from warren_archiver.replay.replay import Replay
 from warren_archiver.replay_catalogue import REPLAYED_INCIDENTS, RUNS
@@ -35,7 +35,7 @@ def write(
 
 def _append(spark: SparkSession, lake: Lake, table: Table, rows: list[tuple[object, ...]]) -> None:
     path = lake.replay(table.name)
-    create(spark, path, table.schema, None, "date")
+    ensure(spark, path, table)
     if rows:
         frame = spark.createDataFrame(rows, table.schema).coalesce(1)
         frame.write.format("delta").mode("append").save(path)

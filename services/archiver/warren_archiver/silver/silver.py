@@ -23,7 +23,8 @@ from warren.contracts.topics import (
 )
 
 from warren_archiver.lake.contract_view import ContractView
-from warren_archiver.lake.lake import Lake, add_columns, create
+from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.lake import ensure as ensure_table
 from warren_archiver.silver import (
     catalogue,
     incidents,
@@ -55,9 +56,7 @@ _PROPERTIES = {"delta.autoOptimize.autoCompact": "true"}
 def ensure(spark: SparkSession, lake: Lake) -> None:
     """Creates the tables, and adds the columns, that are missing."""
     for table in catalogue.TABLES:
-        path = lake.silver(table.name)
-        create(spark, path, table.schema, _PROPERTIES, "date")
-        add_columns(spark, path, table.schema)
+        ensure_table(spark, lake.silver(table.name), table, _PROPERTIES)
 
 
 class Silver:

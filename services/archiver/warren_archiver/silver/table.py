@@ -1,65 +1,29 @@
-"""What a table is: its columns and what they mean, and by what its rows are told apart."""
+"""What a table is, under the name that it had before: see `warren_archiver.lake.table`."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from enum import StrEnum
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from pyspark.sql.types import (
-    BinaryType,
-    BooleanType,
-    DataType,
-    DateType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
+from warren_archiver.lake.table import (
+    BYTES,
+    DAY,
+    FLAG,
+    RATIO,
+    SMALL,
+    TEXT,
+    TIME,
+    WHOLE,
+    Field,
+    Kept,
+    Table,
 )
 
-TEXT, WHOLE, TIME, FLAG = StringType(), LongType(), TimestampType(), BooleanType()
-DAY, SMALL, BYTES, RATIO = DateType(), IntegerType(), BinaryType(), DoubleType()
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A column. `meaning` says the unit, and what null means where it may be."""
-
-    name: str
-    type: DataType
-    meaning: str
-
-
-class Kept(StrEnum):
-    """For how long rows are."""
-
-    AS_EVENTS = "archiver.keep_days"
-    AS_MINUTES = "archiver.minutes_keep_days"
-    ALWAYS = "always"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows are unique by `key`. All tables are partitioned by `date`, their last column."""
-
-    name: str
-    summary: str
-    key: tuple[str, ...]
-    fields: tuple[Field, ...]
-    kept: Kept = Kept.ALWAYS
-
-    @property
-    def names(self) -> list[str]:
-        return [field.name for field in self.fields]
-
-    @property
-    def schema(self) -> StructType:
-        return StructType([StructField(field.name, field.type) for field in self.fields])
-
-    def conform(self, frame: DataFrame) -> DataFrame:
-        """The table's columns of a frame that has them all, in order and type."""
-        return frame.select(*(F.col(f.name).cast(f.type).alias(f.name) for f in self.fields))
+__all__ = [
+    "BYTES",
+    "DAY",
+    "FLAG",
+    "RATIO",
+    "SMALL",
+    "TEXT",
+    "TIME",
+    "WHOLE",
+    "Field",
+    "Kept",
+    "Table",
+]

@@ -22,7 +22,7 @@ from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.gold.catalogue import UPKEEP_PROGRESS
 from warren_archiver.gold.touched import touched
 from warren_archiver.lake.checkpoint import Checkpoint
-from warren_archiver.lake.lake import Lake, create, exists, newest_version
+from warren_archiver.lake.lake import Lake, ensure, exists, newest_version
 from warren_archiver.lake.log_files import remove_unneeded
 from warren_archiver.moments import moment
 from warren_archiver.replay_catalogue import TABLES as REPLAY
@@ -167,7 +167,7 @@ class Upkeep:
         """Days that are over and have changed since the day of the last time, and that day itself;
         how many there were. Once a day: today's change with each batch of silver."""
         progress, today = self._lake.gold(UPKEEP_PROGRESS.name), self._today()
-        create(self._spark, progress, UPKEEP_PROGRESS.schema, {}, "date")
+        ensure(self._spark, progress, UPKEEP_PROGRESS)
         stored = self._spark.read.format("delta").load(progress)
         noted = stored.where(F.col("source") == name).first()
         if noted is not None and noted["date"] >= today:
