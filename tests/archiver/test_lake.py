@@ -94,7 +94,7 @@ def test_a_table_of_an_earlier_warren_is_described_once_and_keeps_its_rows(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     path, old = str(tmp_path), StructType([StructField(f.name, f.type) for f in GAPS.fields[:-1]])
-    create(spark, path, old)
+    create(spark, path, old, {"delta.deletedFileRetentionDuration": "interval 2 hours"})
     _add(spark, path, (None, "id", 0, 5, 9, "retention"), old)
     ensure(spark, path, GAPS)
     table = spark.read.format("delta").load(path)
@@ -102,6 +102,9 @@ def test_a_table_of_an_earlier_warren_is_described_once_and_keeps_its_rows(
         field.description for field in GAPS.fields
     ]
     assert [tuple(row) for row in table.collect()] == [(None, "id", 0, 5, 9, "retention", None)]
+    detail = DeltaTable.forPath(spark, path).detail().select("properties").first()
+    assert detail is not None
+    assert detail["properties"]["delta.deletedFileRetentionDuration"] == "interval 7 days"
     newest = newest_version(spark, path)
     ensure(spark, path, GAPS)
     assert newest_version(spark, path) == newest

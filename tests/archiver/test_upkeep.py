@@ -9,23 +9,24 @@ from pathlib import Path
 
 import pytest
 from delta.tables import DeltaTable
+from deltalake import DeltaTable as DeltaLog
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from structlog.testing import capture_logs
 from support.archive_lab import Archive, events_between
-from support.few_tables import OF_OFFSETS, only_silver
+from support.few_tables import only_silver
 from support.silver_rows import DAY as DAY_MS
 from support.silver_rows import END, START, append, frame, silver_rows
 from support.waiting import eventually
 from warren.clock import ManualClock, SystemClock
 from warren.contracts.topics import OFFSETS
 from warren.settings import ArchiverSettings
-from warren_archiver.lake.lake import Lake, ensure
+from warren_archiver.lake.lake import Lake, ensure, newest_version
 from warren_archiver.replay.replay import Replay
 from warren_archiver.replay.tables import write
 from warren_archiver.report.period import Period
-from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS, POSITIONS
+from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS
 from warren_archiver.silver.silver import Silver
 from warren_archiver.silver.table import Kept, Table
 from warren_archiver.steps import Step
@@ -77,34 +78,9 @@ def test_small_files_are_joined_and_upkeep_removes_what_is_over(
     assert left == {Kept.AS_MINUTES: 0, Kept.ALWAYS: 1}
 
 
-@pytest.mark.usefixtures("few_small_files")
-def test_files_do_not_grow_with_time(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As they do in hours: nothing is kept for readers here. Without checksums beside them."""
-    monkeypatch.setattr(upkeep_module, "GRACE", 0.0)
-    monkeypatch.setattr(upkeep_module, "LOG_KEPT", 0.0)
-    only_silver(monkeypatch)
-    _set(lab, "delta.checkpointInterval", "2")  # the log is cut there; usually at 10
-    upkeep = Upkeep(lab.spark, lab.lake, lab.changed(gold_interval=0).archiver, SystemClock())
-    counts = []
-    for number in range(15):
-        lab.send(events_between(number, number + 1))
-        lab.once()
-        if number % 5 == 4:
-            upkeep.run(silver_read_ago=0.0)
-            counts.append(len(_everything(lab)))
-    assert counts[2] < counts[1] + 5  # a file that stays of each batch would make so many more
-    assert not [file for file in _everything(lab) if file.suffix == ".crc"]
-    assert [row["offset"] for row in lab.rows()] == list(range(15))
-    assert lab.check().equal
-
-
 def _set(lab: Archive, name: str, value: str) -> None:
     """Set a property of the table of events."""
     lab.spark.sql(f"ALTER TABLE delta.`{lab.lake.events}` SET TBLPROPERTIES ({name} = '{value}')")
-
-
-def _everything(lab: Archive) -> list[Path]:
-    return [file for file in Path(lab.settings.archiver.path).rglob("*") if file.is_file()]
 
 
 SILVER = {table.kept: table for table in (GROUP_MINUTES, NOTIFICATIONS)}
@@ -124,43 +100,16 @@ def _files(lab: Archive) -> list[str]:
     return table.inputFiles()
 
 
-def test_what_silver_has_not_read_is_left_for_it(
-    lab: Archive, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is behind by more than files are kept for readers."""
-    monkeypatch.setattr(upkeep_module, "GRACE", 0.0)
-    only_silver(monkeypatch, *OF_OFFSETS)
-    monkeypatch.setattr(upkeep_module, "SILVER", ())
-    lab.send(events_between(0, 2))
-    lab.once(silver_interval=600)
-    for number in range(2, 5):
-        lab.send(events_between(number, number + 1))
-        lab.once()
-    events = DeltaTable.forPath(lab.spark, lab.lake.events)
-    events.optimize().executeCompaction()
-    _set(lab, "delta.deletedFileRetentionDuration", "interval 0 hours")
-    upkeep = Upkeep(lab.spark, lab.lake, lab.settings.archiver, SystemClock())
-    upkeep.run()
-    lab.once(silver_interval=600)
-    positions = lab.spark.read.format("delta").load(lab.lake.silver(POSITIONS.name))
-    found = positions.select("position").distinct().collect()
-    assert sorted(row["position"] for row in found) == list(range(5))
-    upkeep.run()
-    folder = Path(lab.settings.archiver.path) / "bronze" / "events"
-    assert len(list(folder.rglob("date=*/*.parquet"))) == len(_files(lab))
-
-
 def test_upkeep_goes_on_while_silver_fails(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(part_module, "FIRST_PAUSE", 3600.0)
     only_silver(monkeypatch)
     monkeypatch.setattr(upkeep_module, "FIRST", 0.0)
-    ran: list[float | None] = []
+    ran: list[list[Upkept]] = []
     done = Upkeep.run
 
-    def run(self: Upkeep, silver_read_ago: float | None = None) -> list[Upkept]:
-        found = done(self, silver_read_ago)
-        ran.append(silver_read_ago)
-        return found
+    def run(self: Upkeep) -> list[Upkept]:
+        ran.append(done(self))
+        return ran[-1]
 
     def fail(*_: object) -> None:
         raise PySparkException("always")
@@ -182,7 +131,7 @@ def test_upkeep_goes_on_while_silver_fails(lab: Archive, monkeypatch: pytest.Mon
     finally:
         stop.set()
         running.join(120)
-    assert ran == [None]
+    assert len(ran) == 1
 
 
 def test_replays_are_joined_and_kept_as_long_as_minutes(
@@ -214,7 +163,9 @@ def test_days_that_are_over_are_in_order_of_groups(
         frame(spark, GROUP_MINUTES, part).coalesce(1).write.format("delta").mode("append").save(
             path
         )
-    files = len(spark.read.format("delta").load(path).inputFiles())
+    newest = newest_version(spark, path)
+    stored = DeltaLog(path.removeprefix("file:"), version=newest).file_uris()
+    files = len(stored)
     upkeep = Upkeep(spark, lake, ArchiverSettings(), clock)
     told: list[Step] = []
     (done,) = upkeep.run(tell=told.append)
@@ -226,6 +177,7 @@ def test_days_that_are_over_are_in_order_of_groups(
     day = spark.read.format("delta").load(path).where(f"date = '{rows[0]['date']}'").collect()
     groups = [row["group"] for row in day]
     assert groups == sorted(groups)
+    assert all(Path(file).exists() for file in stored), "readers of a version of before find it"
     assert len(day) == sum(row["date"] == rows[0]["date"] for row in rows)
     assert [each.days_in_order for each in upkeep.run()] == [0]
     clock.advance(DAY_MS / 1000)

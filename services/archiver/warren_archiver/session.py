@@ -42,8 +42,6 @@ _STREAMING = {
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
     "spark.databricks.delta.autoCompact.minNumFiles": "20",
     "spark.databricks.delta.vacuum.logging.enabled": "false",
-    # The archiver knows what silver has read, and removes files sooner than others may.
-    "spark.databricks.delta.retentionDurationCheck.enabled": "false",
     # Neither does each file of a local disk have another beside it, with its checksum: Hadoop has
     # two ways to a disk.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",

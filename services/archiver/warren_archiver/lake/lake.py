@@ -24,8 +24,12 @@ log = structlog.get_logger(__name__)
 _PROPERTIES = {
     "delta.enableDeletionVectors": "false",
     "delta.enableTypeWidening": "false",
-    "delta.deletedFileRetentionDuration": "interval 2 hours",  # as long as a reader may take
-    "delta.logRetentionDuration": "interval 2 days",
+    # Readers find each version of the last week: both are Delta's to remove.
+    "delta.deletedFileRetentionDuration": "interval 7 days",
+    "delta.logRetentionDuration": "interval 7 days",
+    # Each checkpoint lists what was removed in that week, 2 MB where there is a batch each 30 s:
+    # one for 10 of these, as by default, would be 2 GB.
+    "delta.checkpointInterval": "100",
 }
 _EVENTS_PROPERTIES = {
     "delta.dataSkippingNumIndexedCols": "5",  # Kafka's coordinates: they prune files
@@ -142,7 +146,7 @@ def ensure(
     One that is there keeps its rows and whether its columns may be null: an earlier Warren may have
     written null. It gets the columns, comments and properties that differ.
     """
-    wanted = table.properties | dict(properties or {})
+    wanted = _PROPERTIES | table.properties | dict(properties or {})
     if not exists(spark, path):
         create(spark, path, table.schema, wanted, *table.partitioned_by)
         return

@@ -4,7 +4,6 @@ that, and put in order before; files that nobody needs any more are removed.
 
 from __future__ import annotations
 
-import math
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -21,9 +20,7 @@ from warren_archiver.errors import spark_cause
 from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.gold.catalogue import UPKEEP_PROGRESS
 from warren_archiver.gold.touched import touched
-from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.lake import Lake, ensure, exists, newest_version
-from warren_archiver.lake.log_files import remove_unneeded
 from warren_archiver.moments import moment
 from warren_archiver.replay_catalogue import TABLES as REPLAY
 from warren_archiver.silver import catalogue as silver
@@ -34,12 +31,7 @@ from warren_archiver.steps import Tell, told, untold
 
 log = structlog.get_logger(__name__)
 FIRST = 600.0  # seconds after the start
-EVERY = 3600.0
-GRACE = 3600.0
-"""So many seconds a reader may take: files that were joined, or replaced, are there for so long."""
-MARGIN = 60.0  # between clocks
-LOG_KEPT = 7200.0
-"""Seconds; twice the interval of gold, if that is more: it reads there which days have changed."""
+EVERY = 86_400.0
 CLUSTERED = {
     silver.POSITIONS.name: "group",
     silver.PARTITION_MINUTES.name: "group",
@@ -63,7 +55,7 @@ class Upkept(NamedTuple):
 
 class Upkeep:
     """Small files are joined by Delta itself, with the batch that makes them too many. What was
-    joined, and days that are over, go here; readers that have just begun still find their files.
+    joined, and days that are over, go here; readers find each version of the last week.
     """
 
     def __init__(
@@ -75,28 +67,22 @@ class Upkeep:
             Kept.AS_EVENTS: settings.keep_days,
             Kept.AS_MINUTES: settings.minutes_keep_days,
         }
-        self._log_kept = max(LOG_KEPT, 2 * settings.gold_interval)
         self._clock = clock
         self._next = clock.monotonic() + FIRST
 
-    def look(self, silver_read_ago: float | None) -> None:
+    def look(self) -> None:
         """At a quiet moment; does nothing until it is time. What fails is tried again next time."""
         if self._clock.monotonic() < self._next:
             return
         self._next = self._clock.monotonic() + EVERY
         try:
-            self.run(silver_read_ago)
+            self.run()
         except (PySparkException, Py4JError) as problem:
             log.warning("upkeep failed", problem=spark_cause(problem))
 
-    def run(self, silver_read_ago: float | None = None, tell: Tell = untold) -> list[Upkept]:
+    def run(self, tell: Tell = untold) -> list[Upkept]:
         """Removes rows of days that are no longer kept, puts days that are over in order, then
-        removes unused files. What was done to each table.
-
-        All that was archived so many seconds ago is in silver; None where nobody knows that, as
-        while silver fails: of bronze all files are left that silver has not read yet, and logs are
-        left to Delta.
-        """
+        removes files that no version of the last week has. What was done to each table."""
         lake = self._lake
         bronze = [(lake.events, Kept.AS_EVENTS), (lake.gaps, Kept.ALWAYS)]
         typed = [(lake.silver(table.name), table.kept) for table in SILVER]
@@ -108,11 +94,11 @@ class Upkeep:
             if exists(self._spark, path)
         ]
         return [
-            self._keep(path, how, silver_read_ago)
+            self._keep(path, how)
             for path, how in told("upkeep", there, tell, lambda each: _name(each[0]))
         ]
 
-    def _keep(self, path: str, how: Kept, silver_read_ago: float | None) -> Upkept:
+    def _keep(self, path: str, how: Kept) -> Upkept:
         table = DeltaTable.forPath(self._spark, path)
         before = _files(table)
         name = _name(path)
@@ -120,35 +106,9 @@ class Upkeep:
         ordered = self._put_in_order(path, name, CLUSTERED[name]) if name in CLUSTERED else 0
         if path == self._lake.replay(name):  # a file for each run
             table.optimize().executeCompaction()
-        self._remove_files(table, path, silver_read_ago)
+        table.vacuum()
         now = _files(DeltaTable.forPath(self._spark, path))
         return Upkept(path.removeprefix(f"{self._lake.root}/"), before, now, ordered, dropped)
-
-    def _remove_files(self, table: DeltaTable, path: str, silver_read_ago: float | None) -> None:
-        if silver_read_ago is None:
-            behind = self._silver_behind() if path == self._lake.events else None
-            if behind is None:
-                table.vacuum()
-            else:
-                _vacuum(table, max(2 * GRACE, behind))
-            return
-        needed = max(GRACE, silver_read_ago)
-        _vacuum(table, needed)
-        log_needed = max(self._log_kept, needed)
-        remove_unneeded(self._spark, path, self._clock.now_ms() - round(log_needed * 1000))
-
-    def _silver_behind(self) -> float | None:
-        """Seconds since the first version of the events that silver has not taken in; None where
-        it has taken in all. Files that were removed since then are read by it yet. Where there is
-        no silver yet, it will begin with the files of that time."""
-        version = Checkpoint(self._spark, self._lake.silver_checkpoint).taken_in()
-        if version is None:
-            return None
-        log_of_events = DeltaTable.forPath(self._spark, self._lake.events).history()
-        later = log_of_events.where(F.col("version") > version)
-        row = later.agg(F.unix_millis(F.min("timestamp")).alias("at")).first()
-        first: int | None = None if row is None else row["at"]
-        return None if first is None else max(self._clock.now_ms() - first, 0) / 1000 + MARGIN
 
     def _forget(self, table: DeltaTable, name: str, how: Kept) -> int:
         """How many days were dropped."""
@@ -193,11 +153,6 @@ class Upkeep:
 
 def _name(path: str) -> str:
     return path.rsplit("/", 1)[-1]
-
-
-def _vacuum(table: DeltaTable, seconds: float) -> None:
-    """Files that have been unused for longer. Delta counts whole hours, to the nearest one."""
-    table.vacuum(math.ceil(seconds / 3600))
 
 
 def _files(table: DeltaTable) -> int:

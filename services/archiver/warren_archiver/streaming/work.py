@@ -86,13 +86,13 @@ class Work:
     def _turn_of_all(self) -> None:
         self._do(self.archiving, self._bronze.take)
         if not self._has_silver:
-            self._upkeep.look(0)
+            self._upkeep.look()
             return
         self._do(self._refining, self._silver.take)
         if self._has_gold and self._refining.went_well:
             self._do(self._summing, self._take_gold)
         if self._refining.tried:
-            self._upkeep.look(self._refining.ago if self._refining.went_well else None)
+            self._upkeep.look()
 
     def _find_silver(self) -> None:
         """Before anything more is archived: later versions would hide that it was set back."""
