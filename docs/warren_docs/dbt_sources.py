@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
-from warren_archiver.lake.table import Field, Table
+from warren_archiver.lake.table import RESERVED, Field, Table
 from warren_archiver.layers import LAYERS, name_of
 
 HEADER = """# The tables of Warren's archive as a source of dbt. Generated from the catalogues of
@@ -42,6 +42,8 @@ def _column(table: Table, field: Field) -> Iterator[tuple[str, Any]]:
     yield "name", field.name
     yield "description", field.description
     yield "data_type", field.type.simpleString()
+    if field.name in RESERVED:
+        yield "quote", True
     tests = ["unique"] if table.key == (field.name,) else []
     if field.null is None:
         tests.append("not_null")
@@ -52,6 +54,6 @@ def _column(table: Table, field: Field) -> Iterator[tuple[str, Any]]:
 def _unique(key: tuple[str, ...]) -> dict[str, Any]:
     return {
         "dbt_utils.unique_combination_of_columns": {
-            "arguments": {"combination_of_columns": list(key)}
+            "arguments": {"combination_of_columns": list(key), "quote_columns": True}
         }
     }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import yaml
+from warren_archiver.lake.table import RESERVED
 from warren_archiver.layers import LAYERS
 
 PATH = Path(__file__).parents[2] / "docs" / "sources.yml"
@@ -32,3 +34,28 @@ def test_a_key_is_tested() -> None:
     (key, *_) = [c for c in TABLES["incidents"]["columns"] if c["name"] == "incident_id"]
     assert key["data_tests"] == ["unique", "not_null"]
     assert "data_tests" not in TABLES["incidents"]
+
+
+NAMES = sorted({column["name"] for table in TABLES.values() for column in table["columns"]})
+
+
+def test_a_column_that_has_to_be_quoted_is_known_for_it() -> None:
+    assert {name for name in NAMES if _has_to_be_quoted(name)} == RESERVED
+
+
+def _has_to_be_quoted(name: str) -> bool:
+    query = f'SELECT {name} FROM (SELECT 1 AS "{name}") AS t WHERE t.{name} = 1 ORDER BY {name}'
+    try:
+        duckdb.execute(query)
+    except duckdb.ParserException:
+        return True
+    return False
+
+
+def test_dbt_is_told_to_quote_these_columns() -> None:
+    told = {
+        (column["name"], column.get("quote", False))
+        for table in TABLES.values()
+        for column in table["columns"]
+    }
+    assert told == {(name, name in RESERVED) for name in NAMES}

@@ -24,6 +24,9 @@ from pyspark.sql.types import (
 TEXT, WHOLE, TIME, FLAG = StringType(), LongType(), TimestampType(), BooleanType()
 DAY, SMALL, BYTES, RATIO = DateType(), IntegerType(), BinaryType(), DoubleType()
 
+RESERVED = frozenset({"at", "from", "group", "left", "limit", "offset", "to"})
+"""Columns that some SQL has to quote; docs/decisions says why they stay. No other may come."""
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
