@@ -144,9 +144,21 @@ def test_replays_are_joined_and_kept_as_long_as_minutes(
     for _ in range(3):
         write(spark, lake, replay, {}, clock)
         clock.advance(1)
-    kept = {each.table: each for each in Upkeep(spark, lake, ArchiverSettings(), clock).run()}
+    settings, name = ArchiverSettings(schema_name="warren_upkeep"), "warren_upkeep.replay_runs"
+    kept = {each.table: each for each in Upkeep(spark, lake, settings, clock).run()}
     assert kept["replay/runs"][1:3] == (4, 1)
     assert spark.read.format("delta").load(lake.replay("runs")).count() == 3
+    try:
+        assert spark.sql(f"SELECT run FROM {name}").count() == 3
+        Upkeep(spark, lake, settings, clock).run()
+        assert {
+            row["tableName"] for row in spark.sql("SHOW TABLES IN warren_upkeep").collect()
+        } == {
+            "replay_incidents",
+            "replay_runs",
+        }
+    finally:
+        spark.sql("DROP SCHEMA warren_upkeep CASCADE")
 
 
 def test_days_that_are_over_are_in_order_of_groups(

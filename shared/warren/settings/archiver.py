@@ -32,7 +32,7 @@ class ArchiverSettings(ServiceSettings):
     )
     silver_interval: SecondsOrNone = Field(
         default=600,
-        le=3600,  # files that it has not read yet are there for two hours
+        le=3600,
         description="Seconds between two updates of the silver tables, each 15 to 30 s of CPU "
         "however little has come; the first one comes 30 s after the start. 0 for none, also "
         "of gold: where only the events are wanted, as by tests of nothing else",
@@ -72,6 +72,12 @@ class ArchiverSettings(ServiceSettings):
         default="",
         description="Directory with Spark's Delta and Kafka jars; `warren archive` and `warren up` "
         "download them when it is empty; ignored under spark-submit",
+    )
+    schema_name: str = Field(
+        default="",
+        pattern=r"^([A-Za-z_]\w*([.][A-Za-z_]\w*)*)?$",
+        description="Schema in which tables are registered by name with each upkeep, `warren` or "
+        "`unity.warren`: `spark` says which catalog it is in. Empty for none",
     )
     spark: dict[str, SecretStr] = Field(
         default_factory=dict,

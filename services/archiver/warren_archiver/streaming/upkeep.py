@@ -28,6 +28,7 @@ from warren_archiver.silver.catalogue import TABLES as SILVER
 from warren_archiver.silver.table import Kept
 from warren_archiver.silver.upsert import upsert
 from warren_archiver.steps import Tell, told, untold
+from warren_archiver.streaming.registered import register
 
 log = structlog.get_logger(__name__)
 FIRST = 600.0  # seconds after the start
@@ -67,6 +68,7 @@ class Upkeep:
             Kept.AS_EVENTS: settings.keep_days,
             Kept.AS_MINUTES: settings.minutes_keep_days,
         }
+        self._schema = settings.schema_name
         self._clock = clock
         self._next = clock.monotonic() + FIRST
 
@@ -82,7 +84,8 @@ class Upkeep:
 
     def run(self, tell: Tell = untold) -> list[Upkept]:
         """Removes rows of days that are no longer kept, puts days that are over in order, then
-        removes files that no version of the last week has. What was done to each table."""
+        removes files that no version of the last week has; registers what has no name yet. What
+        was done to each table."""
         lake = self._lake
         bronze = [(lake.events, Kept.AS_EVENTS), (lake.gaps, Kept.ALWAYS)]
         typed = [(lake.silver(table.name), table.kept) for table in SILVER]
@@ -93,10 +96,13 @@ class Upkeep:
             for path, how in (*bronze, *typed, *gold, *replay)
             if exists(self._spark, path)
         ]
-        return [
+        done = [
             self._keep(path, how)
             for path, how in told("upkeep", there, tell, lambda each: _name(each[0]))
         ]
+        if self._schema:
+            register(self._spark, lake, self._schema)
+        return done
 
     def _keep(self, path: str, how: Kept) -> Upkept:
         table = DeltaTable.forPath(self._spark, path)
