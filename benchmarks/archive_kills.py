@@ -67,6 +67,7 @@ bootstrap = "{bootstrap}"
 [archiver]
 path = "{path}"
 jars_dir = "{jars}"
+every = 0
 interval = 2
 silver_interval = 10
 gold_interval = 30

@@ -30,7 +30,7 @@ def spark_settings(config: Path | None, *, service: str = "") -> Settings:
     """
     settings = load_settings(config)
     configure(settings.log, service=service)
-    from warren_archiver.session import is_submitted  # a second, as below
+    from warren_archiver.submitted import is_submitted
     from warren_local.jar_sets import SPARK_JARS
     from warren_local.jars import ensure_jars
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import warren_archiver.__main__
+import warren_archiver.application
 from pyspark.sql import SparkSession
 from support.archive_lab import Archive, events_between
 from warren.contracts.topics import CATALOGUE
@@ -79,7 +79,7 @@ def test_each_job_answers_in_json(
     day = lab.rows()[0]["date"]
     until = round(lab.rows()[-1]["timestamp"].timestamp()) * 1000 + 60_000
     config = _config(lab, spark_jars, tmp_path)
-    monkeypatch.setattr(warren_archiver.__main__, "open_session", lambda *_: lab.spark)
+    monkeypatch.setattr(warren_archiver.application, "open_session", lambda *_: lab.spark)
     monkeypatch.setattr(SparkSession, "stop", lambda _: None)
     monkeypatch.setattr(upkeep, "SILVER", (POSITIONS,))
 

@@ -1,4 +1,5 @@
-"""warren-archiver as a process that dies in the middle of batches: every record once."""
+"""warren-archiver as a process that dies in the middle of batches, or of passes: every record
+once."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import httpx
 import psutil
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
@@ -21,9 +23,12 @@ from support.other_readers import rows_of
 from support.processes import still_running
 from support.waiting import eventually
 from warren.contracts.topics import CATALOGUE, LAG, OFFSETS
+from warren.kafka.connection import connect
+from warren.kafka.topics import ensure_topics
 from warren.settings import Settings
 from warren.settings.archiver import SMALL_BATCHES
 from warren.settings_file import load_settings
+from warren_local.ports import free_port
 
 pytestmark = pytest.mark.timeout(1200)
 PATIENCE = 300.0  # seconds; Spark starts in 10 s on an idle machine, and in minutes on a busy one
@@ -149,6 +154,61 @@ def test_whoever_is_killed_in_the_middle_of_batches_nothing_is_lost_or_repeated(
     assert "Traceback" not in archiver.log.read_text()
 
 
+def test_passes_on_a_schedule_whoever_is_stopped_or_killed_amid_one(
+    spark_jars: Path, broker: HasBootstrap, unique: str, tmp_path: Path
+) -> None:
+    archiver = Archiver(tmp_path / "warren.toml", tmp_path / "lake")
+    settings = _settings(archiver, broker.bootstrap, unique, spark_jars)
+    port = free_port()
+    text = archiver.config.read_text().replace("every = 0", f"every = 5\nmetrics_port = {port}")
+    archiver.config.write_text(text)
+    stream = Stream(Producer({"bootstrap.servers": broker.bootstrap}), settings)
+    ensure_topics(connect("home", "home", settings.home), settings.home)
+    stream.send()
+
+    def metrics() -> str:
+        return httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=10).text
+
+    with archiver.running() as parent:
+
+        def amid_a_pass() -> list[psutil.Process]:
+            """The pass and its JVM."""
+            assert parent.poll() is None, archiver.log.read_text()
+            found = psutil.Process(parent.pid).children(recursive=True)
+            return found if any(each.name() == "java" for each in found) else []
+
+        def has_archived_all() -> bool:
+            assert parent.poll() is None, archiver.log.read_text()
+            return archiver.done() >= 0 and len(archiver.archived()) == len(_records(settings))
+
+        eventually(has_archived_all, timeout=PATIENCE, message="the first pass archives")
+        eventually(lambda: not amid_a_pass(), timeout=PATIENCE, message="nothing runs between")
+        assert 'warren_archiver_rows_total{topic="offsets"} 4.0' in metrics()
+        stream.send()
+        amid = eventually(amid_a_pass, timeout=PATIENCE, message="the second pass")
+        amid[0].kill()
+        eventually(
+            lambda: "ended by SIGKILL" in httpx.get(f"http://127.0.0.1:{port}/ready").text,
+            timeout=PATIENCE,
+            message="/ready says why",
+        )
+        eventually(has_archived_all, timeout=PATIENCE, message="it is tried again")
+        eventually(
+            lambda: 'warren_archiver_rows_total{topic="offsets"} 8.0' in metrics(),
+            timeout=PATIENCE,
+            message="it counts on",
+        )
+        assert "warren_archiver_failures_total 1.0" in metrics()
+        stream.send()
+        amid = eventually(amid_a_pass, timeout=PATIENCE, message="another pass")
+        parent.send_signal(signal.SIGTERM)  # as `docker stop` does: to the parent alone
+        assert parent.wait(PATIENCE) == 0, archiver.log.read_text()
+        eventually(lambda: not still_running(amid), timeout=PATIENCE, message="all have ended")
+    with archiver.running() as parent:  # 30 s: something is archived already
+        eventually(has_archived_all, timeout=PATIENCE, message="nothing is lost")
+    assert archiver.archived() == _records(settings)
+
+
 def _jvms(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     children = psutil.Process(process.pid).children(recursive=True)
     jvms = [child for child in children if child.name() == "java"]
@@ -168,6 +228,7 @@ def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path) -> Se
         jars_dir = "{jars}"
         memory = "512m"
         java_options = "{SMALL_BATCHES}"
+        every = 0
         interval = 0.5
         silver_interval = 0
         batch_records = 5000

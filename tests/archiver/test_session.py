@@ -13,7 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.errors import SettingsError
 from warren.settings import ArchiverSettings
 from warren.settings_file import load_settings
-from warren_archiver.session import SEMANTICS, given_options, is_submitted, local_configuration
+from warren_archiver.session import SEMANTICS, given_options, local_configuration
+from warren_archiver.submitted import is_submitted
 
 
 def test_without_jars_the_setting_is_named(tmp_path: Path) -> None:

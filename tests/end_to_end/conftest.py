@@ -18,7 +18,7 @@ def warren(
     config = user_file(state)
     served = "".join(f"[{name}]\nmetrics_port = {free_port()}\n" for name in METRICS_OF)
     # Tests of the archiver wait for batches: its section is the last one.
-    config.write_text(f"{served}interval = 10\n")
+    config.write_text(f"{served}every = 0\ninterval = 10\n")
     running = start(state, pytestconfig.rootpath, "--config", str(config))
     try:
         eventually(

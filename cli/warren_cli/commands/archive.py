@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,9 +31,15 @@ def run(
 ) -> None:
     """Archive every topic, until told to stop. Spark needs Java; its jars are downloaded once."""
     settings = spark_settings(config, service="archiver")
-    from warren_archiver.streaming.archive import run as run_archiver
+    from warren_archiver.passes.parent import pass_command, run_passes
+    from warren_archiver.submitted import is_submitted
 
-    run_archiver(settings, once=once)
+    if settings.archiver.every and not once and not is_submitted(os.environ):
+        run_passes(settings, pass_command(config))
+        return
+    from warren_archiver.application import archive
+
+    archive(settings, once=once)
 
 
 @app.command()

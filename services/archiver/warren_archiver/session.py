@@ -12,7 +12,6 @@ import os
 import socketserver
 import sys
 import traceback
-from collections.abc import Mapping
 from pathlib import Path
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
@@ -22,6 +21,7 @@ from warren.errors import SettingsError
 from warren.settings import ArchiverSettings
 
 from warren_archiver.errors import SparkUnavailable
+from warren_archiver.submitted import is_submitted
 
 SEMANTICS = {
     "spark.sql.session.timeZone": "UTC",
@@ -91,11 +91,6 @@ _JVM_FLAGS = (
     "-XX:MaxHeapFreeRatio=20",
     "-XX:MaxNewSize=128m",
 )
-
-
-def is_submitted(environ: Mapping[str, str]) -> bool:
-    """Whether spark-submit started this process: it has a JVM then, and says where."""
-    return "PYSPARK_GATEWAY_PORT" in environ
 
 
 def local_configuration(archiver: ArchiverSettings, log4j2: str) -> dict[str, str]:

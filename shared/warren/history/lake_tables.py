@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import duckdb
 from deltalake import DeltaTable, QueryBuilder
@@ -18,6 +18,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from warren.errors import WarrenError
 from warren.history.delta_log import is_half_made
+from warren.lake_path import local_path
 
 _SPARKS_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 
@@ -37,12 +38,10 @@ class LakeTables:
 
     def __init__(self, path: str, options: Mapping[str, str] | None = None) -> None:
         """`options`: delta-rs's, for a lake by URL."""
-        scheme, colon, rest = path.partition("://")
-        is_url = bool(colon) and scheme != "file"
-        self._root = (
-            f"{_SPARKS_SCHEMES.get(scheme, scheme)}://{rest}" if is_url else str(_local(path))
-        )
-        self._is_url = is_url
+        folder = local_path(path)
+        scheme, _, rest = path.partition("://")
+        self._root = str(folder or f"{_SPARKS_SCHEMES.get(scheme, scheme)}://{rest}")
+        self._is_url = folder is None
         self._options = dict(options or {})
         self._tables: dict[str, DeltaTable] = {}
         self._kinds: dict[str, str] = {}
@@ -200,7 +199,3 @@ def _in_a_line(problem: Exception) -> str:
     """Without the stack that delta-rs has below some of its messages."""
     first, *_ = str(problem).strip().splitlines() or [repr(problem)]
     return first
-
-
-def _local(path: str) -> Path:
-    return Path(unquote(urlsplit(path).path) if path.startswith("file:") else path).resolve()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+# Passes are processes that follow each other: the newest value of a gauge counts, and that of work
+# which is under way ends with its process.
 ARCHIVER = CollectorRegistry()
 
 ARCHIVER_ROWS = Counter(
@@ -29,18 +31,21 @@ ARCHIVER_BATCH_TIMESTAMP = Gauge(
     "warren_archiver_batch_timestamp_seconds",
     "When a batch was last written, Unix seconds; 0 before the first one",
     registry=ARCHIVER,
+    multiprocess_mode="mostrecent",
 )
 ARCHIVER_BEHIND = Gauge(
     "warren_archiver_behind_records",
     "Offsets between the archived end and the end of the topic, when Spark last looked",
     ("topic",),
     registry=ARCHIVER,
+    multiprocess_mode="mostrecent",
 )
 ARCHIVER_CAUGHT_UP = Gauge(
     "warren_archiver_caught_up_timestamp_seconds",
     "When all that was in the topics was archived, Unix seconds; after a start, when the last "
     "batch before it began. The topics keep records for 24 h at least",
     registry=ARCHIVER,
+    multiprocess_mode="mostrecent",
 )
 ARCHIVER_SILVER_ROWS = Counter(
     "warren_archiver_silver_rows",
@@ -52,6 +57,7 @@ ARCHIVER_SILVER_TIMESTAMP = Gauge(
     "warren_archiver_silver_timestamp_seconds",
     "When silver tables were last brought up to what was archived, Unix seconds; 0 before",
     registry=ARCHIVER,
+    multiprocess_mode="mostrecent",
 )
 ARCHIVER_GOLD_ROWS = Counter(
     "warren_archiver_gold_rows",
@@ -63,10 +69,11 @@ ARCHIVER_GOLD_TIMESTAMP = Gauge(
     "warren_archiver_gold_timestamp_seconds",
     "When gold tables were last brought up to silver, Unix seconds; 0 before",
     registry=ARCHIVER,
+    multiprocess_mode="mostrecent",
 )
 ARCHIVER_FAILURES = Counter(
     "warren_archiver_failures",
-    "How often a query failed and was started again",
+    "How often a query, or a pass, failed and was started again",
     registry=ARCHIVER,
 )
 ARCHIVER_STALLED = Gauge(
@@ -74,4 +81,5 @@ ARCHIVER_STALLED = Gauge(
     "Seconds for which work has waited without any progress, by work; 0 when idle",
     ("work",),
     registry=ARCHIVER,
+    multiprocess_mode="livemostrecent",
 )

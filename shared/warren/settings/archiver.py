@@ -25,22 +25,29 @@ class ArchiverSettings(ServiceSettings):
         default=".warren/lake",
         description="Root of the tables and checkpoints: a directory or a URL that Spark can write",
     )
+    every: SecondsOrNone = Field(
+        default=3600,
+        le=21_600,  # the topics keep records for 24 h: some passes may fail
+        description="Seconds from the beginning of a pass to that of the next one. A pass archives "
+        "what is new, brings silver and gold up to it, and ends, and its JVM with it. 0: one "
+        "process works all the time, and its JVM stays. Always so under spark-submit",
+    )
     interval: Seconds = Field(
         default=30,
-        description="Seconds between two batches; four times that while there are fewer than "
-        "20,000 records",
+        description="With every = 0, seconds between two batches; four times that while there are "
+        "fewer than 20,000 records",
     )
     silver_interval: SecondsOrNone = Field(
         default=600,
         le=3600,
-        description="Seconds between two updates of the silver tables, each 15 to 30 s of CPU "
-        "however little has come; the first one comes 30 s after the start. 0 for none, also "
-        "of gold: where only the events are wanted, as by tests of nothing else",
+        description="With every = 0, seconds between two updates of the silver tables, each 15 to "
+        "30 s of CPU however little has come; the first one comes 30 s after the start. In any "
+        "case 0 for none, also of gold: where only the events are wanted",
     )
     gold_interval: SecondsOrNone = Field(
         default=3600,
-        description="Seconds between two updates of the gold tables, each after one of silver; "
-        "0 for none",
+        description="With every = 0, seconds between two updates of the gold tables, each after "
+        "one of silver. In any case 0 for none",
     )
     batch_records: int = Field(default=200_000, ge=1, description="Most records in one batch")
     writers: int = Field(

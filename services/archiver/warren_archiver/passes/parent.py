@@ -1,0 +1,123 @@
+"""The process that stays: it serves what passes have counted, and starts them when it is time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import structlog
+from warren.clock import SystemClock
+from warren.contracts.topics import CATALOGUE
+from warren.errors import SettingsError
+from warren.lake_path import local_path
+from warren.probe import serve
+from warren.settings import ArchiverSettings, Settings
+
+from warren_archiver.passes.child import Child
+from warren_archiver.passes.schedule import Schedule
+from warren_archiver.passes.shared_metrics import (
+    SERVER,
+    all_metrics,
+    pass_is_over,
+    share_metrics,
+)
+
+log = structlog.get_logger(__name__)
+FIRST_AFTER = 30.0
+"""Seconds from the start to the first pass: what else starts with it has the machine until then."""
+LOOK_EVERY = 0.2
+WRONG_SETTING = 2
+"""The exit code that says so: nothing but another start can help."""
+
+
+def pass_command(config: Path | None) -> list[str]:
+    """Of one pass, by that warren.toml."""
+    command = [sys.executable, "-m", "warren_archiver", "--once"]
+    return command if config is None else [*command, "--config", str(config)]
+
+
+def run_passes(settings: Settings, command: Sequence[str]) -> None:
+    """Until SIGTERM or SIGINT, which end a running pass as well. `command`: of a pass.
+
+    Raises SettingsError.
+    """
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    with tempfile.TemporaryDirectory(prefix="warren-archiver-") as directory:
+        _run(stop, settings, command, directory)
+
+
+def _run(stop: threading.Event, settings: Settings, command: Sequence[str], directory: str) -> None:
+    archiver = settings.archiver
+    first = FIRST_AFTER if _has_events(archiver) else 0.0
+    schedule = Schedule(SystemClock(), first=first, every=archiver.every)
+    _begin_metrics(directory)
+    stop_probe = serve(
+        archiver.metrics_port,
+        all_metrics(directory),
+        lambda: schedule.problem or True,
+        setting="archiver.metrics_port",
+        host=settings.probe.host,
+    )
+    log.info("passes on a schedule", every=archiver.every, first_in=first, lake=archiver.path)
+    try:
+        while not stop.wait(schedule.due_in):
+            schedule.begin()
+            schedule.end(_pass(stop, command, _environ(archiver)))
+            pass_is_over(directory)
+            if schedule.problem and not stop.is_set():
+                _tell_of_failure(schedule)
+    finally:
+        stop_probe()
+
+
+def _pass(stop: threading.Event, command: Sequence[str], environ: dict[str, str]) -> str:
+    """Why it failed; empty where it did not. Raises SettingsError."""
+    child = Child(command, environ)
+    while child.exit_code() is None and not stop.wait(LOOK_EVERY):
+        pass
+    if child.exit_code() is None:
+        child.ask_to_stop()
+    problem = child.problem()
+    if child.exit_code() == WRONG_SETTING:
+        raise SettingsError("", problem)
+    return problem
+
+
+def _begin_metrics(directory: str) -> None:
+    """Those that alerts look for are there before anything has been counted."""
+    share_metrics(SERVER, directory)
+    from warren.metrics.archiver import ARCHIVER_LOST, ARCHIVER_STALLED
+
+    ARCHIVER_STALLED.labels("passes").set(0)
+    for topic in CATALOGUE:
+        ARCHIVER_LOST.labels(topic.name)
+
+
+def _tell_of_failure(schedule: Schedule) -> None:
+    from warren.metrics.archiver import ARCHIVER_FAILURES
+
+    ARCHIVER_FAILURES.inc()
+    log.error("a pass failed", problem=schedule.problem, again_in=round(schedule.due_in))
+
+
+def _environ(archiver: ArchiverSettings) -> dict[str, str]:
+    """What a pass cannot know from warren.toml."""
+    environ = dict(os.environ)
+    if archiver.jars_dir:
+        environ["WARREN_ARCHIVER__JARS_DIR"] = archiver.jars_dir
+    if sys.stderr.isatty():
+        environ.setdefault("WARREN_LOG__FORMAT", "console")
+    return environ
+
+
+def _has_events(archiver: ArchiverSettings) -> bool:
+    """Whether something is archived already; True where nobody can say without Spark."""
+    folder = local_path(archiver.path)
+    return folder is None or (folder / "bronze" / "events" / "_delta_log").exists()

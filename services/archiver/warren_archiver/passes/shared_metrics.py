@@ -1,0 +1,33 @@
+"""Metrics of all passes, in files that the process which serves them reads as well.
+
+A pass goes on counting where the one before it ended, also where that was killed.
+"""
+
+from __future__ import annotations
+
+import os
+
+from prometheus_client import CollectorRegistry, values
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable in which prometheus_client looks for these files."""
+SERVER, PASS = "server", "pass"
+
+
+def share_metrics(writer: str, directory: str) -> None:
+    """Metrics that are made from now on are kept in files of that writer."""
+    os.environ[DIRECTORY] = directory
+    values.ValueClass = values.MultiProcessValue(lambda: writer)  # type: ignore[no-untyped-call]
+
+
+def all_metrics(directory: str) -> CollectorRegistry:
+    """What all writers have said."""
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry, path=directory)  # type: ignore[no-untyped-call]
+    return registry
+
+
+def pass_is_over(directory: str) -> None:
+    """What is true of a running pass only is not any more."""
+    mark_process_dead(PASS, path=directory)  # type: ignore[no-untyped-call]

@@ -1,0 +1,21 @@
+"""`warren-archiver` with a program of the test's own as its passes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from warren.errors import SettingsError
+from warren.log import configure
+from warren.settings_file import load_settings
+from warren_archiver.passes.parent import run_passes
+
+if __name__ == "__main__":
+    settings = load_settings(Path(sys.argv[1]))
+    configure(settings.log, service="archiver")
+    try:
+        run_passes(settings, [sys.executable, *sys.argv[2:]])
+    except SettingsError as error:
+        sys.exit(f"wrong setting: {error}")
+    unwanted = {"pyspark", "py4j", "confluent_kafka", "duckdb", "numpy"} & sys.modules.keys()
+    sys.exit(f"imported: {unwanted}" if unwanted else 0)
