@@ -103,7 +103,9 @@ def _compared(folder: Path, bootstrap: str, jars: Path) -> dict[str, Any]:
         wrong = _differences(folder / "cluster", folder / "local")
         _run("archive", "upkeep", config=files["cluster"])
         wrong += _differences(folder / "cluster", folder / "local")
-    reports = [_run("report", "--last", "10m", "--json", config=file) for file in files.values()]
+    reports = [
+        _run("report", "--as-is", "--last", "10m", "--json", config=file) for file in files.values()
+    ]
     wrong += ["replay"] * (replayed[0] != replayed[1])
     wrong += ["report"] * (reports[0] != reports[1])
     wrong += ["no worker was killed while it worked"] * (not killed_while_it_ran)

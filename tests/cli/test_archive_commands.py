@@ -70,13 +70,15 @@ def test_the_option_that_is_wrong_is_named(tmp_path: Path, command: str, setting
 def test_a_page_may_be_in_a_folder_that_is_not_there_yet_but_not_just_anywhere(
     tmp_path: Path,
 ) -> None:
-    found = refused(tmp_path, "report", "--html", str(tmp_path / "reports" / "today" / "a.html"))
+    found = refused(
+        tmp_path, "report", "--as-is", "--html", str(tmp_path / "reports" / "today" / "a.html")
+    )
     assert isinstance(found, NothingArchived)
     assert "warren archive run" in str(found)
     assert (tmp_path / "reports" / "today").is_dir()
     (tmp_path / "file").touch()
     for html in (tmp_path, tmp_path / "file" / "report.html"):
-        found = refused(tmp_path, "report", "--html", str(html))
+        found = refused(tmp_path, "report", "--as-is", "--html", str(html))
         assert isinstance(found, SettingsError)
         assert found.setting == "--html"
     with pytest.raises(SettingsError, match=r"^--html: No space left"), writing("--html"):

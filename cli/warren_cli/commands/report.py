@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from warren.clock import SystemClock
-from warren.errors import SettingsError
+from warren.errors import SettingsError, WarrenError
 from warren.words import utc
 
 from warren_cli.commands.options import ConfigOption
+from warren_cli.spark import spark_settings
 from warren_cli.terminal.output_console import output_console
 
 if TYPE_CHECKING:
@@ -53,8 +54,15 @@ def report(
         Path | None, typer.Option(help="Also write Parquet files to this folder")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Of what is archived: needs neither Spark nor Java")
+    ] = False,
 ) -> None:
-    """What every group was like, and what to do, from the archive. Needs neither Spark nor Java."""
+    """What every group was like, and what to do, from the archive.
+
+    Where the archiver works on a schedule (`archiver.every`), what is new is archived first, unless
+    the period has been over for a day.
+    """
     wanted = _wanted(last, day, week, until)
     _make_room("--html", html, is_folder=False)
     _make_room("--csv", csv, is_folder=True)
@@ -68,6 +76,8 @@ def report(
 
     settings = load_settings(config)
     configure(settings.log, service="")
+    if settings.archiver.every and not as_is and _may_be_new(wanted):
+        _archive_first(config)
     with LakeTables(settings.archiver.path, reader_options(settings.archiver)) as tables:
         made = make_report(tables, settings, wanted, clock=SystemClock(), groups=group)
     if as_json:
@@ -88,6 +98,30 @@ def report(
             written = write(made, folder)
         for file in written:
             typer.echo(f"wrote {file}", err=True)
+
+
+def _may_be_new(wanted: Period | int) -> bool:
+    """Whether topics may have something of that time that is not archived yet."""
+    from warren.contracts.topics import ARCHIVER_AWAY_MS
+
+    return isinstance(wanted, int) or wanted.end_ms > SystemClock().now_ms() - ARCHIVER_AWAY_MS
+
+
+def _archive_first(config: Path | None) -> None:
+    """A pass in a process of its own, whose memory is free again when the report is made."""
+    from warren_archiver.passes.child import Child
+    from warren_archiver.passes.parent import pass_command, pass_environ
+
+    typer.echo("archiving what is new, which takes a minute (--as-is does without)", err=True)
+    try:
+        archiver = spark_settings(config).archiver
+        environ = {**pass_environ(archiver), "WARREN_LOG__LEVEL": "warning"}
+        failed = Child(pass_command(config), environ).problem()
+    except WarrenError as error:
+        failed = str(error)
+        typer.echo(f"warren: {failed}", err=True)
+    if failed:
+        typer.echo("warren: this is of what was archived before", err=True)
 
 
 @contextmanager

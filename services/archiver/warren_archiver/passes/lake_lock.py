@@ -45,5 +45,5 @@ def _take(file: int, path: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        log.info("another process archives to this lake: waiting until it has ended", lake=path)
+        log.warning("another process archives to this lake: waiting until it has ended", lake=path)
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -41,6 +41,16 @@ def pass_command(config: Path | None) -> list[str]:
     return command if config is None else [*command, "--config", str(config)]
 
 
+def pass_environ(archiver: ArchiverSettings) -> dict[str, str]:
+    """With what a pass cannot know from warren.toml."""
+    environ = dict(os.environ)
+    if archiver.jars_dir:
+        environ["WARREN_ARCHIVER__JARS_DIR"] = archiver.jars_dir
+    if sys.stderr.isatty():
+        environ.setdefault("WARREN_LOG__FORMAT", "console")
+    return environ
+
+
 def run_passes(settings: Settings, command: Sequence[str]) -> None:
     """Until SIGTERM or SIGINT, which end a running pass as well. `command`: of a pass.
 
@@ -69,7 +79,7 @@ def _run(stop: threading.Event, settings: Settings, command: Sequence[str], dire
     try:
         while not stop.wait(schedule.due_in):
             schedule.begin()
-            schedule.end(_pass(stop, command, _environ(archiver)))
+            schedule.end(_pass(stop, command, pass_environ(archiver)))
             pass_is_over(directory)
             if schedule.problem and not stop.is_set():
                 _tell_of_failure(schedule)
@@ -105,16 +115,6 @@ def _tell_of_failure(schedule: Schedule) -> None:
 
     ARCHIVER_FAILURES.inc()
     log.error("a pass failed", problem=schedule.problem, again_in=round(schedule.due_in))
-
-
-def _environ(archiver: ArchiverSettings) -> dict[str, str]:
-    """What a pass cannot know from warren.toml."""
-    environ = dict(os.environ)
-    if archiver.jars_dir:
-        environ["WARREN_ARCHIVER__JARS_DIR"] = archiver.jars_dir
-    if sys.stderr.isatty():
-        environ.setdefault("WARREN_LOG__FORMAT", "console")
-    return environ
 
 
 def _has_events(archiver: ArchiverSettings) -> bool:
