@@ -194,3 +194,34 @@ def test_days_that_are_over_are_in_order_of_groups(
     assert [each.days_in_order for each in upkeep.run()] == [0]
     clock.advance(DAY_MS / 1000)
     assert [each.days_in_order for each in upkeep.run()] == [1]
+
+
+def test_who_does_one_pass_does_upkeep_once_a_day(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is a new process: the lake says when it was done."""
+    clock, ran = ManualClock(SystemClock().now_ms()), []
+    keep, day = Upkeep._keep, DAY_MS / 1000
+    began = clock.now_ms() / 1000
+
+    def note(self: Upkeep, path: str, how: Kept, silver_read_ago: float | None) -> Upkept:
+        if path == lab.lake.events:
+            ran.append(silver_read_ago)
+        return keep(self, path, how, silver_read_ago)
+
+    def look() -> None:
+        Upkeep(lab.spark, lab.lake, lab.settings.archiver, clock).look_once_a_day(None)
+
+    monkeypatch.setattr(Upkeep, "_keep", note)
+    monkeypatch.setattr(Lake, "began", lambda *_: began)
+    began += day  # it is about to be midnight
+    lab.once()
+    assert ran == [], "there is nothing to keep on the first day"
+    began -= 2 * day
+    lab.once()
+    assert ran == [0]
+    look()
+    clock.advance(day)
+    look()
+    look()
+    assert ran == [0, None]

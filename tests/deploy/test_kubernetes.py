@@ -1,24 +1,34 @@
-"""The Spark application's description fits the settings, the image and the lock that there are."""
+"""The descriptions of the archiver fit the settings, the image and the lock that there are."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pyspark
+import pytest
 import yaml
 from warren.settings_file import load_settings
 from warren_archiver import __main__ as application
 from warren_archiver.session import given_options
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-CONFIG_MAP, APPLICATION = yaml.safe_load_all((DEPLOY / "kubernetes/archiver.yaml").read_text())
+
+
+def described(name: str) -> list[Any]:
+    return list(yaml.safe_load_all((DEPLOY / "kubernetes" / name).read_text()))
+
+
+CONFIG_MAP, APPLICATION = described("archiver-executors.yaml")
+POD_SETTINGS, DEPLOYMENT = described("archiver.yaml")
 DOCKERFILE = (DEPLOY / "docker/archiver.Dockerfile").read_text()
 
 
-def test_its_settings_are_read(tmp_path: Path) -> None:
-    text = CONFIG_MAP["data"]["warren.toml"]
+@pytest.mark.parametrize("settings", [CONFIG_MAP, POD_SETTINGS])
+def test_its_settings_are_read(tmp_path: Path, settings: dict[str, Any]) -> None:
+    text = settings["data"]["warren.toml"]
     for name in ("access-key", "secret-key"):
         (tmp_path / name).write_text(name)
         text = text.replace(f"/run/secrets/s3/{name}", str(tmp_path / name))
@@ -56,3 +66,19 @@ def test_what_it_names_is_where_it_says() -> None:
     (jars,) = re.findall(r"WARREN_ARCHIVER__JARS_DIR=(\S+)", DOCKERFILE)
     for role in ("driver", "executor"):
         assert spec["sparkConf"][f"spark.{role}.extraClassPath"] == f"{jars}/*"
+
+
+def test_the_one_pod_has_what_its_settings_name() -> None:
+    pod = DEPLOYMENT["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    mounts = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
+    assert mounts.keys() == {each["name"] for each in pod["volumes"]}
+    assert container["args"] == ["warren-archiver", "--config", f"{mounts['settings']}/warren.toml"]
+    assert 'CMD ["warren-archiver"]' in DOCKERFILE
+    given = tomllib.loads(POD_SETTINGS["data"]["warren.toml"])["archiver"]
+    assert container["ports"] == [{"name": "metrics", "containerPort": given["metrics_port"]}]
+    for name, file in given["spark"].items():
+        assert not name.endswith("_file") or file.startswith(mounts["s3"] + "/")
+    packages = APPLICATION["spec"]["sparkConf"]["spark.jars.packages"]
+    assert given["spark"]["spark.jars.packages"] == packages
+    assert DEPLOYMENT["spec"]["replicas"] == 1

@@ -23,7 +23,8 @@ def _reports(state: Path, folder: Path, clock: ManualClock, said: list[str]) -> 
     config = state / "warren.toml"
     config.write_text(f'[archiver]\npath = "{state / "lake"}"\n')
     log = state / "logs" / "reports.log"
-    return Reports(config, folder, log=log, clock=clock, interval=300, say=said.append)
+    lake = str(state / "lake")
+    return Reports(config, folder, lake, log=log, clock=clock, interval=300, say=said.append)
 
 
 def _look_until_written(reports: Reports) -> None:
@@ -55,15 +56,23 @@ def test_they_are_written_when_there_is_something_archived(tmp_path: Path, said:
     assert reports.writing
     _look_until_written(reports)
     assert list(folder.iterdir()) == []
+    clock.advance(FIRST_AFTER)
+    reports.look()
+    assert not reports.writing, "there is nothing yet"
     _archive_something(tmp_path / "lake")
     clock.advance(FIRST_AFTER)
     reports.look()
     _look_until_written(reports)
     assert {file.name for file in folder.iterdir()} == {report.name for report in REPORT_FILES}
     assert f'id="{group_anchor("prod", "billing")}"' in (folder / "last-day.html").read_text()
-    clock.advance(FIRST_AFTER)
+    clock.advance(300)
     reports.look()
-    assert not reports.writing
+    assert not reports.writing, "nothing has been archived since"
+    _archive_something(tmp_path / "lake")
+    clock.advance(300)
+    reports.look()
+    assert reports.writing
+    reports.stop()
     assert said == []
 
 

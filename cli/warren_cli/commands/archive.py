@@ -46,14 +46,14 @@ def run(
 def check(
     config: ConfigOption = None,
     wait: Annotated[
-        float,
+        float | None,
         typer.Option(
             min=0,
             metavar="SECONDS",
             help="How long a running archiver may take to archive what is in the topics now; "
-            "0 compares only what is archived, for an archiver that does not run",
+            "0 compares only what is archived. Default: 180, or 0 for one that works on a schedule",
         ),
-    ] = 180,
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
     """Recount what is archived against the topics, and make the tables of silver and gold again.
@@ -66,7 +66,9 @@ def check(
     settings = spark_settings(config)
     from warren.clock import SystemClock
     from warren_archiver.check.all_checks import check_all
+    from warren_archiver.jobs import time_to_archive
 
+    wait = time_to_archive(settings.archiver) if wait is None else wait
     with spark_session(settings, "warren-archive-check") as spark, job_progress(spark) as tell:
         found = check_all(spark, settings, SystemClock(), tell, wait=wait)
     if as_json:
@@ -84,7 +86,8 @@ def check(
 def upkeep(config: ConfigOption = None) -> None:
     """Drop days that are no longer kept, put days that are over in order, remove unused files.
 
-    The archiver does it by itself, every hour; beside it, this is safe too.
+    The archiver does it by itself, each day (with archiver.every = 0: each hour); beside it, this
+    is safe too.
     """
     settings = spark_settings(config)
     from warren.clock import SystemClock

@@ -209,6 +209,7 @@ class _Run:
             self._reports = Reports(
                 config,
                 Path(self._settings.api.reports_dir),
+                self._settings.archiver.path,
                 log=self._logs / "reports.log",
                 clock=self._clock,
                 interval=self._settings.local.reports_interval,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pyspark.sql import SparkSession
 from warren.clock import SystemClock
 from warren.errors import SettingsError
-from warren.settings import Settings
+from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.check.all_checks import check_all
 from warren_archiver.check.backfill import backfill
@@ -44,9 +44,16 @@ class Job(NamedTuple):
     run: Callable[[SparkSession, Settings, Namespace], Answer]
 
 
+def time_to_archive(archiver: ArchiverSettings) -> float:
+    """Seconds in which what is in the topics now should be archived; 0 where nobody waits for that,
+    as until the next pass."""
+    return 0.0 if archiver.every else 180.0
+
+
 def _check(spark: SparkSession, settings: Settings, given: Namespace) -> Answer:
-    found = check_all(spark, settings, SystemClock(), wait=given.wait)
-    return Answer(found.as_json(), found.exit_code(given.wait), found.not_compared)
+    wait = time_to_archive(settings.archiver) if given.wait is None else given.wait
+    found = check_all(spark, settings, SystemClock(), wait=wait)
+    return Answer(found.as_json(), found.exit_code(wait), found.not_compared)
 
 
 def _upkeep(spark: SparkSession, settings: Settings, _: Namespace) -> Answer:
@@ -96,7 +103,10 @@ def _look_at_replay(settings: Settings, given: Namespace) -> None:
 
 def _declare_check(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--wait", type=float, default=180.0, metavar="SECONDS", help="for a running archiver"
+        "--wait",
+        type=float,
+        metavar="SECONDS",
+        help="for a running archiver; default 180, 0 where it works on a schedule",
     )
 
 

@@ -338,7 +338,7 @@ UPKEEP_PROGRESS = Table(
     "Internal: how far the days of tables were put in order for readers.",
     ("source",),
     (
-        Field("source", TEXT, "The table"),
+        Field("source", TEXT, "The table; `all` where upkeep was done with every one of them"),
         Field("version", WHOLE, "Its version up to which days that were over are in order"),
         Field("date", DAY, "When that was"),
     ),

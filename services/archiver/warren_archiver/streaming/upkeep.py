@@ -4,14 +4,14 @@ that, and put in order before; files that nobody needs any more are removed.
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 import structlog
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.settings import ArchiverSettings
@@ -31,8 +31,8 @@ from warren_archiver.steps import Tell, told, untold
 from warren_archiver.streaming.registered import register
 
 log = structlog.get_logger(__name__)
-FIRST = 600.0  # seconds after the start
-EVERY = 86_400.0
+ALL = "all"
+"""Not a table: with it is noted when upkeep was done with all of them."""
 CLUSTERED = {
     silver.POSITIONS.name: "group",
     silver.PARTITION_MINUTES.name: "group",
@@ -70,13 +70,28 @@ class Upkeep:
         }
         self._schema = settings.schema_name
         self._clock = clock
-        self._next = clock.monotonic() + FIRST
+        self._looked_on: date | None = None
 
     def look(self) -> None:
-        """At a quiet moment; does nothing until it is time. What fails is tried again next time."""
-        if self._clock.monotonic() < self._next:
+        """At a quiet moment; does nothing where it was done today, as the lake says. What fails is
+        tried again tomorrow.
+        """
+        if self._looked_on == self._today():
             return
-        self._next = self._clock.monotonic() + EVERY
+        self._looked_on = self._today()
+        if self._done_on() < self._today():
+            self._attempt()
+
+    def _done_on(self) -> date:
+        """The day on which it was done last, or on which the archive began."""
+        noted = self._lake.read(self._spark, self._lake.gold(UPKEEP_PROGRESS.name))
+        row = None if noted is None else noted.where(F.col("source") == ALL).first()
+        if row is None:
+            return datetime.fromtimestamp(self._lake.began(self._spark), UTC).date()
+        done: date = row["date"]
+        return done
+
+    def _attempt(self) -> None:
         try:
             self.run()
         except (PySparkException, Py4JError) as problem:
@@ -102,6 +117,7 @@ class Upkeep:
         ]
         if self._schema:
             register(self._spark, lake, self._schema)
+        self._note(ALL, 0)
         return done
 
     def _keep(self, path: str, how: Kept) -> Upkept:
@@ -132,10 +148,8 @@ class Upkeep:
     def _put_in_order(self, path: str, name: str, by: str) -> int:
         """Days that are over and have changed since the day of the last time, and that day itself;
         how many there were. Once a day: today's change with each batch of silver."""
-        progress, today = self._lake.gold(UPKEEP_PROGRESS.name), self._today()
-        ensure(self._spark, progress, UPKEEP_PROGRESS)
-        stored = self._spark.read.format("delta").load(progress)
-        noted = stored.where(F.col("source") == name).first()
+        today = self._today()
+        noted = self._progress().where(F.col("source") == name).first()
         if noted is not None and noted["date"] >= today:
             return 0
         version, since = newest_version(self._spark, path), None
@@ -148,10 +162,20 @@ class Upkeep:
         for day in over:
             rows = DeltaTable.forPath(self._spark, path).optimize().where(f"date = '{day}'")
             rows.executeZOrderBy(by)
-        row = [(name, version, today)]
-        told = self._spark.createDataFrame(row, UPKEEP_PROGRESS.schema)
-        upsert(self._spark, progress, UPKEEP_PROGRESS, told, stored)
+        self._note(name, version)
         return len(over)
+
+    def _progress(self) -> DataFrame:
+        path = self._lake.gold(UPKEEP_PROGRESS.name)
+        ensure(self._spark, path, UPKEEP_PROGRESS)
+        return self._spark.read.format("delta").load(path)
+
+    def _note(self, source: str, version: int) -> None:
+        """As done today."""
+        stored = self._progress()
+        row = [(source, version, self._today())]
+        noted = self._spark.createDataFrame(row, UPKEEP_PROGRESS.schema)
+        upsert(self._spark, self._lake.gold(UPKEEP_PROGRESS.name), UPKEEP_PROGRESS, noted, stored)
 
     def _today(self) -> date:
         return moment(self._clock).date()

@@ -74,6 +74,8 @@ class Work:
             self._do(self._refining, self._silver.take, once=True)
         if self._has_gold:
             self._do(self._summing, self._take_gold, once=True)
+        if not self._stop.is_set():
+            self._upkeep.look()
 
     def follow(self) -> None:
         """Until told to stop; what fails stops nothing else. Raises LakeGone."""
