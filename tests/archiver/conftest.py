@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,11 +67,17 @@ def spark(spark_jars: Path) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def prepared(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lake whose tables of bronze and silver have no rows: to create one takes half a second."""
-    path = tmp_path_factory.mktemp("prepared") / "lake"
-    lake = Lake.at(str(path))
-    lake.ensure(spark)
-    ensure_silver(spark, lake)
+    """A lake whose tables of bronze and silver have no rows, one for all workers: to create a table
+    takes half a second."""
+    base = tmp_path_factory.getbasetemp()
+    path = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "prepared"
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            lake = Lake.at(str(path.with_suffix(".begun")))
+            lake.ensure(spark)
+            ensure_silver(spark, lake)
+            path.with_suffix(".begun").rename(path)
     return path
 
 
