@@ -35,6 +35,16 @@ def test_settings_bound_the_local_jvm(tmp_path: Path) -> None:
     assert "/x/log4j2.properties" in configuration["spark.driver.extraJavaOptions"]
 
 
+def test_a_handful_of_rows_is_not_cut_into_hundreds_of_tasks(tmp_path: Path) -> None:
+    (tmp_path / "a.jar").touch()
+    for master, most in (("local[2]", 2), ("spark://one:7077", 32)):
+        archiver = ArchiverSettings(jars_dir=str(tmp_path), master=master)
+        configuration = local_configuration(archiver, "log4j2.properties")
+        assert int(configuration["spark.sql.shuffle.partitions"]) == most
+        assert int(configuration["spark.databricks.delta.snapshotPartitions"]) <= most
+        assert ("spark.driver.host" in configuration) == (master == "local[2]")
+
+
 def test_classes_beside_the_jars_are_read(tmp_path: Path) -> None:
     (jars := tmp_path / "jars").mkdir()
     (jars / "a.jar").touch()

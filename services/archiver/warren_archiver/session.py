@@ -73,8 +73,11 @@ _QUIET = {
     # The default of 100 compiled plans is less than what all topics' batches need.
     "spark.sql.codegen.cache.maxEntries": "1000",
 }
-# Where there is one machine alone: these are for clusters, 200, 50 and 100 tasks for a handful of
-# rows.
+# Tasks for a handful of rows; by default 200, 50 and 100 of them.
+_CLUSTER = {
+    "spark.sql.shuffle.partitions": "32",
+    "spark.databricks.delta.snapshotPartitions": "8",
+}
 _SMALL = {
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "2",
@@ -104,7 +107,7 @@ def local_configuration(archiver: ArchiverSettings, log4j2: str) -> dict[str, st
         )
     flags = [f"-Dlog4j2.configurationFile={log4j2}", *_JVM_FLAGS, *_read_classes(archiver)]
     flags.append(archiver.java_options)
-    here = {**_SMALL, **_LOOPBACK} if archiver.master.startswith("local") else {}
+    here = {**_SMALL, **_LOOPBACK} if archiver.master.startswith("local") else _CLUSTER
     return {
         **_QUIET,
         **here,
