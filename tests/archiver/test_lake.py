@@ -105,6 +105,8 @@ def test_a_table_of_an_earlier_warren_is_described_once_and_keeps_its_rows(
     detail = DeltaTable.forPath(spark, path).detail().select("properties").first()
     assert detail is not None
     assert detail["properties"]["delta.deletedFileRetentionDuration"] == "interval 7 days"
+    longer = "SET TBLPROPERTIES (delta.logRetentionDuration = 'interval 30 days')"
+    spark.sql(f"ALTER TABLE delta.`{path}` {longer}")
     newest = newest_version(spark, path)
     ensure(spark, path, GAPS)
     assert newest_version(spark, path) == newest

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 
 import structlog
@@ -20,6 +21,8 @@ from warren_archiver.lake.half_made import is_half_made, remove
 from warren_archiver.lake.table import Field, Table
 
 log = structlog.get_logger(__name__)
+DESCRIBED = "warren.described"
+"""The table's property that says by which catalogue it was described."""
 # Off because readers other than Spark (pandas, DuckDB, Trino) do not all know them.
 _PROPERTIES = {
     "delta.enableDeletionVectors": "false",
@@ -144,12 +147,23 @@ def ensure(
     """Make a table be there as the catalogue has it.
 
     One that is there keeps its rows and whether its columns may be null: an earlier Warren may have
-    written null. It gets the columns, comments and properties that differ.
+    written null. It gets the columns, comments and properties that the catalogue has by now, once:
+    what somebody changes by hand stays until the catalogue changes.
     """
     wanted = _PROPERTIES | table.properties | dict(properties or {})
+    told = f"{table.schema.json()} {sorted(wanted.items())}"
+    wanted[DESCRIBED] = sha256(told.encode()).hexdigest()[:16]
     if not exists(spark, path):
         create(spark, path, table.schema, wanted, *table.partitioned_by)
         return
+    # Of the log's metadata alone: `detail` counts the table's files.
+    (noted,) = spark.sql(f"SHOW TBLPROPERTIES delta.`{path}` ('{DESCRIBED}')").collect()
+    if noted["value"] != wanted[DESCRIBED]:
+        _describe(spark, path, table, wanted)
+
+
+def _describe(spark: SparkSession, path: str, table: Table, wanted: Mapping[str, str]) -> None:
+    """Killed within, it is done again: that it is done is noted last."""
     stored = spark.read.format("delta").load(path).schema
     comments = {field.name: field.metadata.get("comment") for field in stored}
     missing = [field for field in table.fields if field.name not in comments]
@@ -158,16 +172,13 @@ def ensure(
         for field in table.fields
         if comments.get(field.name, field.description) != field.description
     ]
+    pairs = ", ".join(f"{_text(name)} = {_text(text)}" for name, text in wanted.items())
     if missing:
         _alter(spark, path, f"ADD COLUMNS ({', '.join(map(_column, missing))})")
     if other:
         _alter(spark, path, f"ALTER COLUMN {', '.join(map(_comment, other))}")
-    told = DeltaTable.forPath(spark, path).detail().select("description", "properties").first()
-    assert told is not None  # one row, of the table
-    there = told["properties"] | {"comment": told["description"]}
-    if differing := {name: text for name, text in wanted.items() if there.get(name) != text}:
-        pairs = ", ".join(f"{_text(name)} = {_text(text)}" for name, text in differing.items())
-        _alter(spark, path, f"SET TBLPROPERTIES ({pairs})")
+    _alter(spark, path, f"SET TBLPROPERTIES ({pairs})")
+    log.info("a table is described anew", table=path)
 
 
 def create(
@@ -195,7 +206,6 @@ def create(
 
 def _alter(spark: SparkSession, path: str, change: str) -> None:
     spark.sql(f"ALTER TABLE delta.`{path}` {change}")
-    log.info("a table is described anew", table=path, change=change.partition(" (")[0])
 
 
 def _column(field: Field) -> str:
