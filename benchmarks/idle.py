@@ -1,9 +1,10 @@
-"""What an idle demo takes: `warren up` for ten minutes, and in it the archiver.
+"""What an idle demo takes: `warren up`, and in it passes of the archiver with nothing between them.
 
-Every 30 s CPU seconds, resident memory and files of the lake are read: of the archiver's JVM, of
-the Python beside it, of the other services. CPU is what processes took, whoever else is at work.
-Prints one JSON line with minutes 5 and 10, and on standard error each sample. Exit 1 beyond the
-goals: the JVM's cores from minute 5 to 10, its memory, and how many files there are by then.
+The first pass begins with the demo, the second one so many minutes later and has all that came
+meanwhile. Each second CPU seconds and resident memory are read of the archiver's own process and of
+those that it starts; CPU is what processes took, whoever else is at work. Prints one JSON line, and
+on standard error each pass and each pause. Exit 1 beyond the goals: cores and memory of a JVM
+between passes, CPU of a pass.
 """
 
 from __future__ import annotations
@@ -13,68 +14,71 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from support.measuring import family, reaped_cpu_s, rss_mb, usage
+from support.measuring import family, rss_mb, usage
 from support.running_warren import RunningWarren, running_demo
 
-MOST_CORES = 0.10
-MOST_RSS_MB = 900
-MOST_GROWTH = 1.3
-"""Files at the end, by those at half time."""
+MOST_CORES = 0.05
+MOST_PASS_CPU_S = 60.0
+LOOK_EVERY = 1.0
 START_TIMEOUT = 180.0  # seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """CPU in seconds since the processes began, memory in MB."""
+@dataclass(slots=True)
+class Stretch:
+    """A pass, or the time between two. CPU in seconds, memory in MB at most."""
 
-    minute: float
-    jvm_cpu_s: float
-    jvm_rss_mb: float
-    python_cpu_s: float
-    """Of the archiver itself and of the workers of Spark."""
-    python_rss_mb: float
-    others_cpu_s: float
-    """All else that `warren up` runs, brokers and demo included."""
-    files: int
-    parquet_files: int
+    is_pass: bool
+    seconds: float = 0.0
+    jvm_cpu_s: float = 0.0
+    python_cpu_s: float = 0.0
+    jvm_rss_mb: float = 0.0
+    python_rss_mb: float = 0.0
+
+    @property
+    def cpu_s(self) -> float:
+        return self.jvm_cpu_s + self.python_cpu_s
 
 
 def main() -> None:
-    arguments = _arguments()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10, help="between two passes")
+    arguments = parser.parse_args()
+    every = arguments.minutes * 60
     with (
         tempfile.TemporaryDirectory(prefix="warren-idle-") as directory,
-        running_demo(Path(directory) / "state") as warren,
+        running_demo(Path(directory) / "state", archiver_every=every) as warren,
     ):
         _await_archiver(warren)
-        samples = _samples(warren, arguments.minutes * 60, arguments.every)
-    half, last = _at(samples, arguments.minutes / 2), samples[-1]
-    seconds = (last.minute - half.minute) * 60
-    cores = (last.jvm_cpu_s - half.jvm_cpu_s) / seconds
-    all_cores = cores + (last.python_cpu_s - half.python_cpu_s) / seconds
-    growth = last.files / half.files
-    jvm_rss_mb = max(sample.jvm_rss_mb for sample in samples)
+        stretches = []
+        for stretch in _stretches(warren):
+            stretches.append(stretch)
+            print(json.dumps(_rounded(stretch)), file=sys.stderr, flush=True)
+            if sum(each.is_pass for each in stretches) == 2:
+                break
+        lake = [path for path in (warren.state / "lake").rglob("*") if path.is_file()]
+        log = (warren.state / "logs" / "archiver.log").read_text()
+    between = max((s for s in stretches if not s.is_pass), key=lambda s: s.seconds)
+    first, last = (s for s in stretches if s.is_pass)
+    cores = between.cpu_s / between.seconds
     result = {
         "benchmark": "idle",
-        "half": _rounded(half),
-        "end": _rounded(last),
-        "jvm_cores": round(cores, 3),
-        "jvm_and_python_cores": round(all_cores, 3),
-        "jvm_rss_mb": round(jvm_rss_mb),
-        "files_growth": round(growth, 2),
+        "minutes": arguments.minutes,
+        "first_pass": _rounded(first),
+        "between": _rounded(between),
+        "pass": _rounded(last),
+        "cores_between": round(cores, 4),
+        "jvm_mb_between": round(between.jvm_rss_mb),
+        "pass_cpu_s": round(last.cpu_s, 1),
+        "failed": log.count("a pass failed"),
+        "files": len(lake),
     }
     print(json.dumps(result))
-    beyond = cores > MOST_CORES or jvm_rss_mb > MOST_RSS_MB or growth > MOST_GROWTH
-    sys.exit(1 if beyond else 0)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10, help="after the archiver has begun")
-    parser.add_argument("--every", type=float, default=30, help="seconds between samples")
-    return parser.parse_args()
+    beyond = cores > MOST_CORES or between.jvm_rss_mb > 0 or last.cpu_s > MOST_PASS_CPU_S
+    sys.exit(1 if beyond or result["failed"] else 0)
 
 
 def _await_archiver(warren: RunningWarren) -> None:
@@ -85,35 +89,31 @@ def _await_archiver(warren: RunningWarren) -> None:
         time.sleep(0.5)
 
 
-def _samples(warren: RunningWarren, seconds: float, every: float) -> list[Sample]:
-    start, found = time.monotonic(), []
-    python_cpu_s: dict[int, float] = {}
-    for number in range(round(seconds / every) + 1):
-        time.sleep(max(0.0, start + number * every - time.monotonic()))
-        found.append(_sample(warren, (time.monotonic() - start) / 60, python_cpu_s))
-        print(json.dumps(_rounded(found[-1])), file=sys.stderr, flush=True)
-    return found
-
-
-def _sample(warren: RunningWarren, minute: float, python_cpu_s: dict[int, float]) -> Sample:
-    """`python_cpu_s`: by process, also of those that have ended: Spark's workers come and go."""
+def _stretches(warren: RunningWarren) -> Iterator[Stretch]:
+    """Each when it is over."""
     (archiver, *_) = warren.pids("archiver")
-    own = family(archiver)
-    jvms = {pid for pid in own if _is_java(pid)}
-    others = family(warren.pid) - own
-    for pid in own - jvms:
-        python_cpu_s[pid] = max(_cpu_s(pid), python_cpu_s.get(pid, 0.0))
-    lake = [path for path in (warren.state / "lake").rglob("*") if path.is_file()]
-    return Sample(
-        minute,
-        sum(map(_cpu_s, jvms)),
-        sum(map(rss_mb, jvms)),
-        sum(python_cpu_s.values()),
-        sum(map(rss_mb, own - jvms)),
-        sum(_cpu_s(pid) + reaped_cpu_s(pid) for pid in others),
-        len(lake),
-        sum(path.suffix == ".parquet" for path in lake),
-    )
+    taken: dict[int, float] = {}
+    now, then = Stretch(is_pass=False), time.monotonic()
+    while True:
+        time.sleep(LOOK_EVERY)
+        own = family(archiver)
+        is_pass = len(own) > 1
+        if is_pass != now.is_pass:
+            yield now
+            now = Stretch(is_pass)
+        jvms = {pid for pid in own if _is_java(pid)}
+        for pid in own:
+            cpu_s = _cpu_s(pid)
+            more = max(cpu_s - taken.get(pid, 0.0), 0.0)
+            taken[pid] = max(cpu_s, taken.get(pid, 0.0))
+            if pid in jvms:
+                now.jvm_cpu_s += more
+            else:
+                now.python_cpu_s += more
+        now.seconds += time.monotonic() - then
+        then = time.monotonic()
+        now.jvm_rss_mb = max(now.jvm_rss_mb, sum(map(rss_mb, jvms)))
+        now.python_rss_mb = max(now.python_rss_mb, sum(map(rss_mb, own - jvms)))
 
 
 def _is_java(pid: int) -> bool:
@@ -130,12 +130,8 @@ def _cpu_s(pid: int) -> float:
         return 0.0
 
 
-def _at(samples: list[Sample], minute: float) -> Sample:
-    return min(samples, key=lambda sample: abs(sample.minute - minute))
-
-
-def _rounded(sample: Sample) -> dict[str, float]:
-    return {name: round(value, 1) for name, value in asdict(sample).items()}
+def _rounded(stretch: Stretch) -> dict[str, float]:
+    return {name: round(value, 2) for name, value in asdict(stretch).items()}
 
 
 if __name__ == "__main__":

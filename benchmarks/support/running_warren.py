@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,16 +73,21 @@ def running_warren(state: Path, bootstrap: str) -> Iterator[RunningWarren]:
 
 
 @contextmanager
-def running_demo(state: Path) -> Iterator[RunningWarren]:
+def running_demo(state: Path, *, archiver_every: float | None = None) -> Iterator[RunningWarren]:
     """As `make run`: with brokers and a workload of its own."""
-    with _up(state, ["--kafka-port", str(free_port())]) as warren:
+    options = ["--kafka-port", str(free_port())]
+    every = {} if archiver_every is None else {"WARREN_ARCHIVER__EVERY": str(archiver_every)}
+    with _up(state, options, every) as warren:
         yield warren
 
 
 @contextmanager
-def _up(state: Path, options: list[str]) -> Iterator[RunningWarren]:
+def _up(
+    state: Path, options: list[str], more: Mapping[str, str] | None = None
+) -> Iterator[RunningWarren]:
     state.mkdir()
     environ = {name: text for name, text in os.environ.items() if not name.startswith("WARREN_")}
+    environ |= more or {}
     environ["WARREN_LOCAL__JARS_DIR"] = str(jars_of(KAFKA_JARS))
     environ["WARREN_ARCHIVER__JARS_DIR"] = str(jars_of(SPARK_JARS))
     command = [sys.executable, "-m", "warren_cli.main", "up", *options]

@@ -145,7 +145,7 @@ CAPACITY = Dashboard(
         ),
         graph(
             "Archived rows a second",
-            Query("sum by (topic) (rate(warren_archiver_rows_total[5m]))", "{{topic}}"),
+            Query("sum by (topic) (rate(warren_archiver_rows_total[1h]))", "{{topic}}"),
             unit="cps",
             width=8,
             stacked=True,

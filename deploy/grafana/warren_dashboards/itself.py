@@ -180,7 +180,7 @@ ITSELF = Dashboard(
         ),
         _rate(
             "Trouble",
-            Query("sum(rate(warren_archiver_failures_total[5m]))", "queries that failed"),
+            Query("sum(rate(warren_archiver_failures_total[5m]))", "passes or queries that failed"),
             Query("sum(rate(warren_archiver_lost_records_total[5m]))", "records lost"),
         ),
         section("API"),
