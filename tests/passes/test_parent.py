@@ -79,6 +79,7 @@ def test_counters_go_on_over_passes_and_are_there_between_them(tmp_path: Path) -
         assert 'warren_archiver_stalled_seconds{work="archive"} 5.0' in metrics
         assert 'warren_archiver_lost_records_total{topic="lag"} 0.0' in metrics
         assert "warren_archiver_failures_total 1.0" in metrics
+        assert all(line.startswith(("# ", "warren_archiver_")) for line in metrics)
         assert parent.text("/ready") == "READY"  # the one after that went well
         assert not still_running([dead])
         assert parent.stop() == 0, parent.output.read_text()
