@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,11 @@ from warren.contracts.topics import CATALOGUE
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver import catalogue
 from warren_archiver.silver import silver as silver_module
+from warren_archiver.silver.batch import in_parts
 from warren_archiver.silver.incidents import incidents
-from warren_archiver.silver.parts import in_parts
-from warren_archiver.silver.silver import Silver
+from warren_archiver.silver.models import MODELS
+from warren_archiver.silver.silver import Silver, whole
 from warren_archiver.silver.table import Table
-from warren_archiver.silver.whole import whole
 
 pytestmark = pytest.mark.timeout(900)
 # Evaluations have a way of their own, and tests of their own.
@@ -61,7 +61,11 @@ def filled(spark: SparkSession, prepared: Path, tmp_path_factory: pytest.TempPat
         patch.setattr(silver_module, "in_parts", partial(in_parts, most_bytes=size * 2 // 3))
         tables.take(first)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(silver_module.minutes, "group_minutes", _killed)
+        killed = [
+            replace(model, make=_killed) if model.table is catalogue.GROUP_MINUTES else model
+            for model in MODELS
+        ]
+        patch.setattr(silver_module, "MODELS", killed)
         with pytest.raises(PySparkException):
             tables.take(second)
     again = tables.take(second)

@@ -21,7 +21,7 @@ from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.lake import Lake, as_of, newest_version
 from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, EVALUATIONS, TABLES
 from warren_archiver.silver.evaluations import judged_from_nothing
-from warren_archiver.silver.whole import whole
+from warren_archiver.silver.silver import whole
 from warren_archiver.spark_failures import SPARK_FAILURES
 from warren_archiver.steps import Tell, told, untold
 

@@ -12,29 +12,31 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren_archiver.gold.catalogue import STATUS
 from warren_archiver.gold.sketch import percentile, sketches
 from warren_archiver.gold.units import Unit
-from warren_archiver.silver.moments import RECORD_ORDER
+from warren_archiver.silver.moments import once
 
 STATUSES = ("OK", "WARN", "ERR")
 
 
 def status(evaluations: DataFrame, unit: Unit, most_ms: int) -> DataFrame:
     """Each evaluation counts once, however often its event came."""
-    same = Window.partitionBy("cluster", "group", "at", "position").orderBy(*RECORD_ORDER)
-    once = (
-        evaluations.withColumn("number", F.row_number().over(same))
-        .where("number = 1")
-        .select("cluster", "group", "position", "status", "total_lag", "at")
-        .withColumn("at_ms", F.unix_millis("at"))
+    each = once(evaluations, ("cluster", "group", "at", "position")).select(
+        "cluster",
+        "group",
+        "position",
+        "status",
+        "total_lag",
+        "at",
+        F.unix_millis("at").alias("at_ms"),
     )
     by = ("cluster", "group", unit.column)
-    of_lag = once.withColumn(unit.column, unit.beginning(F.col("at")))
+    of_lag = each.withColumn(unit.column, unit.beginning(F.col("at")))
     lags = of_lag.groupBy(*by).agg(
         F.count(F.lit(1)).alias("evaluations"),
         *(percentile("total_lag", share / 100).alias(f"lag_p{share}") for share in (50, 95, 99)),
         F.max("total_lag").alias("lag_max"),
     )
     found = (
-        _held(once, unit, most_ms)
+        _held(each, unit, most_ms)
         .join(lags, list(by), "full")
         .join(sketches(of_lag, by, "total_lag", "lag_sketch"), list(by), "left")
     )
@@ -51,14 +53,14 @@ def status(evaluations: DataFrame, unit: Unit, most_ms: int) -> DataFrame:
     )
 
 
-def _held(once: DataFrame, unit: Unit, most_ms: int) -> DataFrame:
+def _held(each: DataFrame, unit: Unit, most_ms: int) -> DataFrame:
     """Milliseconds of each status, by group and unit: what lasts across its end is in both."""
     in_order = Window.partitionBy("cluster", "group").orderBy("at_ms", "position")
     longest = F.col("at_ms") + most_ms
     until = F.least(F.coalesce(F.lead("at_ms").over(in_order), longest), longest)
     first = F.col("at_ms") - F.pmod("at_ms", F.lit(unit.ms))
     parts = (
-        once.withColumn("until", until)
+        each.withColumn("until", until)
         .where("until > at_ms")
         .withColumn("begin", F.explode(F.sequence(first, F.col("until") - 1, F.lit(unit.ms))))
     )

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
 from warren_archiver.silver.catalogue import MEMBERSHIP_CHANGES
-from warren_archiver.silver.moments import RECORD_ORDER, moment
+from warren_archiver.silver.moments import moment, once
 
 _DIFFERENCES = ("previous_state", "joined", "left")
 
@@ -34,13 +34,12 @@ def rows(events: DataFrame) -> DataFrame:
 
 def fold(states: DataFrame) -> DataFrame:
     """Each state once, as it was published first, with its differences."""
-    first = Window.partitionBy(*MEMBERSHIP_CHANGES.key).orderBy(*RECORD_ORDER)
     in_order = Window.partitionBy("cluster", "group").orderBy("at", "position")
-    once = states.withColumn("_number", F.row_number().over(first)).where("_number = 1")
+    each = once(states, MEMBERSHIP_CHANGES.key)
     before = F.lag(F.struct("state", "members")).over(in_order)
     known = F.coalesce("_before.members", F.array().cast("array<string>"))
     return MEMBERSHIP_CHANGES.conform(
-        once.withColumn("_before", before).withColumns(
+        each.withColumn("_before", before).withColumns(
             {
                 "previous_state": F.col("_before.state"),
                 "joined": F.array_except("members", known),

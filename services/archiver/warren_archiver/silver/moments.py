@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
 from warren_archiver.lake.events import EARLIEST, LATEST
@@ -22,6 +24,12 @@ def moment(milliseconds: Column) -> Column:
 
 def minute(at: Column) -> Column:
     return F.date_trunc("minute", at)
+
+
+def once(rows: DataFrame, key: Sequence[str]) -> DataFrame:
+    """Each key once, as it was published first."""
+    published = Window.partitionBy(*key).orderBy(*RECORD_ORDER)
+    return rows.withColumn("_n", F.row_number().over(published)).where("_n = 1").drop("_n")
 
 
 def elapsed_ms(since: Column, until: Column) -> Column:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
 from warren_archiver.silver.catalogue import NOTIFICATIONS
-from warren_archiver.silver.moments import RECORD_ORDER, moment
+from warren_archiver.silver.moments import moment, once
 
 
 def rows(events: DataFrame) -> DataFrame:
@@ -18,6 +18,4 @@ def rows(events: DataFrame) -> DataFrame:
 
 def fold(notifications: DataFrame) -> DataFrame:
     """Each once, as it was published first."""
-    first = Window.partitionBy(*NOTIFICATIONS.key).orderBy(*RECORD_ORDER)
-    once = notifications.withColumn("_number", F.row_number().over(first)).where("_number = 1")
-    return NOTIFICATIONS.conform(once)
+    return NOTIFICATIONS.conform(once(notifications, NOTIFICATIONS.key))

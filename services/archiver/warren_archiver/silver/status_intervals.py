@@ -8,7 +8,7 @@ from warren.contracts import STATUS_CHANGED
 
 from warren_archiver.lake.events import bounded
 from warren_archiver.silver.catalogue import CONSEQUENCE, STATUS_INTERVALS
-from warren_archiver.silver.moments import RECORD_ORDER, moment
+from warren_archiver.silver.moments import RECORD_ORDER, moment, once
 
 
 def rows(events: DataFrame) -> DataFrame:
@@ -49,9 +49,8 @@ def _consequence(found: Column) -> Column:
 
 def fold(intervals: DataFrame) -> DataFrame:
     """Each event once, as it was published first, until the next one."""
-    first = Window.partitionBy(*STATUS_INTERVALS.key).orderBy(*RECORD_ORDER)
     # What earlier archivers wrote has no type: they knew one.
     typed = intervals.fillna(STATUS_CHANGED, "type")
     in_order = Window.partitionBy("cluster", "group", "type").orderBy("from", *RECORD_ORDER)
-    once = typed.withColumn("_number", F.row_number().over(first)).where("_number = 1")
-    return STATUS_INTERVALS.conform(once.withColumn("until", F.lead("from").over(in_order)))
+    each = once(typed, STATUS_INTERVALS.key)
+    return STATUS_INTERVALS.conform(each.withColumn("until", F.lead("from").over(in_order)))
