@@ -34,7 +34,7 @@ from warren_archiver.gold import gold as gold_module
 from warren_archiver.gold.catalogue import PROGRESS, STATUS
 from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.gold import ensure as ensure_gold
-from warren_archiver.gold.plan import STEPS, Frames
+from warren_archiver.gold.plan import STEPS
 from warren_archiver.gold.units import Unit
 from warren_archiver.lake.events import EVENTS_SCHEMA
 from warren_archiver.lake.lake import Lake, newest_version
@@ -81,11 +81,11 @@ def _slow_steps(spark: SparkSession, settings: Settings) -> tuple[Any, Any]:
     path = Lake.at(settings.archiver.path).silver(EVALUATIONS.name)
     hours, days = (step for step in STEPS if step.table in STATUS.values())
 
-    def slow(frames: Frames, settings: Settings) -> DataFrame:
+    def slow(settings: Settings, rows: DataFrame) -> DataFrame:
         before = newest_version(spark, path)
         while newest_version(spark, path) == before:
             time.sleep(0.2)
-        return days.make(frames, settings)
+        return days.make(settings, rows)
 
     return (hours, replace(days, make=slow)), (hours.table, days.table, PROGRESS)
 

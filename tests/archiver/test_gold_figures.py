@@ -25,6 +25,7 @@ from warren_archiver.silver.catalogue import (
     INCIDENTS,
     LATENESS_MINUTES,
     MEMBERSHIP_CHANGES,
+    NOTIFICATIONS,
 )
 
 pytestmark = pytest.mark.timeout(900)
@@ -180,3 +181,46 @@ def test_figures_that_are_defined_otherwise_are_made_anew(
     (row,) = spark.read.format("delta").load(path).collect()
     assert (row["produced_minutes"], row["produce_rate"]) == (1, 1.0)
     assert gold.catch_up() == {step.table.name: 0}
+
+
+def test_an_incident_is_noise_by_what_ended_before_it_whenever_that_began(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of days before, a pass reads what ended so late, and makes anew what a change can reach."""
+    own = (catalogue.INCIDENT[Unit.DAY], catalogue.ALERT[Unit.DAY])
+    monkeypatch.setattr(
+        gold_module, "STEPS", [step for step in gold_module.STEPS if step.table in own]
+    )
+    lake = Lake.at(str(tmp_path))
+    ensure_tables(spark, lake, (INCIDENTS, NOTIFICATIONS, GROUP_MINUTES), own)
+    gold = Gold(spark, lake, Settings(), ManualClock(END))
+    later = START + 3 * DAY
+    long, again = _incident("long", START), _incident("again", later + 5 * MINUTE)
+    sent = {"outcome": "delivered", "route": "all", "channel": "mail", "attempt": 1}
+    told = _of("at", later + 6 * MINUTE, incident_id="again", delivery_id="d", **sent)
+    other = _incident("other", later) | {"group": "other"}
+    append(spark, lake, INCIDENTS, [long, again, other])
+    append(spark, lake, NOTIFICATIONS, [told])
+
+    def flapped() -> list[int]:
+        rows = [
+            row
+            for table in own
+            for row in spark.read.format("delta").load(lake.gold(table.name)).collect()
+            if row["date"] == at(later).date()
+        ]
+        return [row["flapped"] for row in rows if row.asDict().get("group") != "other"]
+
+    gold.catch_up()
+    assert flapped() == [0, 0]
+    ends = f"closed_at = '{at(later)}', duration_ms = {later - START}"
+    spark.sql(f"UPDATE delta.`{lake.silver(INCIDENTS.name)}` SET {ends} WHERE incident_id = 'long'")
+    gold.catch_up()
+    assert flapped() == [1, 1]
+    append(spark, lake, INCIDENTS, [_incident("much later", later + 9 * HOUR)])
+    gold.catch_up()
+    assert flapped() == [1, 1]
+
+
+def _incident(name: str, opened: int) -> dict[str, Any]:
+    return _of("opened_at", opened, incident_id=name, worst="ERR", deliveries=0, peak_lag=1)

@@ -13,8 +13,7 @@ from support.few_tables import OF_OFFSETS, STATUS_HOURS, only_silver, only_statu
 from warren.clock import SystemClock
 from warren_archiver.check.backfill import backfill
 from warren_archiver.check.gold_check import check_gold
-from warren_archiver.check.silver_at_rest import silver_at_rest
-from warren_archiver.check.silver_check import check_silver
+from warren_archiver.check.silver_check import check_silver, silver_at_rest
 from warren_archiver.errors import NothingArchived, SilverBeingWritten
 from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS, QUARANTINE

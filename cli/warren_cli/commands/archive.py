@@ -60,7 +60,6 @@ def check(
 
     Exit 1 when a record is missing, twice or invented, or is not archived in time, when a silver
     table is not what the archived events make of it, or a gold one not what silver makes of it.
-    Hours that an earlier Warren noted as whole in gold before it had read them are made again.
     Exit 3 when what was compared is right, and silver could not be within --wait.
     """
     settings = spark_settings(config)

@@ -17,8 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.settings import Settings
 
-from warren_archiver.check.noted_hours import put_right
-from warren_archiver.check.silver_at_rest import LOOK_EVERY
+from warren_archiver.check.silver_check import LOOK_EVERY
 from warren_archiver.check.table_check import TableCheck, compare_rows
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.gold.catalogue import PROGRESS
@@ -32,8 +31,7 @@ from warren_archiver.steps import Tell, told, untold
 def check_gold(
     spark: SparkSession, settings: Settings, clock: Clock, tell: Tell = untold, *, wait: float = 0.0
 ) -> list[TableCheck]:
-    """Every table, by the settings of now; none before gold has taken anything in. Hours that are
-    noted as whole and are not are told, and made again before.
+    """Every table, by the settings of now; none before gold has taken anything in.
 
     What differs because gold is being made is checked again after that, for which a running
     archiver may take `wait` seconds. Raises ArchiveFailed where files that gold was made of have
@@ -42,16 +40,15 @@ def check_gold(
     lake, pause = Lake.at(settings.archiver.path), threading.Event()
     if not exists(spark, lake.gold(PROGRESS.name)):
         return []
-    found = put_right(spark, settings, lake, clock, tell)
     deadline = clock.monotonic() + wait
     while True:
         noted = newest_version(spark, lake.gold(PROGRESS.name))
         checks = _checked(spark, settings, lake, clock, tell)
         if all(each.correct for each in checks) or not _written_since(spark, lake, noted):
-            return [*found, *checks]
+            return checks
         while newest_version(spark, lake.gold(PROGRESS.name)) == noted:  # until it is made
             if clock.monotonic() >= deadline:
-                return [*found, *checks]
+                return checks
             pause.wait(LOOK_EVERY)
 
 
@@ -79,7 +76,7 @@ def _checked(
     try:
         for step in told("gold", STEPS if frames else (), tell, lambda each: each.table.name):
             stored = spark.read.format("delta").load(lake.gold(step.table.name))
-            made = step.make(frames, settings)
+            made = step.made(frames, settings)
             since = _since(step, settings, clock)
             found = compare_rows(
                 step.table, made, stored, since, layer="gold", made_by="row of silver"
@@ -93,7 +90,7 @@ def _checked(
 
 def _since(step: Step, settings: Settings, clock: Clock) -> date | None:
     """The first day that silver has the rows of, and of the day before; None for all."""
-    first = max(first_kept(table, settings.archiver, clock) for table in step.sources)
+    first = max(first_kept(each.table, settings.archiver, clock) for each in step.sources)
     return None if first == date.min else first + timedelta(days=1)
 
 

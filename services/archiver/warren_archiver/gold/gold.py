@@ -17,7 +17,7 @@ from warren.clock import Clock
 from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.gold.catalogue import PROGRESS, TABLES
-from warren_archiver.gold.plan import STEPS, Step
+from warren_archiver.gold.plan import STEPS, Source, Step
 from warren_archiver.gold.snapshot import Snapshot
 from warren_archiver.gold.touched import touched
 from warren_archiver.lake.events import EARLIEST
@@ -73,14 +73,9 @@ class Gold:
         self._clock = clock
         self._tell = tell
 
-    def catch_up(
-        self, again: Collection[date] = (), whole_until: Mapping[str, int] | None = None
-    ) -> dict[str, int]:
-        """Takes in what has changed; how many rows of each table were written.
-
-        `again`: days that are made though nothing has changed there. `whole_until`: up to when
-        tables of silver were taken in, Unix milliseconds, where what was noted of it is wrong.
-        """
+    def catch_up(self, again: Collection[date] = ()) -> dict[str, int]:
+        """Takes in what has changed; how many rows of each table were written. `again`: days that
+        are made though nothing has changed there."""
         archiver, sources = self._settings.archiver, _silver_sources()
         interval = archiver.silver_interval
         pinned = Snapshot.take(self._spark, self._lake, sources, interval, self._clock)
@@ -95,7 +90,7 @@ class Gold:
             for name, version in pinned.versions.items()
         }
         written = self._make_all(pinned, changed)
-        self._note(pinned, changed, noted, whole_until or {})
+        self._note(pinned, changed, noted)
         return written
 
     def _make_all(self, pinned: Snapshot, changed: Mapping[str, frozenset[date]]) -> dict[str, int]:
@@ -113,49 +108,51 @@ class Gold:
         self, pinned: Snapshot, step: Step, changed: Mapping[str, frozenset[date]]
     ) -> list[date]:
         """Days that may have become others, and whose sources are kept in full."""
-        days = {day for table in step.sources for day in changed[table.name]}
-        kept = (first_kept(table, self._settings.archiver, self._clock) for table in step.sources)
+        days: set[date] = set()
+        for source in step.sources:
+            days |= self._reached(pinned, step, source, changed[source.table.name])
+        tables = (source.table for source in step.sources)
+        kept = (first_kept(table, self._settings.archiver, self._clock) for table in tables)
         first = max(kept, default=date.min)
-        if days and step.after is None:
-            days |= self._days_since(pinned, step, min(days))
-        elif step.after:
-            last = _next(max(days | {self._today()}))
-            days |= {
-                day + timedelta(days=number)
-                for day in days
-                for number in range(1, min(step.after, (last - day).days) + 1)
-            }
         return sorted(day for day in days if day >= first)
 
-    def _days_since(self, pinned: Snapshot, step: Step, first: date) -> set[date]:
-        rows = self._read(pinned, step.sources[0]).where(F.col("date") >= F.lit(first))
-        return {row["date"] for row in rows.select("date").distinct().collect()}
+    def _reached(
+        self, pinned: Snapshot, step: Step, source: Source, changed: frozenset[date]
+    ) -> set[date]:
+        if not changed or source.after == 0:
+            return set(changed)
+        if source.after is None:
+            of_day = self._read(pinned, source.table).where(F.col("date").isin(sorted(changed)))
+            groups = of_day.select("cluster", "group").distinct()
+            rows = self._read(pinned, step.sources[0].table)
+            since = rows.where(F.col("date") >= F.lit(min(changed)))
+            same = since.join(groups, groups.columns, "left_semi").select("date").distinct()
+            return {*changed, *(row["date"] for row in same.collect())}
+        last = _next(max(changed | {moment(self._clock).date()}))
+        return {
+            day + timedelta(days=number)
+            for day in changed
+            for number in range(min(source.after, (last - day).days) + 1)
+        }
 
     def _make(self, pinned: Snapshot, step: Step, days: Sequence[date]) -> int:
-        frames = {
-            table.name: self._around(pinned, table, days, step.before) for table in step.sources
-        }
+        frames = {source.table.name: self._around(pinned, source, days) for source in step.sources}
         on = F.col("date").isin(list(days))
-        made = step.make(frames, self._settings).where(on)
+        made = step.made(frames, self._settings).where(on)
         stored = self._stored(step.table).where(on)
         return upsert(self._spark, self._lake.gold(step.table.name), step.table, made, stored)
 
-    def _around(
-        self, pinned: Snapshot, table: Table, days: Sequence[date], before: int | None
-    ) -> DataFrame:
+    def _around(self, pinned: Snapshot, source: Source, days: Sequence[date]) -> DataFrame:
         """Rows of these days and of those before each."""
-        last = _next(max(days))
-        rows = self._read(pinned, table)
+        rows, before = self._read(pinned, source.table), source.before
         if before is None:
-            first = EARLIEST.date()
-            if table.kept is Kept.AS_MINUTES:  # an hour before an incident is asked for
-                first = min(days) - timedelta(days=1)
-            return rows.where(F.col("date").between(first, last))
+            return rows.where(F.col("date") <= _next(max(days)))
         read = {day - timedelta(days=number) for day in days for number in range(before + 1)}
-        return rows.where(F.col("date").isin(sorted(read)))
-
-    def _today(self) -> date:
-        return moment(self._clock).date()
+        near = F.col("date").isin(sorted(read))
+        if source.ended is not None:
+            ended = F.col(source.ended) >= F.lit(min(read))
+            near |= ended & (F.col("date") <= max(read))
+        return rows.where(near)
 
     def _noted(self) -> dict[str, _Noted]:
         rows = self._stored(PROGRESS).select("source", "version", F.unix_millis("until"))
@@ -166,12 +163,11 @@ class Gold:
         pinned: Snapshot,
         changed: Mapping[str, frozenset[date]],
         noted: Mapping[str, _Noted],
-        whole_until: Mapping[str, int],
     ) -> None:
         """After all else."""
         meanwhile, rows = self._noted(), []
         for name, version in pinned.versions.items():
-            before = whole_until.get(name, noted[name].until if name in noted else None)
+            before = noted[name].until if name in noted else None
             own = _Noted(version, pinned.until(name, changed[name], before))
             other = meanwhile.get(name)
             # Where another pass has ended meanwhile, a day has the rows of one of both.
@@ -210,7 +206,7 @@ _GOLD_NAMES = frozenset(table.name for table in TABLES)
 
 def _silver_sources() -> list[Table]:
     """Each once."""
-    sources = {table.name: table for step in STEPS for table in step.sources}
+    sources = {each.table.name: each.table for step in STEPS for each in step.sources}
     return [table for name, table in sources.items() if name not in _GOLD_NAMES]
 
 

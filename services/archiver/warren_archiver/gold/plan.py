@@ -35,78 +35,72 @@ def most_ms(settings: Settings) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """Makes a table of others. A day of theirs changes that day, and as many `after` it; None: all
-    after it. To make a day, as many `before` it are read; None: all."""
+class Source:
+    """A table that another one is made of, day by day."""
 
     table: Table
-    sources: tuple[Table, ...]
-    make: Callable[[Frames, Settings], DataFrame]
     before: int | None = 1
+    """So many days before a day are read to make it; None: all."""
     after: int | None = 1
+    """So many days after one that has changed may change; None: all after it on which there is
+    something of the same groups."""
+    ended: str | None = None
+    """Of days before those, rows are read that ended as late as they, by this column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Makes a table of others: `make` is a pure function of the settings and of their rows, in the
+    order of `sources`."""
+
+    table: Table
+    sources: tuple[Source, ...]
+    make: Callable[..., DataFrame]
+
+    def made(self, frames: Frames, settings: Settings) -> DataFrame:
+        return self.make(settings, *(frames[source.table.name] for source in self.sources))
+
+
+def _objectives(
+    settings: Settings, of_partitions: DataFrame, of_topics: DataFrame, unit: Unit
+) -> DataFrame:
+    one, other = (frame.select("cluster", "group", "topic") for frame in (of_partitions, of_topics))
+    asked = settings.objectives
+    every = one.union(other).distinct()
+    known = [tuple(row) for row in every.collect()] if asked else []
+    limits = limits_of(every.sparkSession, known, asked)
+    return attainment(of_partitions, of_topics, limits, unit)
 
 
 def _steps_of(unit: Unit) -> tuple[Step, ...]:
-    def objectives(frames: Frames, settings: Settings) -> DataFrame:
-        of_partitions = frames[silver.PARTITION_MINUTES.name]
-        of_topics = frames[silver.LATENESS_MINUTES.name]
-        asked = settings.objectives
-        topics = of_partitions.select("cluster", "group", "topic").union(
-            of_topics.select("cluster", "group", "topic")
-        )
-        known = [tuple(row) for row in topics.distinct().collect()] if asked else []
-        limits = limits_of(of_topics.sparkSession, known, asked)
-        return attainment(of_partitions, of_topics, limits, unit)
-
+    of_minutes = Source(silver.PARTITION_MINUTES, 0, 0), Source(silver.LATENESS_MINUTES, 0, 0)
     return (
         Step(
             gold.STATUS[unit],
-            (silver.EVALUATIONS,),
-            lambda frames, settings: status(
-                frames[silver.EVALUATIONS.name], unit, most_ms(settings)
-            ),
+            (Source(silver.EVALUATIONS),),
+            lambda settings, rows: status(rows, unit, most_ms(settings)),
         ),
-        Step(
-            gold.RATE[unit],
-            (silver.GROUP_MINUTES,),
-            lambda frames, _: rates(frames[silver.GROUP_MINUTES.name], unit),
-        ),
-        Step(
-            gold.LATENESS[unit],
-            (silver.LATENESS_MINUTES,),
-            lambda frames, _: lateness(frames[silver.LATENESS_MINUTES.name], unit),
-            0,
-            0,
-        ),
+        Step(gold.RATE[unit], (Source(silver.GROUP_MINUTES),), lambda _, rows: rates(rows, unit)),
+        Step(gold.LATENESS[unit], of_minutes[1:], lambda _, rows: lateness(rows, unit)),
         Step(
             gold.INCIDENT[unit],
-            (silver.INCIDENTS, silver.GROUP_MINUTES),
-            lambda frames, _: incidents(
-                frames[silver.INCIDENTS.name], frames[silver.GROUP_MINUTES.name], unit
-            ),
-            before=None,
-            after=None,
+            (Source(silver.INCIDENTS, 1, None, "closed_at"), Source(silver.GROUP_MINUTES)),
+            lambda _, found, minutes: incidents(found, minutes, unit),
         ),
         Step(
             gold.ALERT[unit],
-            (silver.NOTIFICATIONS, silver.INCIDENTS),
-            lambda frames, _: alerts(
-                frames[silver.NOTIFICATIONS.name], frames[silver.INCIDENTS.name], unit
-            ),
-            before=None,
-            after=None,
+            (Source(silver.NOTIFICATIONS, 0, 0), Source(silver.INCIDENTS, None, None)),
+            lambda _, attempts, about: alerts(attempts, about, unit),
         ),
         Step(
             gold.MEMBERSHIP[unit],
-            (silver.MEMBERSHIP_CHANGES,),
-            lambda frames, _: memberships(frames[silver.MEMBERSHIP_CHANGES.name], unit),
+            (Source(silver.MEMBERSHIP_CHANGES),),
+            lambda _, rows: memberships(rows, unit),
         ),
         Step(
             gold.OBJECTIVE[unit],
-            (silver.PARTITION_MINUTES, silver.LATENESS_MINUTES),
-            objectives,
-            0,
-            0,
+            of_minutes,
+            lambda settings, one, other: _objectives(settings, one, other, unit),
         ),
     )
 
@@ -116,19 +110,16 @@ STEPS: tuple[Step, ...] = (
     *_steps_of(Unit.DAY),
     Step(
         gold.ERROR_BUDGETS,
-        (gold.OBJECTIVE[Unit.DAY],),
-        lambda frames, _: error_budgets(frames[gold.OBJECTIVE[Unit.DAY].name]),
-        BUDGET_DAYS - 1,
-        BUDGET_DAYS - 1,
+        (Source(gold.OBJECTIVE[Unit.DAY], BUDGET_DAYS - 1, BUDGET_DAYS - 1),),
+        lambda _, days: error_budgets(days),
     ),
     Step(
         gold.CAPACITY,
-        (gold.RATE[Unit.DAY], gold.LATENESS[Unit.HOUR]),
-        lambda frames, _: capacity(
-            frames[gold.RATE[Unit.DAY].name], frames[gold.LATENESS[Unit.HOUR].name]
+        (
+            Source(gold.RATE[Unit.DAY], CAPACITY_DAYS - 1, CAPACITY_DAYS - 1),
+            Source(gold.LATENESS[Unit.HOUR], 0, 0),
         ),
-        CAPACITY_DAYS - 1,
-        CAPACITY_DAYS - 1,
+        lambda _, days, hours: capacity(days, hours),
     ),
 )
 """In order: what is made of gold comes after that."""
@@ -139,5 +130,5 @@ def whole(frames: Frames, settings: Settings) -> dict[str, DataFrame]:
     the tables of silver."""
     made = dict(frames)
     for step in STEPS:
-        made[step.table.name] = step.make(made, settings)
+        made[step.table.name] = step.made(made, settings)
     return {step.table.name: made[step.table.name] for step in STEPS}
