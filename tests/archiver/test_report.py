@@ -36,9 +36,8 @@ from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
 from warren_archiver.report import export, page, statuses
 from warren_archiver.report.group_report import Report
-from warren_archiver.report.hours import Split
 from warren_archiver.report.make import SETTLE_MS, SILENT_MS, report
-from warren_archiver.report.period import Period
+from warren_archiver.report.period import Period, Split
 
 MAX_GAP = 3 * HEARTBEAT * 1000
 AFTERWARDS = ManualClock(END + 5 * MINUTE)

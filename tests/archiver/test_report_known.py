@@ -26,7 +26,7 @@ from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import GroupReport, Report
 from warren_archiver.report.make import SETTLE_MS, report
 from warren_archiver.report.period import Period
-from warren_archiver.report.words import summary
+from warren_archiver.report.summary import summary
 
 ENDS = START + 6 * HOUR + 45 * MINUTE
 """Of the newest evaluation that is archived."""
@@ -179,16 +179,15 @@ def test_a_figure_beyond_what_is_known_is_unknown(tmp_path: Path) -> None:
     losing = _group(made)
     assert (losing.lost_records, losing.late_max_ms, losing.late_p95_ms) == (None, None, None)
     assert (losing.rebalances, losing.idle_members) == (None, None)
-    only = (
-        "Lateness and losses are known up to 2026-11-21 06:34:50 UTC only: freshness measured "
-        "nothing later, or it is not in silver yet."
-    )
-    assert only in summary(made)
+    assert summary(made)[2].sentences == [
+        "An incident of losing says: 64 records are gone.",
+        "It is not known whether records were lost.",
+    ]
     (row,) = [line for line in _text(made).splitlines() if " losing " in line and "210" in line]
     assert row.split().count(table.UNKNOWN) == 2, "late and lost"
     shown = BeautifulSoup(page.render(made), "html.parser")
     why = "known up to 2026-11-21 06:34:50 UTC: freshness measured nothing later"
-    titles = [str(cell.get("title")) for cell in shown.select("span.none")]
+    titles = [str(cell.get("title")) for cell in shown.select("span.soft")]
     assert sum(title.startswith(why) for title in titles) == 4
     export.write_csv(made, tmp_path)
     with (tmp_path / "groups.csv").open(newline="") as file:

@@ -158,6 +158,11 @@ class LakeTables:
             raise LakeUnreadable(f"{self._root}/{table}: {_in_a_line(problem)}") from problem
 
 
+def typed(**names: str) -> dict[str, str]:
+    """Columns by their types: `typed(VARCHAR="cluster group", BIGINT="position")`."""
+    return {name: kind for kind, listed in names.items() for name in listed.split()}
+
+
 def text(value: str) -> str:
     """As a literal of SQL."""
     return "'" + value.replace("'", "''") + "'"

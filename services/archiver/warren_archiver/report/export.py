@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ from warren_archiver.report.group_report import (
     Report,
 )
 
-_NESTED = ("lag_over_time",)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_OUTLOOK = {each.name: None for each in dataclasses.fields(Outlook)}
+_KINDS = {"groups": GroupReport, "incidents": Incident, "budgets": Budget}
+Column = tuple[str, Callable[[Any], Any]]
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
@@ -30,78 +31,58 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     A text that a spreadsheet would take for a formula has an apostrophe before it (OWASP, "CSV
     injection"): anybody who may join a group chooses its name.
     """
-    return _write(report, folder, _as_text)
+    return [_write(report, folder, name, _as_text) for name in _KINDS]
+
+
+def write_parquet(report: Report, folder: Path) -> list[Path]:
+    """The same as Parquet. Raises OSError."""
+    return [_as_parquet(_write(report, folder, name, lambda value: value)) for name in _KINDS]
 
 
 def _as_text(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def _write(report: Report, folder: Path, shown: Callable[[Any], Any]) -> list[Path]:
-    written = []
-    for name, rows in _tables(report).items():
-        file = folder / f"{name}.csv"
-        with file.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(rows[0] if rows else _names(name))
-            writer.writerows([map(shown, row.values()) for row in rows])
-        written.append(file)
-    return written
+def _write(report: Report, folder: Path, name: str, shown: Callable[[Any], Any]) -> Path:
+    columns = list(_columns(_KINDS[name]))
+    rows: Iterable[Any] = getattr(report, name)
+    file = folder / f"{name}.csv"
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([column for column, _ in columns])
+        writer.writerows([shown(of(row)) for _, of in columns] for row in rows)
+    return file
 
 
-def write_parquet(report: Report, folder: Path) -> list[Path]:
-    """The same as Parquet. Raises OSError."""
-    written = []
+def _as_parquet(source: Path) -> Path:
+    file = source.with_suffix(".parquet")
     with duckdb.connect() as database:
-        for source in _write(report, folder, lambda value: value):
-            file = source.with_suffix(".parquet")
-            target = str(file).replace("'", "''")
-            # Told what it is: it would guess otherwise.
-            found = database.read_csv(
-                str(source), header=True, sep=",", quotechar='"', escapechar='"'
-            )
-            found.create_view("rows", replace=True)
-            try:
-                database.execute(f"COPY rows TO '{target}' (FORMAT parquet, COMPRESSION zstd)")
-            except duckdb.IOException as problem:
-                raise OSError(str(problem)) from problem
-            source.unlink()
-            written.append(file)
-    return written
+        # Told what it is: it would guess otherwise.
+        rows = database.read_csv(str(source), header=True, sep=",", quotechar='"', escapechar='"')
+        try:
+            rows.write_parquet(str(file), compression="zstd")
+        except duckdb.IOException as problem:
+            raise OSError(str(problem)) from problem
+    source.unlink()
+    return file
 
 
-def _names(table: str) -> list[str]:
-    """Columns of a table that has no rows."""
-    kind = {"groups": GroupReport, "incidents": Incident, "budgets": Budget}[table]
-    nothing = dict.fromkeys(each.name for each in dataclasses.fields(kind))
-    if "held_ms" in nothing:
-        nothing["held_ms"] = dict.fromkeys(STATUSES)
-    return list(_columns(nothing))
+def _columns(kind: type[Any]) -> Iterator[Column]:
+    """Of a dataclass's fields, those of others in it beside its own."""
+    for name in (each.name for each in fields(kind)):
+        if name == "held_ms":
+            yield from ((f"held_ms_{each.lower()}", _held(each)) for each in STATUSES)
+        elif name == "outlook":
+            yield from ((f"outlook_{each.name}", _ahead(each.name)) for each in fields(Outlook))
+        elif name == "also":
+            yield name, lambda row: "; ".join(each.sentence for each in row.also)
+        elif name != "lag_over_time":
+            yield name, attrgetter(name)
 
 
-def _tables(report: Report) -> dict[str, list[dict[str, Any]]]:
-    return {
-        "groups": [_flat(group) for group in report.groups],
-        "incidents": [_flat(each) for each in report.incidents],
-        "budgets": [_flat(each) for each in report.budgets],
-    }
+def _held(status: str) -> Callable[[Any], Any]:
+    return lambda group: group.held_ms[status]
 
 
-def _flat(found: Any) -> dict[str, Any]:
-    """A dataclass's fields, those of others in it beside its own."""
-    return _columns(dataclasses.asdict(found))
-
-
-def _columns(fields: Mapping[str, Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    for name, value in fields.items():
-        if name in _NESTED:
-            continue
-        inner = _OUTLOOK if name == "outlook" and value is None else value
-        if name == "also":
-            row[name] = "; ".join(each["sentence"] for each in value or ())
-        elif isinstance(inner, dict):
-            row |= {f"{name}_{own.lower()}": each for own, each in inner.items()}
-        else:
-            row[name] = value
-    return row
+def _ahead(name: str) -> Callable[[Any], Any]:
+    return lambda group: getattr(group.outlook, name, None)

@@ -4,93 +4,72 @@ from __future__ import annotations
 
 from typing import Any
 
-from warren.history.lake_tables import LakeTables
+from warren.history.lake_tables import LakeTables, typed
 
-from warren_archiver.gold.conventions import GROWTH
-from warren_archiver.report.group_report import Budget, Outlook
-from warren_archiver.report.hours import Split
-from warren_archiver.report.period import Period
+from warren_archiver.report.group_report import Budget, Key, Outlook
+from warren_archiver.report.lag_sketch import SKETCH, of_sketch, percentiles
+from warren_archiver.report.period import DAY_MS, Period, Split
 
-Key = tuple[str, str]
-"""Cluster and group."""
-_WHO = {"cluster": "VARCHAR", "group": "VARCHAR"}
-_MOVES = {"produced": "BIGINT", "consumed": "BIGINT"}
-_LATE = {"late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT", "lost_records": "BIGINT"}
-_MINUTE_MS, _DAY_MS = 60_000, 86_400_000
+_WHO = typed(VARCHAR="cluster group")
+_LATE = typed(BIGINT="late_max_ms time_to_loss_ms lost_records")
+_OUTLOOK = typed(
+    DOUBLE="capacity level slope crosses_in_days days_until_loss",
+    DATE="crosses_on earliest_on latest_on",
+)
+_MINUTE_MS = 60_000
 
 
 def rates(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
     """Records a second, produced and consumed, of the minutes in which that is known."""
-    known = {"minutes": "BIGINT", "produced_minutes": "BIGINT", "consumed_minutes": "BIGINT"}
-    of_hours = _WHO | {"hour": "TIMESTAMPTZ"} | known | _MOVES
-    tables.view("rate_hours", "gold/rate_hours", _days(parts.hours), of_hours)
-    of_minutes = _WHO | {"minute": "TIMESTAMPTZ"} | _MOVES
+    moves = _WHO | typed(BIGINT="produced consumed")
+    known = typed(TIMESTAMPTZ="hour", BIGINT="minutes produced_minutes consumed_minutes")
+    tables.view("rate_hours", "gold/rate_hours", _days(parts.hours), moves | known)
     days = _rest_days(parts, _MINUTE_MS)  # is there a later one?
-    tables.view("rate_minutes", "silver/group_minutes", days, of_minutes)
-    return _by_group(tables.rows(_RATES, _bounds(parts)))
+    tables.view("rate_minutes", "silver/group_minutes", days, moves | typed(TIMESTAMPTZ="minute"))
+    return _by_group(tables.rows(_RATES, parts.bounds))
 
 
 def lateness(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
     """How late groups were, as the freshness service measured it."""
-    sketch = {"late_sketch": "STRUCT(bucket INTEGER, count BIGINT)[]"}
-    of_hours = _WHO | {"hour": "TIMESTAMPTZ"} | _LATE | sketch
+    of_hours = _WHO | _LATE | {"hour": "TIMESTAMPTZ", "late_sketch": SKETCH}
     tables.view("late_hours", "gold/lateness_hours", _days(parts.hours), of_hours)
-    of_minutes = _WHO | {"minute": "TIMESTAMPTZ", "topic": "VARCHAR", "late_ms": "BIGINT"} | _LATE
+    of_minutes = _WHO | _LATE | typed(TIMESTAMPTZ="minute", VARCHAR="topic", BIGINT="late_ms")
     tables.view("late_minutes", "silver/lateness_minutes", _rest_days(parts), of_minutes)
-    return _by_group(tables.rows(_LATENESS, _bounds(parts) | {"growth": GROWTH}))
+    return _by_group(tables.rows(_LATENESS, parts.bounds))
 
 
 def memberships(tables: LakeTables, period: Period) -> dict[Key, dict[str, Any]]:
-    columns = _WHO | {
-        "at": "TIMESTAMPTZ",
-        "deleted": "BOOLEAN",
-        "previous_state": "VARCHAR",
-        "generation": "BIGINT",
-        "position": "BIGINT",
-        "joined": "VARCHAR[]",
-        "left": "VARCHAR[]",
-        "idle_members": "BIGINT",
-    }
-    days = period.widened(_DAY_MS).days  # of which generation it was before
+    """Rebalances, and members without a partition."""
+    columns = _WHO | typed(
+        TIMESTAMPTZ="at",
+        BOOLEAN="deleted",
+        VARCHAR="previous_state",
+        BIGINT="generation position idle_members",
+    )
+    columns |= {"joined": "VARCHAR[]", "left": "VARCHAR[]"}
+    days = period.widened(DAY_MS).days  # of which generation it was before
     tables.view("members", "silver/membership_changes", days, columns)
-    return _by_group(tables.rows(_MEMBERSHIPS, _within(period)))
+    bounds = {"start": period.start_ms, "end": period.end_ms}
+    return _by_group(tables.rows(_MEMBERSHIPS, bounds))
 
 
 def outlooks(tables: LakeTables, period: Period) -> dict[Key, Outlook]:
     """As of the period's last day, or the newest one before that is known."""
-    names = {
-        "capacity": "DOUBLE",
-        "level": "DOUBLE",
-        "slope": "DOUBLE",
-        "crosses_on": "DATE",
-        "earliest_on": "DATE",
-        "latest_on": "DATE",
-        "crosses_in_days": "DOUBLE",
-        "days_until_loss": "DOUBLE",
-    }
-    columns = _WHO | {"day": "TIMESTAMPTZ"} | names
-    tables.view("capacity", "gold/capacity", period.widened(_DAY_MS).days, columns)
+    columns = _WHO | _OUTLOOK | typed(TIMESTAMPTZ="day")
+    tables.view("capacity", "gold/capacity", period.widened(DAY_MS).days, columns)
     found = tables.rows(
         'SELECT * EXCLUDE ("day") FROM capacity '
         'QUALIFY row_number() OVER (PARTITION BY cluster, "group" ORDER BY "day" DESC) = 1'
     )
-    return {
-        (row["cluster"], row["group"]): Outlook(**{name: row[name] for name in names})
-        for row in found
-    }
+    return {key: Outlook(**row) for key, row in _by_group(found).items()}
 
 
 def budgets(tables: LakeTables, period: Period) -> list[Budget]:
     """Those of which least is left come first."""
-    columns = _WHO | {
-        "objective": "VARCHAR",
-        "limit": "VARCHAR",
-        "day": "TIMESTAMPTZ",
-        "target": "DOUBLE",
-        "attainment_30d": "DOUBLE",
-        "budget_left": "DOUBLE",
-    }
-    tables.view("budgets", "gold/error_budgets", period.widened(_DAY_MS).days, columns)
+    columns = _WHO | typed(
+        VARCHAR="objective limit", TIMESTAMPTZ="day", DOUBLE="target attainment_30d budget_left"
+    )
+    tables.view("budgets", "gold/error_budgets", period.widened(DAY_MS).days, columns)
     return [Budget(**row) for row in tables.rows(_BUDGETS)]
 
 
@@ -100,14 +79,6 @@ def _days(hours: Period) -> list[Any]:
 
 def _rest_days(parts: Split, after_ms: int = 0) -> list[Any]:
     return sorted({day for each in parts.rest for day in each.widened(0, after_ms).days})
-
-
-def _within(period: Period) -> dict[str, int]:
-    return {"start": period.start_ms, "end": period.end_ms}
-
-
-def _bounds(parts: Split) -> dict[str, Any]:
-    return {"hours_start": parts.hours.start_ms, "hours_end": parts.hours.end_ms}
 
 
 def _by_group(rows: list[dict[str, Any]]) -> dict[Key, dict[str, Any]]:
@@ -142,23 +113,11 @@ WITH of_minute AS (
   SELECT cluster, "group", late_max_ms, time_to_loss_ms, lost_records FROM late_hours
   WHERE {_IN_HOURS}
 ), sizes AS (
-  SELECT cluster, "group", late_ms::DOUBLE AS late, count(*) AS number FROM of_minute
+  SELECT cluster, "group", late_ms::DOUBLE AS size, count(*) AS number FROM of_minute
   WHERE late_ms IS NOT NULL GROUP BY ALL
   UNION ALL
-  SELECT cluster, "group", CASE WHEN entry.bucket = 0 THEN 0
-    ELSE 2 * pow($growth, entry.bucket) / ($growth + 1) END, sum(entry.count)
-  FROM (SELECT cluster, "group", unnest(late_sketch) AS entry FROM late_hours WHERE {_IN_HOURS})
-  GROUP BY cluster, "group", entry.bucket
-), ranked AS (
-  SELECT cluster, "group", late, sum(number) OVER in_order AS rank,
-    sum(number) OVER of_group AS total
-  FROM sizes WINDOW of_group AS (PARTITION BY cluster, "group"),
-    in_order AS (PARTITION BY cluster, "group" ORDER BY late)
-), percentiles AS (
-  SELECT cluster, "group",
-    try_cast(round(min(late) FILTER (rank >= ceil(0.95 * total))) AS BIGINT) AS late_p95_ms
-  FROM ranked GROUP BY ALL
-)
+  {of_sketch("late_sketch", f"late_hours WHERE {_IN_HOURS}")}
+), {percentiles(late_p95_ms=0.95)}
 SELECT cluster, "group", least(late_p95_ms, max(late_max_ms)) AS late_p95_ms,
   max(late_max_ms) AS late_max_ms,
   min(time_to_loss_ms) AS time_to_loss_ms,

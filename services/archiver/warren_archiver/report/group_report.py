@@ -10,14 +10,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
+
+from warren.words import visible
 
 from warren_archiver.report.period import Period
 
+Key = tuple[str, str]
+"""Cluster and group."""
 SOON_DAYS = 90
 """Days ahead, by the trend of capacity, that are told of."""
+LOSS_SOON_DAYS = 7
+"""Days until loss, by the trend, below which somebody should act."""
+LOST = "records_lost"
+"""The name of a cause."""
 STATUSES = ("OK", "WARN", "ERR", "NOTFOUND")
 
 
@@ -57,8 +66,19 @@ class Incident:
     said_ms: int | None = None
 
     @property
+    def key(self) -> Key:
+        return self.cluster, self.group
+
+    @property
     def length_ms(self) -> int | None:
         return None if self.closed_ms is None else self.closed_ms - self.opened_ms
+
+    @property
+    def loss(self) -> str | None:
+        """What it says of records that are lost, whether they are its cause or followed from it."""
+        if self.cause == LOST:
+            return self.sentence
+        return next((each.sentence for each in self.also if each.name == LOST), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +120,9 @@ class GroupReport:
     """By status; statuses that did not occur have 0."""
     unknown_ms: int
     evaluations: int
-    lag_p50: int
-    lag_p95: int
+    lag_p50: int | None
+    """None: beyond all numbers."""
+    lag_p95: int | None
     lag_max: int
     produce_rate: float | None = None
     consume_rate: float | None = None
@@ -119,10 +140,23 @@ class GroupReport:
     """Beginning of a step, greatest lag in it."""
 
     @property
+    def key(self) -> Key:
+        return self.cluster, self.group
+
+    @property
+    def in_trouble_ms(self) -> int:
+        return self.held_ms["ERR"] + self.held_ms["WARN"]
+
+    @property
     def crosses_soon(self) -> bool:
         """Whether, by its trend, more will be produced than it can consume."""
         days = None if self.outlook is None else self.outlook.crosses_in_days
         return days is not None and days <= SOON_DAYS
+
+    @property
+    def loses_soon(self) -> bool:
+        days = None if self.outlook is None else self.outlook.days_until_loss
+        return days is not None and days <= LOSS_SOON_DAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +170,7 @@ class Stamp:
     """Why nothing is known of what is left of the period; None: nothing is left."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """All groups that were judged in the period, the most troubled first."""
 
@@ -151,6 +185,29 @@ class Report:
     incidents: list[Incident] = field(default_factory=list)
     budgets: list[Budget] = field(default_factory=list)
     known: list[Stamp] = field(default_factory=list)
+    step_ms: int = 60_000
+    """Of `lag_over_time`."""
+
+    @cached_property
+    def incidents_by_group(self) -> Mapping[Key, list[Incident]]:
+        """Of groups that have some, in the order of `groups`; then of those not judged any more."""
+        found: dict[Key, list[Incident]] = {each.key: [] for each in self.groups}
+        for each in self.incidents:
+            found.setdefault(each.key, []).append(each)
+        return {key: those for key, those in found.items() if those}
+
+    def still_open(self, key: Key) -> list[Incident]:
+        return [each for each in self.incidents_by_group.get(key, []) if each.closed_ms is None]
+
+    @cached_property
+    def _clusters(self) -> set[str]:
+        judged = {each.cluster for each in self.groups}
+        return judged | {each.cluster for each in self.incidents}
+
+    def name(self, key: Key) -> str:
+        """A group's name, with its cluster's where there are several."""
+        cluster, group = key
+        return visible(group if len(self._clusters) < 2 else f"{group} ({cluster})")
 
     def stamp(self, kind: str) -> Stamp | None:
         """None: a report that does not say."""

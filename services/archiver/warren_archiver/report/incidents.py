@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from warren.history.lake_tables import LakeTables, moment, text
+from warren.history.lake_tables import LakeTables, moment, text, typed
 
 from warren_archiver.gold.conventions import AGAIN_MS
 from warren_archiver.report.group_report import Consequence, Incident
@@ -21,30 +21,16 @@ CHANGES_READ = timedelta(days=30)
 _APPENDED_MS = 60_000
 """How much later than it is dated an evaluation may be appended, to be read for its cause."""
 _ALSO = 'STRUCT("name" VARCHAR, sentence VARCHAR, "action" VARCHAR)[]'
-_INCIDENT = {
-    "cluster": "VARCHAR",
-    "group": "VARCHAR",
-    "incident_id": "VARCHAR",
-    "opened_at": "TIMESTAMPTZ",
-    "closed_at": "TIMESTAMPTZ",
-    "told_at": "TIMESTAMPTZ",
-    "worst": "VARCHAR",
-    "reason": "VARCHAR",
-    "cause": "VARCHAR",
-    "peak_lag": "BIGINT",
-}
-_CHANGE = {
-    "incident_id": "VARCHAR",
-    "from": "TIMESTAMPTZ",
-    "status": "VARCHAR",
-    "reason": "VARCHAR",
-    "cause": "VARCHAR",
-    "cause_sentence": "VARCHAR",
-    "action": "VARCHAR",
-    "also": _ALSO,
-    "explanation": "VARCHAR",
-    "total_lag": "BIGINT",
-}
+_INCIDENT = typed(
+    VARCHAR="cluster group incident_id worst reason cause",
+    TIMESTAMPTZ="opened_at closed_at told_at",
+    BIGINT="peak_lag",
+)
+_CHANGE = typed(
+    VARCHAR="incident_id status reason cause cause_sentence action explanation",
+    TIMESTAMPTZ="from",
+    BIGINT="total_lag",
+) | {"also": _ALSO}
 
 
 def incidents(

@@ -6,26 +6,16 @@ come with silver, in minutes; what looks ahead comes with gold.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
-from typing import Literal, get_args
 
-from warren.history.lake_tables import LakeTables
+from warren.history.lake_tables import LakeTables, typed
+from warren.words import utc
 
-from warren_archiver.report.group_report import Stamp
+from warren_archiver.report.group_report import Report, Stamp
 from warren_archiver.report.period import Period
+from warren_archiver.report.summary import listed
 
-Kind = Literal[
-    "evaluations",
-    "status_changes",
-    "notifications",
-    "rates",
-    "lateness",
-    "losses",
-    "members",
-    "capacity",
-    "error_budgets",
-]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 STEP_MS = 60_000
 """Tables of minutes cannot say more precisely that nothing happened."""
 _NOT_ARCHIVED = "later ones are not archived yet"
@@ -37,26 +27,21 @@ _NOT_IN_GOLD = "gold is not made of later data yet"
 class Known:
     """Stamps of a report's period."""
 
-    def __init__(self, period: Period, until: Mapping[Kind, int | None]) -> None:
-        self._period = period
-        self._until = until
-
-    @property
-    def stamps(self) -> list[Stamp]:
-        return [
-            Stamp(kind, self._until[kind], None if self._is_whole(kind) else _WHY[kind])
-            for kind in KINDS
+    def __init__(self, period: Period, until: Mapping[str, tuple[int | None, str]]) -> None:
+        """`until`: by kind, and why nothing later is known."""
+        self.stamps = [
+            Stamp(kind, at, None if at is not None and at >= period.end_ms else why)
+            for kind, (at, why) in until.items()
         ]
+        self._over = {
+            each.kind
+            for each in self.stamps
+            if each.until_ms is not None and each.until_ms > period.end_ms - STEP_MS
+        }
 
-    def _is_whole(self, kind: Kind) -> bool:
-        until = self._until[kind]
-        return until is not None and until >= self._period.end_ms
-
-    def counted(self, kind: Kind, found: int | None) -> int | None:
+    def counted(self, kind: str, found: int | None) -> int | None:
         """A count that others may still add to: none so far is unknown, and never 0."""
-        until = self._until[kind]
-        is_over = until is not None and until > self._period.end_ms - STEP_MS
-        return found if found or is_over else None
+        return found if found or kind in self._over else None
 
 
 def find(
@@ -75,20 +60,20 @@ def find(
     rates = _of_minutes(tables, period, gold_until, "group_minutes", "minute")
     late = _of_minutes(tables, period, gold_until, "lateness_minutes", '"at"')
     in_silver = max((each for each in (rates, late) if each is not None), default=None)
-    has_members = tables.exists("silver/membership_changes")
+    members = in_silver if tables.exists("silver/membership_changes") else None
     gold = None if whole_until is None else min(whole_until, period.end_ms)
     return Known(
         period,
         {
-            "evaluations": archived_ms,
-            "status_changes": archived_ms,
-            "notifications": archived_ms,
-            "rates": rates,
-            "lateness": late,
-            "losses": late,
-            "members": in_silver if has_members else None,
-            "capacity": gold,
-            "error_budgets": gold,
+            "evaluations": (archived_ms, _NOT_ARCHIVED),
+            "status_changes": (archived_ms, _NOT_ARCHIVED),
+            "notifications": (archived_ms, _NOT_ARCHIVED),
+            "rates": (rates, _NOT_OBSERVED),
+            "lateness": (late, _NOT_MEASURED),
+            "losses": (late, _NOT_MEASURED),
+            "members": (members, _NOT_OBSERVED),
+            "capacity": (gold, _NOT_IN_GOLD),
+            "error_budgets": (gold, _NOT_IN_GOLD),
         },
     )
 
@@ -100,10 +85,8 @@ def _of_minutes(
     in_gold = gold_until.get(name)
     if in_gold is not None and in_gold >= period.end_ms:
         return period.end_ms
-    last, columns = (
-        period.widened(0, STEP_MS).days[-1],
-        {"minute": "TIMESTAMPTZ", "at": "TIMESTAMPTZ"},
-    )
+    last = period.widened(0, STEP_MS).days[-1]
+    columns = typed(TIMESTAMPTZ="minute at")
     for day in tables.days(f"silver/{name}"):
         if day > last:
             continue
@@ -119,14 +102,23 @@ def _of_minutes(
     return in_gold
 
 
-_WHY: Mapping[Kind, str] = {
-    "evaluations": _NOT_ARCHIVED,
-    "status_changes": _NOT_ARCHIVED,
-    "notifications": _NOT_ARCHIVED,
-    "rates": _NOT_OBSERVED,
-    "lateness": _NOT_MEASURED,
-    "losses": _NOT_MEASURED,
-    "members": _NOT_OBSERVED,
-    "capacity": _NOT_IN_GOLD,
-    "error_budgets": _NOT_IN_GOLD,
-}
+def known_up_to(report: Report) -> str:
+    """How far each kind of data is known, the furthest first; empty where all is."""
+    if report.is_closed and not any(each.why for each in report.known):
+        return ""
+    kinds: dict[int, list[str]] = defaultdict(list)
+    for each in report.known:
+        kinds[-1 if each.until_ms is None else each.until_ms].append(each.kind.replace("_", " "))
+    return "; ".join(
+        f"{listed(kinds[at])} {'not at all' if at < 0 else f'up to {utc(at)}'}"
+        for at in sorted(kinds, reverse=True)
+    )
+
+
+def unknown(report: Report, kind: str) -> str:
+    """Why a figure of this kind is not there."""
+    stamp = report.stamp(kind)
+    if stamp is None or stamp.why is None:
+        return "not known of this group"
+    until = "" if stamp.until_ms is None else f" up to {utc(stamp.until_ms)}"
+    return f"known{until}: {stamp.why}" if until else f"not known: {stamp.why}"

@@ -9,22 +9,21 @@ from typing import Any
 from warren.clock import Clock
 from warren.contracts.topics import LAG, LAG_STATUS, NOTIFICATIONS
 from warren.errors import SettingsError
-from warren.history.lake_tables import LakeTables
+from warren.history.lake_tables import LakeTables, typed
 from warren.patterns import searcher
 from warren.settings import Settings
 
 from warren_archiver.errors import NothingArchived
 from warren_archiver.gold.conventions import ERROR, GAP_HEARTBEATS
 from warren_archiver.report import facts, incidents, known, statuses
-from warren_archiver.report.group_report import GroupReport, Report, trouble
-from warren_archiver.report.hours import HOUR_MS, Split, split
-from warren_archiver.report.period import Period
+from warren_archiver.report.group_report import STATUSES, GroupReport, Key, Report, trouble
+from warren_archiver.report.period import HOUR_MS, Period, Split, split
 
 SETTLE_MS = 5_000
 """The default period ends this much before the newest record, as evaluations of that time that
 another evaluator publishes a little later may not be archived yet."""
 MOST_STEPS = 300
-COUNTS: Mapping[str, known.Kind] = {
+COUNTS: Mapping[str, str] = {
     "lost_records": "losses",
     "rebalances": "members",
     "idle_members": "members",
@@ -92,6 +91,7 @@ def report(
         lasting,
         [each for each in budgets if matches(each.group)],
         stamps.stamps,
+        step_ms(period, parts),
     )
 
 
@@ -106,9 +106,8 @@ def _matcher(expression: str | None) -> Any:
 
 def _gold_until(tables: LakeTables) -> dict[str, int]:
     """Up to when gold has the rows of each table of silver that has an end."""
-    tables.view(
-        "progress", "gold/gold_progress", None, {"source": "VARCHAR", "until": "TIMESTAMPTZ"}
-    )
+    columns = typed(VARCHAR="source", TIMESTAMPTZ="until")
+    tables.view("progress", "gold/gold_progress", None, columns)
     rows = tables.rows(
         "SELECT source, epoch_ms(until) AS until FROM progress WHERE until IS NOT NULL"
     )
@@ -129,19 +128,13 @@ def _groups(
     late = facts.lateness(tables, parts)
     members = facts.memberships(tables, period)
     outlooks = facts.outlooks(tables, period)
-    lags: dict[facts.Key, list[tuple[int, int]]] = defaultdict(list)
+    lags: dict[Key, list[tuple[int, int]]] = defaultdict(list)
     for row in statuses.lag_over_time(tables, parts, step_ms(period, parts)):
         lags[row["cluster"], row["group"]].append((row["at"], row["lag"]))
     made = []
     for row in statuses.figures(tables, parts, period):
         key = row["cluster"], row["group"]
-        held = {
-            "OK": row["ok"],
-            "WARN": row["warn"],
-            "ERR": row["err"],
-            "NOTFOUND": row["notfound"],
-        }
-        held = {name: ms or 0 for name, ms in held.items()}
+        held = {name: row[name.lower()] or 0 for name in STATUSES}
         more = rates.get(key, {}) | late.get(key, {}) | {"rebalances": 0} | members.get(key, {})
         counts = {name: stamps.counted(kind, more.get(name)) for name, kind in COUNTS.items()}
         made.append(

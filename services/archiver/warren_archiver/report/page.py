@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-from warren.report_files import group_anchor
-from warren.words import duration, grouped, rate, utc, visible
+from collections.abc import Mapping
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from warren.report_files import group_anchor
+from warren.words import counted, duration, grouped, rate, utc, visible
+
+from warren_archiver.gold.conventions import AGAIN_MS, SHORT_MS
 from warren_archiver.report import plots
 from warren_archiver.report.advice import advice
-from warren_archiver.report.group_report import GroupReport, Report
+from warren_archiver.report.group_report import GroupReport, Incident, Report
+from warren_archiver.report.known import known_up_to, unknown
+from warren_archiver.report.summary import summary
 from warren_archiver.report.table import SHOWN, other_ms
-from warren_archiver.report.words import known_up_to, summary, unknown
 
-MOST_PLOTS = 6
 MOST_INCIDENTS = 50
 
 
@@ -26,46 +28,47 @@ def render(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"visible": visible, "duration": duration, "rate": rate}
-    length = report.period.length_ms
-    # What Vega has escaped itself.
-    lags = [(group, Markup(plots.lag(report, group))) for group in _plotted(report)]
+    environment.filters |= {"visible": visible, "duration": duration, "rate": rate, "utc": utc}
+    environment.filters |= {"grouped": grouped, "counted": counted}
     return environment.get_template("report.html").render(
         report=report,
         summary=summary(report),
         advice=advice(report),
         known=known_up_to(report),
-        unknown=lambda kind: unknown(report, kind),
-        timeline=Markup(plots.timeline(report)),
-        lags=lags,
+        unknown=unknown,
+        ticks=plots.ticks(report.period),
+        timeline=plots.timeline(report),
+        lags=plots.lags(report),
         incidents=_longest(report),
-        most_groups=plots.MOST_GROUPS,
-        shown=SHOWN,
-        grouped=grouped,
-        utc=utc,
-        duration=duration,
-        other_ms=other_ms,
+        noise=_noise(report),
         group_anchor=group_anchor,
         total={name: sum(group.held_ms[name] for group in report.groups) for name in SHOWN},
-        shares=lambda group: _shares(group, length),
+        shares=lambda group: _shares(group, report.period.length_ms),
         has_minutes=any(_has_minutes(group) for group in report.groups),
         outlooks=[group for group in report.groups if _has_outlook(group)],
     )
 
 
-def _plotted(report: Report) -> list[GroupReport]:
-    """Groups in trouble or, without any, the furthest behind."""
-    bad = [each for each in report.groups if each.held_ms["ERR"] or each.held_ms["WARN"]]
-    return [each for each in (bad or report.groups[:2])[:MOST_PLOTS] if each.lag_max]
-
-
-def _longest(report: Report) -> list[object]:
+def _longest(report: Report) -> list[Incident]:
     end = report.period.end_ms
     in_order = sorted(
         report.incidents,
         key=lambda each: (-((each.closed_ms or end) - each.opened_ms), each.incident_id),
     )
-    return list(in_order[:MOST_INCIDENTS])
+    return in_order[:MOST_INCIDENTS]
+
+
+def _noise(report: Report) -> Mapping[str, int]:
+    """Incidents that nobody was needed for, by what they were."""
+    short = sum(
+        each.length_ms is not None and each.length_ms <= SHORT_MS for each in report.incidents
+    )
+    flapped = sum(each.flapped for each in report.incidents)
+    found = {
+        f"shorter than {duration(SHORT_MS)}": short,
+        f"within {duration(AGAIN_MS)} of the one before": flapped,
+    }
+    return {what: number for what, number in found.items() if number}
 
 
 def _has_minutes(group: GroupReport) -> bool:

@@ -1,18 +1,22 @@
-"""Lengths and moments of time as people write them."""
+"""Periods: as people write them, and which hours of one are taken from gold."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
 
 from warren.errors import SettingsError
 
-_UNITS_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+EXACT_MS = 3 * HOUR_MS
+"""A period up to this is counted without gold."""
+_UNITS_MS = {"s": 1000, "m": 60_000, "h": HOUR_MS, "d": DAY_MS}
 _LENGTH = re.compile(r"(\d+)([smhd])")
 # Before the year 9000 and shorter than 100 years: hours and days around a period have a date too.
 _END_MS = 221_845_392_000_000
-_MOST_MS = 36_500 * _UNITS_MS["d"]
+_MOST_MS = 36_500 * DAY_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,28 @@ class Period:
 
     def widened(self, before_ms: int, after_ms: int = 0) -> Period:
         return Period(self.start_ms - before_ms, self.end_ms + after_ms)
+
+
+class Split(NamedTuple):
+    """Whole hours, empty (start = end) where gold is of no use, and what is left over."""
+
+    hours: Period
+    rest: tuple[Period, ...]
+
+    @property
+    def bounds(self) -> dict[str, int]:
+        """Of the hours, as queries name them."""
+        return {"hours_start": self.hours.start_ms, "hours_end": self.hours.end_ms}
+
+
+def split(period: Period, known_until_ms: int | None) -> Split:
+    """`known_until_ms`: hours that ended by then are whole in gold."""
+    start = -(-period.start_ms // HOUR_MS) * HOUR_MS
+    end = min(period.end_ms, known_until_ms or 0) // HOUR_MS * HOUR_MS
+    if period.length_ms <= EXACT_MS or start >= end:
+        return Split(Period(period.start_ms, period.start_ms), (period,))
+    both = (Period(period.start_ms, start), Period(end, period.end_ms))
+    return Split(Period(start, end), tuple(each for each in both if each.length_ms > 0))
 
 
 def parse_length(text: str, option: str = "--last") -> int:

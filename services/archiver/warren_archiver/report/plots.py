@@ -1,172 +1,141 @@
-"""Plots as SVG, by Vega-Lite and without a network: the same figures give the same bytes."""
+"""What the page draws: places as percents of a plot's width and height, and the same in words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
-import vl_convert
-from warren.words import visible
+from warren.words import clock, counted, duration, moment, records
 
-from warren_archiver.report.group_report import GroupReport, Report
+from warren_archiver.report.group_report import GroupReport, Incident, Report
+from warren_archiver.report.period import DAY_MS, HOUR_MS, Period
 
 MOST_GROUPS = 20
-"""In a timeline."""
-COLOURS = {"OK": "#2da44e", "WARN": "#d4a72c", "ERR": "#cf222e"}
-_INK, _LINE, _BLUE = "#57606a", "#d8dee4", "#0969da"
-_CONFIG: dict[str, Any] = {
-    "font": "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif",
-    "background": None,
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": _INK,
-        "titleColor": _INK,
-        "titleFontWeight": "normal",
-        "gridColor": _LINE,
-        "domainColor": _LINE,
-        "tickColor": _LINE,
-        "labelFontSize": 11,
-        "titleFontSize": 11,
-        "labelLimit": 180,
-    },
-    "legend": {"labelColor": _INK, "title": None, "orient": "top", "labelFontSize": 11},
-}
-_WIDTH = 880
-_NAMES = 190  # pixels for groups' names: Vega does not know the reader's font
+"""Rows of the timeline."""
+MOST_PLOTS = 6
+"""Plots of lag."""
+MOST_TICKS = 9
+_EDGE = 3.0
+"""Percent: a tick nearer to an end than that has no room for its text."""
+_MINUTE_MS = 60_000
+_STEPS_MS = (
+    *(seconds * 1000 for seconds in (10, 30, 60, 120, 300, 600, 900, 1800)),
+    *(hours * HOUR_MS for hours in (1, 2, 3, 6, 12, 24, 48, 168, 744)),
+)
 
 
-def timeline(report: Report) -> str:
-    """When which group was not OK; empty when none was."""
-    start, end = report.period.start_ms, report.period.end_ms
-    names = _names(report.groups)
-    shown: list[tuple[str, str]] = []
-    for group in report.groups:
-        if group.held_ms["ERR"] or group.held_ms["WARN"]:
-            shown.append((group.cluster, group.group))
-    shown = shown[:MOST_GROUPS]
-    values = [
-        {
-            "group": names[each.cluster, each.group],
-            "from": max(each.opened_ms, start),
-            "to": min(each.closed_ms or end, end),
-            "worst": each.worst,
-        }
-        for each in report.incidents
-        if (each.cluster, each.group) in shown
-    ]
-    if not values:
-        return ""
-    order = [names[key] for key in shown if any(v["group"] == names[key] for v in values)]
-    time = _time(start, end, grid=True)
-    return _svg(
-        {
-            "width": _WIDTH - _NAMES - 20,
-            "height": {"step": 22},
-            "data": {"values": values},
-            "mark": {"type": "bar", "cornerRadius": 2, "height": 12},
-            "encoding": {
-                "y": {
-                    "field": "group",
-                    "type": "nominal",
-                    "sort": order,
-                    "axis": {"title": None, "minExtent": _NAMES, "maxExtent": _NAMES},
-                },
-                "x": {"field": "from", **time},
-                "x2": {"field": "to"},
-                "color": {
-                    "field": "worst",
-                    "type": "nominal",
-                    "scale": {
-                        "domain": ["ERR", "WARN"],
-                        "range": [COLOURS["ERR"], COLOURS["WARN"]],
-                    },
-                },
-            },
-        }
-    )
+class Tick(NamedTuple):
+    """A moment on the axis of time."""
+
+    left: float
+    text: str
 
 
-def lag(report: Report, group: GroupReport) -> str:
-    """How far a group was behind, and when it was not OK."""
-    start, end = report.period.start_ms, report.period.end_ms
-    trouble = [
-        {
-            "from": max(each.opened_ms, start),
-            "to": min(each.closed_ms or end, end),
-            "worst": each.worst,
-        }
-        for each in report.incidents
-        if (each.cluster, each.group) == (group.cluster, group.group)
-    ]
-    points = [{"at": at, "lag": value} for at, value in group.lag_over_time]
-    x = _time(start, end, grid=False)
-    colours = {"domain": ["ERR", "WARN"], "range": [COLOURS["ERR"], COLOURS["WARN"]]}
-    shade = {
-        "data": {"values": trouble},
-        "mark": {"type": "rect", "opacity": 0.13},
-        "encoding": {
-            "x": {"field": "from", **x},
-            "x2": {"field": "to"},
-            "color": {"field": "worst", "type": "nominal", "scale": colours, "legend": None},
-        },
-    }
-    area = {
-        "data": {"values": points},
-        "mark": {
-            "type": "area",
-            "interpolate": "monotone",
-            "line": {"color": _BLUE, "strokeWidth": 1.5},
-            "color": _BLUE,
-            "fillOpacity": 0.12,
-        },
-        "encoding": {
-            "x": {"field": "at", **x},
-            "y": {
-                "field": "lag",
-                "type": "quantitative",
-                "axis": {"title": None, "format": "~s", "tickCount": 4, "minExtent": 44},
-            },
-        },
-    }
-    return _svg({"width": _WIDTH - 70, "height": 110, "layer": [shade, area]})
+class Span(NamedTuple):
+    """An incident within the period."""
+
+    left: float
+    width: float
+    worst: str
 
 
-def _names(groups: Sequence[GroupReport]) -> Mapping[tuple[str, str], str]:
-    """With the cluster where there are several."""
-    clusters = {each.cluster for each in groups}
-    return {
-        (each.cluster, each.group): visible(
-            each.group if len(clusters) == 1 else f"{each.group} ({each.cluster})"
-        )
-        for each in groups
-    }
+class Plot(NamedTuple):
+    """A group's row of the timeline, or its lag; `said` is the alt text."""
+
+    name: str
+    spans: list[Span]
+    said: str
+    area: str = ""
+    """Path of the lag in a box of 100 x 100."""
+    most: int = 0
 
 
-def _time(start: int, end: int, *, grid: bool) -> dict[str, Any]:
-    day_ms = 86_400_000
-    if end - start > 3 * day_ms:
-        written = "%a %d %b"
+def ticks(period: Period) -> list[Tick]:
+    """Round moments, UTC."""
+    length = period.length_ms
+    step = next((each for each in _STEPS_MS if length <= each * MOST_TICKS), length // MOST_TICKS)
+    if step >= DAY_MS:
+        written = "%d %b"
+    elif step < _MINUTE_MS:
+        written = "%H:%M:%S"
     else:
-        written = "%H:%M" if end - start <= day_ms else "%d %b %H:%M"
-    axis = {
-        "title": None,
-        "grid": grid,
-        "format": written,
-        "tickCount": 6,
-        "labelOverlap": "greedy",
-        "labelFlush": False,
-        "labelSeparation": 24,
-    }
-    scale = {"type": "utc", "domain": [start, end], "nice": False}
-    return {"type": "temporal", "scale": scale, "axis": axis}
+        written = "%H:%M" if length <= DAY_MS else "%d %b %H:%M"
+    first = -(-period.start_ms // step) * step
+    every = (
+        Tick(_percent(period, at), moment(at).strftime(written))
+        for at in range(first, period.end_ms, step)
+    )
+    return [each for each in every if _EDGE <= each.left <= 100 - _EDGE]
 
 
-def _svg(plot: dict[str, Any]) -> str:
-    spec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "config": _CONFIG,
-        "padding": 4,
-        **plot,
-    }
-    svg: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    return svg.replace("<svg ", '<svg role="img" ', 1)
+def timeline(report: Report) -> list[Plot]:
+    """When groups had incidents, the most troubled first."""
+    rows = list(report.incidents_by_group.items())[:MOST_GROUPS]
+    return [
+        Plot(
+            name := report.name(key),
+            _spans(report.period, found),
+            f"{name}: {_open_for(report.period, found)}",
+        )
+        for key, found in rows
+    ]
+
+
+def lags(report: Report) -> list[Plot]:
+    """How far groups in trouble were behind or, without any, those that were furthest behind."""
+    bad = [each for each in report.groups if each.in_trouble_ms]
+    chosen = [each for each in (bad or report.groups[:2])[:MOST_PLOTS] if each.lag_max]
+    return [_lag(report, each) for each in chosen if each.lag_over_time]
+
+
+def _lag(report: Report, group: GroupReport) -> Plot:
+    period, name = report.period, report.name(group.key)
+    incidents = report.incidents_by_group.get(group.key, [])
+    most = max(lag for _, lag in group.lag_over_time)
+    reached = next(at for at, lag in group.lag_over_time if lag == most)
+    _, last = group.lag_over_time[-1]
+    median = "" if group.lag_p50 is None else f"median {records(group.lag_p50)}, "
+    said = (
+        f"Lag of {name}: {median}largest {records(most)}, reached after "
+        f"{clock(max(reached, period.start_ms), period.end_ms)}; {records(last)} at the end. "
+        f"{_open_for(period, incidents)}."
+    )
+    area = " ".join(_area(report, group, most or 1))
+    return Plot(name, _spans(period, incidents), said, area, most)
+
+
+def _area(report: Report, group: GroupReport, most: int) -> Iterator[str]:
+    """Each figure holds until the next one; where nobody judged the group there is a gap."""
+    holds = max(report.step_ms, report.max_gap_ms)
+    ended: int | None = None
+    points = (*group.lag_over_time, (report.period.end_ms, 0))
+    for (at, lag), (following, _) in pairwise(points):
+        if at != ended:
+            yield f"{'' if ended is None else 'V100Z '}M{_percent(report.period, at):g} 100"
+        ended = min(following, at + holds)
+        yield f"V{100 - 100 * lag / most:.4g}H{_percent(report.period, ended):g}"
+    yield "V100Z"
+
+
+def _spans(period: Period, incidents: Sequence[Incident]) -> list[Span]:
+    found = []
+    for each in incidents:
+        left = _percent(period, each.opened_ms)
+        right = _percent(period, each.closed_ms or period.end_ms)
+        found.append(Span(left, round(right - left, 3), each.worst))
+    return found
+
+
+def _open_for(period: Period, incidents: Sequence[Incident]) -> str:
+    """`no incident`, `1 incident, open for 8 h`, `3 incidents, the longest open for 10 m`."""
+    if not incidents:
+        return "No incident"
+    longest = max((each.closed_ms or period.end_ms) - each.opened_ms for each in incidents)
+    which = "open" if len(incidents) == 1 else "the longest open"
+    return f"{counted(len(incidents), 'incident')}, {which} for {duration(longest)}"
+
+
+def _percent(period: Period, at: int) -> float:
+    within = min(max(at, period.start_ms), period.end_ms) - period.start_ms
+    return round(100 * within / period.length_ms, 3)

@@ -8,37 +8,22 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from warren.history.lake_tables import LakeTables, moment, text
+from warren.history.lake_tables import LakeTables, moment, text, typed
 
-from warren_archiver.gold.conventions import GROWTH
-from warren_archiver.report.hours import Split
-from warren_archiver.report.period import Period
+from warren_archiver.report.lag_sketch import SKETCH, of_sketch, percentiles
+from warren_archiver.report.period import Period, Split
 
 CLOCK_SKEW_MS = 86_400_000
 """How much later than its record an evaluation may be dated, for clocks that disagree."""
 BEHIND_MS = 900_000
 """Before silver's newest evaluation bronze is read by so much: they are of several logs."""
-_EVALUATIONS = {
-    "cluster": "VARCHAR",
-    "group": "VARCHAR",
-    "at": "TIMESTAMPTZ",
-    "position": "BIGINT",
-    "status": "VARCHAR",
-    "total_lag": "BIGINT",
-    "kafka_timestamp": "TIMESTAMPTZ",
-}
-_EVENTS = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
-_HOURS = {
-    "cluster": "VARCHAR",
-    "group": "VARCHAR",
-    "hour": "TIMESTAMPTZ",
-    "ok_ms": "BIGINT",
-    "warn_ms": "BIGINT",
-    "err_ms": "BIGINT",
-    "evaluations": "BIGINT",
-    "lag_max": "BIGINT",
-    "lag_sketch": "STRUCT(bucket INTEGER, count BIGINT)[]",
-}
+_EVALUATIONS = typed(
+    VARCHAR="cluster group status", TIMESTAMPTZ="at kafka_timestamp", BIGINT="position total_lag"
+)
+_EVENTS = typed(VARCHAR="topic", BLOB="key value", TIMESTAMPTZ="timestamp")
+_HOURS = typed(
+    VARCHAR="cluster group", TIMESTAMPTZ="hour", BIGINT="ok_ms warn_ms err_ms evaluations lag_max"
+) | {"lag_sketch": SKETCH}
 
 
 def newest_ms(tables: LakeTables, topic: str, now_ms: int) -> int | None:
@@ -112,12 +97,7 @@ def figures(tables: LakeTables, parts: Split, period: Period) -> list[dict[str, 
     """A row for each group that was judged in the period; `prepare` came before."""
     return tables.rows(
         _FIGURES,
-        {
-            "hours_start": parts.hours.start_ms,
-            "hours_end": parts.hours.end_ms,
-            "end": period.end_ms,
-            "growth": GROWTH,
-        },
+        parts.bounds | {"end": period.end_ms},
     )
 
 
@@ -125,7 +105,7 @@ def lag_over_time(tables: LakeTables, parts: Split, step_ms: int) -> list[dict[s
     """Greatest lag of each step, by group; `prepare` came before. Hours of gold are one step."""
     return tables.rows(
         _OVER_TIME,
-        {"hours_start": parts.hours.start_ms, "hours_end": parts.hours.end_ms, "step": step_ms},
+        parts.bounds | {"step": step_ms},
     )
 
 
@@ -153,7 +133,7 @@ SELECT cluster, "group", "at", position, status, lag,
   least(coalesce(lead("at") OVER of_group, "at" + $gap), "at" + $gap) AS until
 FROM once WINDOW of_group AS (PARTITION BY cluster, "group" ORDER BY "at", position)
 """
-_FIGURES = """
+_FIGURES = f"""
 WITH gold AS (
   SELECT * FROM hours WHERE epoch_ms(hour) >= $hours_start AND epoch_ms(hour) < $hours_end
 ), parts AS (
@@ -177,24 +157,11 @@ WITH gold AS (
     sum(evaluations)::BIGINT AS evaluations, max(lag_max) AS lag_max
   FROM held GROUP BY ALL
 ), sizes AS (
-  SELECT cluster, "group", lag::DOUBLE AS lag, count(*) AS number FROM parts
+  SELECT cluster, "group", lag::DOUBLE AS size, count(*) AS number FROM parts
   WHERE lag IS NOT NULL GROUP BY ALL
   UNION ALL
-  SELECT cluster, "group", CASE WHEN entry.bucket = 0 THEN 0
-    ELSE 2 * pow($growth, entry.bucket) / ($growth + 1) END, sum(entry.count)
-  FROM (SELECT cluster, "group", unnest(lag_sketch) AS entry FROM gold)
-  GROUP BY cluster, "group", entry.bucket
-), ranked AS (
-  SELECT cluster, "group", lag, sum(number) OVER in_order AS rank,
-    sum(number) OVER of_group AS total
-  FROM sizes WINDOW of_group AS (PARTITION BY cluster, "group"),
-    in_order AS (PARTITION BY cluster, "group" ORDER BY lag)
-), percentiles AS (
-  SELECT cluster, "group",
-    try_cast(round(min(lag) FILTER (rank >= ceil(0.5 * total))) AS BIGINT) AS lag_p50,
-    try_cast(round(min(lag) FILTER (rank >= ceil(0.95 * total))) AS BIGINT) AS lag_p95
-  FROM ranked GROUP BY ALL
-), ends AS (
+  {of_sketch("lag_sketch", "gold")}
+), {percentiles(lag_p50=0.5, lag_p95=0.95)}, ends AS (
   SELECT cluster, "group", arg_max(status, ("at", position)) AS status FROM judged
   WHERE until >= $end GROUP BY ALL
 )

@@ -9,7 +9,8 @@ from warren.words import duration, grouped, rate, utc, visible
 
 from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import GroupReport, Report
-from warren_archiver.report.words import known_up_to, summary
+from warren_archiver.report.known import known_up_to
+from warren_archiver.report.summary import summary
 
 COLOURS = {"OK": "green", "WARN": "yellow", "ERR": "red", "NOTFOUND": "dim"}
 SHOWN = ("OK", "WARN", "ERR")
@@ -56,7 +57,10 @@ def render(report: Report) -> Group:
     return Group(
         heading,
         *([Text(f"Known: {known}.", style="dim")] if known else []),
-        Text(" ".join(summary(report))),
+        *(
+            Text.assemble((f"{each.question}: ", "bold"), " ".join(each.sentences))
+            for each in summary(report)
+        ),
         table,
         Text(note, style="dim"),
         *to_do,
@@ -71,8 +75,8 @@ def _row(group: GroupReport) -> list[Text | str]:
         Text(status, style=COLOURS.get(status, "dim")),
         *(Text(minutes(group.held_ms[s]), style=COLOURS[s]) for s in SHOWN),
         minutes(other_ms(group)),
-        grouped(group.lag_p50),
-        grouped(group.lag_p95),
+        UNKNOWN if group.lag_p50 is None else grouped(group.lag_p50),
+        UNKNOWN if group.lag_p95 is None else grouped(group.lag_p95),
         grouped(group.lag_max),
         UNKNOWN if group.late_max_ms is None else duration(group.late_max_ms),
         UNKNOWN if group.lost_records is None else grouped(group.lost_records),

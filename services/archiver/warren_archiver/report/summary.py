@@ -1,0 +1,247 @@
+"""A report's summary in plain words, for who reads nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import mean
+from typing import NamedTuple
+
+from warren.words import clock, counted, duration, grouped, records, shortened, visible
+
+from warren_archiver.report.group_report import GroupReport, Key, Report
+from warren_archiver.report.period import DAY_MS
+
+ALL_THE_TIME = 0.99
+"""Share: a start or a rebalance of the evaluator is no gap to speak of."""
+MOST_NAMED, MOST_NEEDS = 3, 5
+"""Groups that a sentence names, things that are needed; the others are counted."""
+LONGEST_NAME, LONGEST_SAYING = 60, 240
+"""Characters: the summary is one page, whatever groups are called and whoever says why."""
+_UNITS = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
+
+
+class Answer(NamedTuple):
+    """What a boss asks, answered in whole sentences."""
+
+    question: str
+    sentences: list[str]
+
+
+def summary(report: Report) -> list[Answer]:
+    """Say what the figures say: what nobody measured is called unknown, never none."""
+    if not report.groups and not report.incidents:
+        return [Answer("What happened", ["No consumer group was judged in this period."])]
+    needs = "What it needed at the end" if report.is_closed else "What it needs"
+    return [
+        Answer("What happened", [*_groups(report), *_incidents(report), *_objectives(report)]),
+        Answer("Who was hit", [*_hit(report), *_still_open(report)]),
+        Answer("What was lost", [*_lost(report), *_loss_unknown(report)]),
+        Answer(needs, _needs(report)),
+    ]
+
+
+def spelt(milliseconds: float) -> str:
+    """`7 hours 13 minutes`, `1 second`, `less than 1 second`."""
+    *before, last, unit = duration(milliseconds).split()
+    parts = [f"{last} {_UNITS[unit]}{'s' * (last != '1')}"]
+    if before and before[-1] in _UNITS:
+        parts.insert(0, f"{before[0]} {_UNITS[before[1]]}{'s' * (before[0] != '1')}")
+    elif before:
+        parts.insert(0, " ".join(before))
+    return " ".join(parts)
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _named(words: Sequence[str]) -> str:
+    """The first ones, and how many there are beside them."""
+    more = len(words) - MOST_NAMED
+    return listed([*words[:MOST_NAMED], *([f"{grouped(more)} more"] if more > 0 else [])])
+
+
+def _name(report: Report, key: Key) -> str:
+    return shortened(report.name(key), LONGEST_NAME)
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _troubled(report: Report) -> set[Key]:
+    judged = {each.key for each in report.groups if each.in_trouble_ms}
+    return judged | report.incidents_by_group.keys()
+
+
+def _groups(report: Report) -> Iterator[str]:
+    troubled = _troubled(report)
+    well = [each for each in report.groups if each.key not in troubled]
+    bad, fine = len(troubled), len(well)
+    if bad and fine:
+        other = "other one" if fine == 1 else f"other {grouped(fine)}"
+        yield (
+            f"{grouped(bad)} of {grouped(bad + fine)} consumer groups {_were(bad)} in trouble; "
+            f"the {other} {_were(fine)} well {_when(well, report.period.length_ms)}."
+        )
+        return
+    number = bad or fine
+    every = "The only consumer group" if number == 1 else f"All {grouped(number)} consumer groups"
+    how = "in trouble" if bad else f"well {_when(well, report.period.length_ms)}"
+    yield f"{every} {_were(number)} {how}."
+
+
+def _when(well: Sequence[GroupReport], length_ms: int) -> str:
+    """What nobody judged is not said to have been well."""
+    judged = 1.0 - sum(each.unknown_ms for each in well) / (length_ms * len(well))
+    if judged >= ALL_THE_TIME:
+        return "all the time"
+    return f"whenever judged, {max(judged, 0.01):.0%} of the time"
+
+
+def _incidents(report: Report) -> Iterator[str]:
+    begun = [each for each in report.incidents if each.opened_ms >= report.period.start_ms]
+    before = len(report.incidents) - len(begun)
+    if not report.incidents:
+        yield "There was no incident."
+        return
+    parts = [f"{counted(len(begun), 'incident')} began"] if begun else []
+    if before:
+        parts.append(f"{counted(before, 'incident')} went on from before")
+    yield f"{listed(parts)}."
+    if over := [each.length_ms for each in report.incidents if each.length_ms is not None]:
+        yield f"{grouped(len(over))} ended, after {_average(over)}."
+    if told := [each.told_ms - each.opened_ms for each in begun if each.told_ms is not None]:
+        some = f", for {grouped(len(told))} of the {grouped(len(begun))} that began"
+        went = "A notification" if len(told) == 1 else "Notifications"
+        yield f"{went} went out after {_average(told)}{some if len(told) < len(begun) else ''}."
+    elif begun:
+        yield f"No notification of {'it' if len(begun) == 1 else 'them'} is on record."
+
+
+def _average(lengths: Sequence[int]) -> str:
+    return f"{spelt(mean(lengths))}{' on average' * (len(lengths) > 1)}"
+
+
+def _objectives(report: Report) -> Iterator[str]:
+    missed = [each for each in report.budgets if each.attainment < each.target]
+    if not missed:
+        return
+    worst = missed[0]
+    name = shortened(visible(worst.objective), LONGEST_NAME)
+    which = f"“{name}” of {_name(report, (worst.cluster, worst.group))}"
+    kept = f"kept {worst.attainment:.2%} of the time, promised was {worst.target:.2%}"
+    if len(missed) == 1:
+        yield f"The objective {which} was missed over 30 days: {kept}."
+    else:
+        yield f"{grouped(len(missed))} objectives were missed over 30 days, first {which}: {kept}."
+
+
+def _hit(report: Report) -> Iterator[str]:
+    troubled = _troubled(report)
+    held = [each for each in report.groups if each.in_trouble_ms]
+    held.sort(key=lambda each: -each.in_trouble_ms)
+    if held:
+        hit = [f"{_name(report, each.key)} ({spelt(each.in_trouble_ms)})" for each in held]
+        yield f"{_named(hit)} {_were(len(hit))} in trouble."
+    if unseen := sorted(troubled - {each.key for each in held}):
+        names = _named([_name(report, key) for key in unseen])
+        had = "an incident" if len(unseen) == 1 else "incidents"
+        yield f"{names} had {had}{', too' if held else ''}."
+    if not troubled:
+        yield "No consumer group."
+
+
+def _still_open(report: Report) -> Iterator[str]:
+    still = [each for each in report.incidents if each.closed_ms is None]
+    if not still:
+        if report.incidents:
+            yield "No incident was open at the end."
+        return
+    oldest = min(still, key=lambda each: each.opened_ms)
+    since = f"{_name(report, oldest.key)}, since {clock(oldest.opened_ms, report.period.end_ms)}"
+    if (number := len({each.key for each in still})) == 1:
+        yield f"One group had an open incident at the end: {since}."
+    else:
+        yield f"{grouped(number)} groups had open incidents at the end, the oldest of {since}."
+
+
+def _lost(report: Report) -> Iterator[str]:
+    losing = [each for each in report.groups if each.lost_records]
+    losing.sort(key=lambda each: -(each.lost_records or 0))
+    if losing:
+        count = sum(each.lost_records or 0 for each in losing)
+        readers = _named([_name(report, each.key) for each in losing])
+        it = "it" if count == 1 else "them"
+        yield (
+            f"Retention deleted {records(count)} before {readers} had read {it}; "
+            f"nobody can get {it} back."
+        )
+    measured = {each.key for each in losing}
+    said = {
+        key: shortened(visible(text), LONGEST_SAYING)
+        for key, incidents in report.incidents_by_group.items()
+        for each in incidents
+        if key not in measured and (text := each.loss)
+    }
+    names = [_name(report, key) for key in said]
+    if len(said) == 1:
+        yield f"An incident of {names[0]} says: {said.popitem()[1]}."
+    elif said:
+        yield f"Incidents of {_named(names)} say that records were lost."
+
+
+def _loss_unknown(report: Report) -> Iterator[str]:
+    unknown = [each for each in report.groups if each.lost_records is None]
+    if not unknown:
+        if not any(each.lost_records for each in report.groups):
+            yield "No record was deleted before it was read."
+        return
+    which = "" if len(unknown) == len(report.groups) else f" of {counted(len(unknown), 'group')}"
+    stamp = report.stamp("losses")
+    until = ""
+    measured = all(each.late_max_ms is not None for each in unknown)
+    if measured and stamp is not None and stamp.until_ms is not None:
+        until = f" after {clock(stamp.until_ms, report.period.end_ms)}"
+    yield f"It is not known whether records{which} were lost{until}."
+
+
+def _needs(report: Report) -> list[str]:
+    """For who is in trouble at the end the actions that pages show; then what the trends say."""
+    failing = {each.key for each in report.groups if each.status == "ERR"}
+    needs = []
+    for key in dict.fromkeys([*report.incidents_by_group, *sorted(failing)]):
+        still = report.still_open(key)
+        actions = dict.fromkeys(
+            visible(action)
+            for each in still
+            for action in (each.action, *(other.action for other in each.also))
+            if action
+        )
+        if actions:
+            said = shortened("; ".join(actions), LONGEST_SAYING)
+            needs.append(f"{_name(report, key)}: {said}.")
+        elif still or key in failing:
+            needs.append(f"Somebody has to look at {_name(report, key)}: what to do is not known.")
+    needs += [sentence for group in report.groups for sentence in _ahead(report, group)]
+    more = len(needs) - MOST_NEEDS
+    if more > 0:
+        needs[MOST_NEEDS:] = [f"{grouped(more)} more below, under “What to do”."]
+    return needs or ["Nothing that Warren knows of."]
+
+
+def _ahead(report: Report, group: GroupReport) -> Iterator[str]:
+    """A group that is well again loses nothing, whatever its day's trend was."""
+    name, found = _name(report, group.key), group.outlook
+    if (
+        report.still_open(group.key)
+        and group.loses_soon
+        and found is not None
+        and found.days_until_loss is not None
+    ):
+        left = spelt(found.days_until_loss * DAY_MS)
+        yield f"By its trend, {name} loses records in about {left}: it has to catch up before."
+    if group.crosses_soon and found is not None:
+        yield f"By its trend, {name} needs more capacity by about {found.crosses_on}."

@@ -1,0 +1,213 @@
+"""The summary's words, for none, one and many; what is not known is said to be so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from support.reports import (
+    END,
+    NASTY,
+    crowded,
+    group,
+    incident,
+    made,
+    of_two_clusters,
+    outlook,
+    troubled,
+)
+from warren_archiver.report import plots
+from warren_archiver.report.group_report import Budget, Consequence, Report, Stamp
+from warren_archiver.report.period import DAY_MS, HOUR_MS, Period
+from warren_archiver.report.summary import LONGEST_NAME, summary
+
+HAPPENED, HIT, LOST, NEEDS = range(4)
+WELL, BAD = group("mail"), group("billing", err=3)
+OPEN = incident(end=None)
+ACTED = incident(end=None, action="restart it", also=(Consequence("x", "y", "raise retention.ms"),))
+LOSS = Consequence("records_lost", "64 records are gone", None)
+AHEAD = {"crosses_on": date(2026, 12, 1), "crosses_in_days": 10.0}
+MISSED = Budget("prod", "billing", "on-time", "max_lag", 0.99, 0.98, -1.0)
+LATE = Stamp("losses", END - HOUR_MS, "nothing later")
+SILENT = group(lost_records=None, late_max_ms=None)
+
+
+@pytest.mark.parametrize(
+    ("report", "question", "said"),
+    [
+        (made(), HAPPENED, "No consumer group was judged in this period."),
+        (
+            made(WELL),
+            HAPPENED,
+            "The only consumer group was well all the time. There was no incident.",
+        ),
+        (
+            made(WELL, group("web")),
+            HAPPENED,
+            "All 2 consumer groups were well all the time. There was no incident.",
+        ),
+        (
+            made(group(unknown_ms=2 * HOUR_MS)),
+            HAPPENED,
+            "The only consumer group was well whenever judged, 80% of the time. "
+            "There was no incident.",
+        ),
+        (made(BAD), HAPPENED, "The only consumer group was in trouble. There was no incident."),
+        (
+            made(BAD, WELL, incidents=(incident(),)),
+            HAPPENED,
+            "1 of 2 consumer groups was in trouble; the other one was well all the time. "
+            "1 incident began. 1 ended, after 1 hour. A notification went out after 4 seconds.",
+        ),
+        (
+            made(BAD, group("web", warn=1), WELL, group("x"), incidents=(incident(start=-1), OPEN)),
+            HAPPENED,
+            "2 of 4 consumer groups were in trouble; the other 2 were well all the time. "
+            "1 incident began and 1 incident went on from before. 1 ended, after 3 hours. "
+            "A notification went out after 4 seconds.",
+        ),
+        (
+            made(BAD, incidents=(incident(told_ms=None), incident(start=4, end=4.5))),
+            HAPPENED,
+            "The only consumer group was in trouble. 2 incidents began. 2 ended, after 45 minutes "
+            "on average. A notification went out after 4 seconds, for 1 of the 2 that began.",
+        ),
+        (
+            made(BAD, incidents=(incident(told_ms=None, end=None),), budgets=[MISSED]),
+            HAPPENED,
+            "The only consumer group was in trouble. 1 incident began. No notification of it is on "
+            "record. The objective “on-time” of billing was missed over 30 days: kept 98.00% of "
+            "the time, promised was 99.00%.",
+        ),
+        (made(WELL, budgets=[replace(MISSED, attainment=0.99)]), HIT, "No consumer group."),
+        (made(BAD, WELL), HIT, "billing (3 hours) was in trouble."),
+        (
+            of_two_clusters(),
+            HIT,
+            "billing (prod) (1 hour) and billing (stage) (1 hour) were in trouble.",
+        ),
+        (
+            made(*(group(f"g{n}", warn=n) for n in range(1, 6)), incidents=(OPEN, incident("x"))),
+            HIT,
+            "g5 (5 hours), g4 (4 hours), g3 (3 hours) and 2 more were in trouble. "
+            "billing and x had incidents, too. "
+            "One group had an open incident at the end: billing, since 01:00 UTC.",
+        ),
+        (
+            made(BAD, incidents=(OPEN, incident("x", start=2, end=None))),
+            HIT,
+            "billing (3 hours) was in trouble. x had an incident, too. "
+            "2 groups had open incidents at the end, the oldest of billing, since 01:00 UTC.",
+        ),
+        (
+            made(BAD, incidents=(incident(),)),
+            HIT,
+            "billing (3 hours) was in trouble. No incident was open at the end.",
+        ),
+        (made(WELL), LOST, "No record was deleted before it was read."),
+        (
+            made(group(lost_records=1)),
+            LOST,
+            "Retention deleted 1 record before billing had read it; nobody can get it back.",
+        ),
+        (
+            made(group("a", lost_records=1), group("b", lost_records=2_000), WELL),
+            LOST,
+            "Retention deleted 2,001 records before b and a had read them; "
+            "nobody can get them back.",
+        ),
+        (made(SILENT), LOST, "It is not known whether records were lost."),
+        (
+            made(SILENT, known=[LATE]),
+            LOST,
+            "It is not known whether records were lost.",
+        ),
+        (
+            made(group(lost_records=None), known=[LATE]),
+            LOST,
+            "It is not known whether records were lost after 09:00 UTC.",
+        ),
+        (
+            made(SILENT, WELL, incidents=(incident(also=(LOSS,)),)),
+            LOST,
+            "An incident of billing says: 64 records are gone. "
+            "It is not known whether records of 1 group were lost.",
+        ),
+        (
+            made(SILENT, incidents=tuple(incident(name, also=(LOSS,)) for name in "ab")),
+            LOST,
+            "Incidents of a and b say that records were lost. "
+            "It is not known whether records were lost.",
+        ),
+        (made(BAD, incidents=(incident(action="no"),)), NEEDS, "Nothing that Warren knows of."),
+        (
+            made(group(err=1, status="ERR")),
+            NEEDS,
+            "Somebody has to look at billing: what to do is not known.",
+        ),
+        (
+            made(BAD, incidents=(OPEN,)),
+            NEEDS,
+            "Somebody has to look at billing: what to do is not known.",
+        ),
+        (
+            made(BAD, incidents=(OPEN, ACTED)),
+            NEEDS,
+            "billing: restart it; raise retention.ms.",
+        ),
+        (
+            made(group(outlook=outlook(days_until_loss=2.0, **AHEAD))),
+            NEEDS,
+            "By its trend, billing needs more capacity by about 2026-12-01.",
+        ),
+        (
+            made(group(outlook=outlook(days_until_loss=1.5)), incidents=(ACTED,)),
+            NEEDS,
+            "billing: restart it; raise retention.ms. "
+            "By its trend, billing loses records in about 1 day 12 hours: it has to catch up "
+            "before.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_summary_answers_in_whole_sentences(report: Report, question: int, said: str) -> None:
+    assert " ".join(summary(report)[question].sentences) == said
+
+
+def test_what_has_no_room_is_counted() -> None:
+    answers = summary(crowded())
+    assert answers[NEEDS].sentences[-1] == "1 more below, under “What to do”."
+    assert "and 9 more were in trouble" in answers[HIT].sentences[0]
+    named = answers[HIT].sentences[0].split(" (")[0]
+    assert len(named) == LONGEST_NAME
+
+
+def test_a_day_that_is_over_needs_nothing_any_more() -> None:
+    asked = [[each.question for each in summary(made(WELL, is_closed=it))][-1] for it in (0, 1)]
+    assert asked == ["What it needs", "What it needed at the end"]
+
+
+def test_a_plot_says_its_figures() -> None:
+    report = troubled()
+    lags = {plot.name: plot.said for plot in plots.lags(report)}
+    assert lags[NASTY] == (
+        f"Lag of {NASTY}: median 5 records, largest 2,360 records, reached after 09:50 UTC; "
+        "2,360 records at the end. 1 incident, open for 7 h."
+    )
+    rows = [row.said for row in plots.timeline(report)]
+    assert rows == [f"{NASTY}: 1 incident, open for 7 h", "shipping: 1 incident, open for 1 h"]
+
+
+def test_a_plot_has_a_gap_where_nobody_judged() -> None:
+    steady, broken = (plot.area for plot in plots.lags(troubled()))
+    assert (steady.count("M"), broken.count("M")) == (1, 2)
+    assert "H15 V100Z M33.333 100" in broken
+
+
+@pytest.mark.parametrize(
+    "length", [1_000, HOUR_MS, 7 * HOUR_MS, DAY_MS, 9 * DAY_MS, 40_000 * DAY_MS]
+)
+def test_an_axis_has_some_ticks_that_differ(length: int) -> None:
+    texts = [tick.text for tick in plots.ticks(Period(END - 7, END - 7 + length))]
+    assert len(texts) <= plots.MOST_TICKS
+    assert length < HOUR_MS or len(set(texts)) == len(texts) >= 3
