@@ -15,7 +15,7 @@ ALL_THE_TIME = 0.99
 """Share: a start or a rebalance of the evaluator is no gap to speak of."""
 MOST_NAMED, MOST_NEEDS = 3, 5
 """Groups that a sentence names, things that are needed; the others are counted."""
-LONGEST_NAME, LONGEST_SAYING = 60, 240
+LONGEST_NAME, LONGEST_SAYING = 40, 140
 """Characters: the summary is one page, whatever groups are called and whoever says why."""
 _UNITS = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
 
