@@ -14,7 +14,6 @@ from pyspark.sql.types import StructField, StructType
 from support.silver_rows import START, at
 from warren_archiver.lake.catalogue import GAPS
 from warren_archiver.lake.lake import (
-    TOPIC_IDS_SCHEMA,
     Lake,
     create,
     ensure,
@@ -57,9 +56,9 @@ def test_a_table_whose_creation_was_killed_is_created(
     for name, text in files.items():
         (log / name).write_text(text)
     assert not exists(spark, path)
-    create(spark, path, TOPIC_IDS_SCHEMA)
+    create(spark, path, GAPS.schema)
     assert exists(spark, path)
-    assert spark.read.format("delta").load(path).columns == TOPIC_IDS_SCHEMA.names
+    assert spark.read.format("delta").load(path).columns == GAPS.schema.names
 
 
 def test_rows_whose_log_is_gone_stay_for_whoever_can_restore_it(
@@ -69,7 +68,7 @@ def test_rows_whose_log_is_gone_stay_for_whoever_can_restore_it(
     (tmp_path / "_delta_log").mkdir()
     (tmp_path / "part-0.parquet").write_text("rows")
     with pytest.raises(PySparkException):
-        create(spark, f"file:{tmp_path}", TOPIC_IDS_SCHEMA)
+        create(spark, f"file:{tmp_path}", GAPS.schema)
     assert {file.name for file in tmp_path.iterdir()} == {"_delta_log", "part-0.parquet"}
 
 

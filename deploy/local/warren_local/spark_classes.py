@@ -20,8 +20,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         lake = Lake.at(directory)
         lake.ensure(spark)
-        table = DeltaTable.forPath(spark, lake.topic_ids)
-        one = spark.sql("SELECT 'topic' AS topic, 'id' AS topic_id, now() AS found_at")
+        table = DeltaTable.forPath(spark, lake.gaps)
+        one = spark.sql(
+            "SELECT 'topic' AS topic, 'id' AS topic_id, 0 AS partition, 0L AS `from`, 0L AS `to`, "
+            "'' AS cause, now() AS found_at"
+        )
         found = table.toDF().groupBy("topic").count()
         merge = table.alias("old").merge(one.alias("new"), "old.topic = new.topic")
         merge.whenNotMatchedInsertAll().execute()
