@@ -80,7 +80,12 @@ SILENT = group(lost_records=None, late_max_ms=None)
             "record. The objective “on-time” of billing was missed over 30 days: kept 98.00% of "
             "the time, promised was 99.00%.",
         ),
-        (made(WELL, budgets=[replace(MISSED, attainment=0.99)]), HIT, "No consumer group."),
+        (made(WELL), HIT, "No consumer group."),
+        (
+            made(WELL, budgets=[replace(MISSED, attainment=0.99)]),
+            HAPPENED,
+            "The only consumer group was well all the time. There was no incident.",
+        ),
         (made(BAD, WELL), HIT, "billing (3 hours) was in trouble."),
         (
             of_two_clusters(),
