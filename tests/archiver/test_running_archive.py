@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 import threading
 from collections.abc import Sequence
@@ -19,16 +18,9 @@ from warren.errors import WarrenError
 from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_CAUGHT_UP, ARCHIVER_FAILURES
 from warren_archiver.bronze.bronze import Bronze
 from warren_archiver.errors import LakeGone
-from warren_archiver.streaming import upkeep
 from warren_archiver.streaming.archive import archive
 
 pytestmark = pytest.mark.timeout(900)
-
-
-@pytest.fixture(autouse=True)
-def _no_upkeep(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a quick clock it is due within half a minute, and the archive waits for it."""
-    monkeypatch.setattr(upkeep, "FIRST", math.inf)
 
 
 class QuickClock:

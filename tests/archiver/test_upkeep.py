@@ -103,7 +103,7 @@ def _files(lab: Archive) -> list[str]:
 def test_upkeep_goes_on_while_silver_fails(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(part_module, "FIRST_PAUSE", 3600.0)
     only_silver(monkeypatch)
-    monkeypatch.setattr(upkeep_module, "FIRST", 0.0)
+    monkeypatch.setattr(Upkeep, "_done_on", lambda _: date.min)
     ran: list[list[Upkept]] = []
     done = Upkeep.run
 
