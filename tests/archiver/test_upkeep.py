@@ -156,6 +156,7 @@ def test_replays_are_joined_and_kept_as_long_as_minutes(
         } == {
             "replay_incidents",
             "replay_runs",
+            "upkeep_progress",
         }
     finally:
         spark.sql("DROP SCHEMA warren_upkeep CASCADE")
@@ -204,13 +205,13 @@ def test_who_does_one_pass_does_upkeep_once_a_day(
     keep, day = Upkeep._keep, DAY_MS / 1000
     began = clock.now_ms() / 1000
 
-    def note(self: Upkeep, path: str, how: Kept, silver_read_ago: float | None) -> Upkept:
+    def note(self: Upkeep, path: str, how: Kept) -> Upkept:
         if path == lab.lake.events:
-            ran.append(silver_read_ago)
-        return keep(self, path, how, silver_read_ago)
+            ran.append(clock.now_ms())
+        return keep(self, path, how)
 
     def look() -> None:
-        Upkeep(lab.spark, lab.lake, lab.settings.archiver, clock).look_once_a_day(None)
+        Upkeep(lab.spark, lab.lake, lab.settings.archiver, clock).look()
 
     monkeypatch.setattr(Upkeep, "_keep", note)
     monkeypatch.setattr(Lake, "began", lambda *_: began)
@@ -219,9 +220,14 @@ def test_who_does_one_pass_does_upkeep_once_a_day(
     assert ran == [], "there is nothing to keep on the first day"
     began -= 2 * day
     lab.once()
-    assert ran == [0]
+    first = clock.now_ms()
+    assert ran == [first]
     look()
     clock.advance(day)
     look()
     look()
-    assert ran == [0, None]
+    running = Upkeep(lab.spark, lab.lake, lab.settings.archiver, clock)
+    for _ in range(2):
+        running.look()
+        clock.advance(day)
+    assert [round((at - first) / DAY_MS) for at in ran] == [0, 1, 2]

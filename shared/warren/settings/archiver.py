@@ -33,9 +33,8 @@ class ArchiverSettings(ServiceSettings):
         "process works all the time, and its JVM stays. Always so under spark-submit",
     )
     interval: Seconds = Field(
-        default=30,
-        description="With every = 0, seconds between two batches; four times that while there are "
-        "fewer than 20,000 records",
+        default=60,
+        description="With every = 0, seconds from the beginning of a batch to that of the next one",
     )
     silver_interval: SecondsOrNone = Field(
         default=600,
