@@ -25,7 +25,7 @@ def _plain(value: Any) -> Any:
             return {name: _plain(item) for name, item in value.items()}
         case list():
             return [_plain(item) for item in value]
-        case bytearray():
+        case bytes():
             return base64.b64encode(value).decode()
         case datetime():
             moment = value.astimezone(UTC).isoformat(timespec="milliseconds")
