@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,11 +63,15 @@ def running(tmp_path: Path, words: Sequence[str], every: float = 0.2) -> Iterato
     begun, output = tmp_path / "begun", tmp_path / "output"
     command = [sys.executable, str(scheduled_passes.__file__), str(config)]
     command += [str(played_pass.__file__), str(script), str(begun)]
-    with output.open("wb") as sink, subprocess.Popen(command, stdout=sink, stderr=sink) as process:
+    with (
+        output.open("wb") as sink,
+        subprocess.Popen(command, stdout=sink, stderr=sink, start_new_session=True) as process,
+    ):
         try:
             yield Parent(process, f"http://127.0.0.1:{port}", begun, output)
         finally:
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # a pass of a test that failed, too
 
 
 def test_counters_go_on_over_passes_and_are_there_between_them(tmp_path: Path) -> None:
