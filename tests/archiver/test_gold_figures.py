@@ -174,7 +174,7 @@ def test_figures_that_are_defined_otherwise_are_made_anew(
     gold = Gold(spark, lake, Settings(), ManualClock(END))
     assert gold.catch_up() == {step.table.name: 1}
     path = lake.gold(step.table.name)
-    spark.sql(f"UPDATE delta.`{path}` SET produced_minutes = NULL, produce_rate = 9")
+    spark.sql(f"UPDATE delta.`{path}` SET produced_minutes = 0, produce_rate = 9")
     assert gold.catch_up() == {step.table.name: 0}
     monkeypatch.setattr(gold_module, "DEFINITIONS", gold_module.DEFINITIONS + 1)
     assert gold.catch_up() == {step.table.name: 1}
