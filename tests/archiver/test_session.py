@@ -157,10 +157,10 @@ def test_only_a_local_driver_is_pinned_to_loopback(tmp_path: Path) -> None:
         assert ("spark.driver.host" in local_configuration(archiver, "log4j2")) is pinned
 
 
-def test_only_one_machine_has_few_tasks(tmp_path: Path) -> None:
+def test_one_machine_has_fewer_tasks_than_a_cluster(tmp_path: Path) -> None:
     (tmp_path / "a.jar").touch()
-    for master, few in (("local[2]", True), ("local", True), ("yarn", False)):
+    for master, tasks in (("local[2]", "2"), ("local", "2"), ("yarn", "32")):
         archiver = ArchiverSettings(jars_dir=str(tmp_path), master=master)
         configuration = local_configuration(archiver, "log4j2")
-        assert ("spark.sql.shuffle.partitions" in configuration) is few
+        assert configuration["spark.sql.shuffle.partitions"] == tasks
         assert configuration["spark.ui.enabled"] == "false"

@@ -79,8 +79,11 @@ class Upkeep:
         if self._looked_on == self._today():
             return
         self._looked_on = self._today()
-        if self._done_on() < self._today():
-            self._attempt()
+        try:
+            if self._done_on() < self._today():
+                self.run()
+        except (PySparkException, Py4JError) as problem:
+            log.warning("upkeep failed", problem=spark_cause(problem))
 
     def _done_on(self) -> date:
         """The day on which it was done last, or on which the archive began."""
@@ -90,12 +93,6 @@ class Upkeep:
             return datetime.fromtimestamp(self._lake.began(self._spark), UTC).date()
         done: date = row["date"]
         return done
-
-    def _attempt(self) -> None:
-        try:
-            self.run()
-        except (PySparkException, Py4JError) as problem:
-            log.warning("upkeep failed", problem=spark_cause(problem))
 
     def run(self, tell: Tell = untold) -> list[Upkept]:
         """Removes rows of days that are no longer kept, puts days that are over in order, then
