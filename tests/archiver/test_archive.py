@@ -178,3 +178,25 @@ def test_a_lake_that_was_deleted_meanwhile_is_an_error_that_says_so(lab: Archive
     archiver = Bronze(lab.spark, lab.settings, lab.lake, [lab.topic], SystemClock())
     with pytest.raises(LakeGone, match="was deleted while the archiver ran"):
         archiver.take(threading.Event())
+
+
+def test_a_lake_that_is_deleted_amid_a_batch_is_archived_anew(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The batch creates the table, and nothing of before would be in it."""
+    lab.send(events_between(0, 5))
+    lab.once()
+    lab.send(events_between(5, 10))
+    records = bronze.records
+
+    def deleted(*given: object) -> object:
+        shutil.rmtree(lab.settings.archiver.path)
+        return records(*given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(bronze, "records", deleted)
+        with pytest.raises(LakeGone):
+            lab.once()
+    lab.once()
+    assert [row["offset"] for row in lab.rows()] == [*range(10)]
+    assert lab.check().equal

@@ -80,11 +80,12 @@ def read(text: str | None, rows: int, at_ms: int) -> Batch | None:
 
 def last_batch(spark: SparkSession, path: str) -> Batch | None:
     """The one that the table has; None where its log does not say: it has none, was set back since,
-    or is of an earlier Warren."""
+    is of an earlier Warren, or a batch has created it."""
     commits = (
         DeltaTable.forPath(spark, path)
         .history(LOOKED_BACK)
         .select(
+            "version",
             "operation",
             "userMetadata",
             F.col("operationMetrics")["numOutputRows"].cast("bigint").alias("rows"),
@@ -92,7 +93,7 @@ def last_batch(spark: SparkSession, path: str) -> Batch | None:
         )
     )
     for commit in commits.collect():
-        if commit["operation"] == "RESTORE":
+        if commit["operation"] == "RESTORE" or commit["version"] == 0:
             return None
         found = read(commit["userMetadata"], commit["rows"] or 0, commit["at"])
         if found is not None:

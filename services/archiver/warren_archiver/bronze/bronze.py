@@ -35,7 +35,7 @@ from warren_archiver.bronze.batch import (
     next_batch,
 )
 from warren_archiver.bronze.source import records
-from warren_archiver.errors import AnotherWrites
+from warren_archiver.errors import AnotherWrites, LakeGone
 from warren_archiver.lake.events import EVENTS_SCHEMA, events
 from warren_archiver.lake.gaps import (
     GAPS_SCHEMA,
@@ -152,7 +152,7 @@ class Bronze:
         return Batch(found.number, found.ids, ends, ends)
 
     def _write(self, batch: Batch, starts: Offsets) -> Batch:
-        """From `starts`. Raises AnotherWrites."""
+        """From `starts`. Raises AnotherWrites, LakeGone."""
         started = self._clock.monotonic()
         ends = {place: end for place, end in batch.ends.items() if starts.get(place, end) < end}
         if ends:
@@ -169,7 +169,11 @@ class Bronze:
             .save(self._lake.events)
         )
         self._last = last_batch(self._spark, self._lake.events)
-        if self._last is None or self._last.text() != batch.text():
+        if self._last is None:
+            # The write has created the table: it has to begin where the topics do.
+            DeltaTable.forPath(self._spark, self._lake.events).delete()
+            raise LakeGone(self._lake.events)
+        if self._last.text() != batch.text():
             raise AnotherWrites(self._settings.archiver.path)
         seconds = self._clock.monotonic() - started
         ARCHIVER_BATCH_SECONDS.observe(seconds)
