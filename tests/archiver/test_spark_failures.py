@@ -61,7 +61,12 @@ def test_silver_that_was_switched_off_long_ago_cannot_be_checked(
     lab.once()
     events = DeltaTable.forPath(lab.spark, lab.lake.events)
     events.optimize().executeCompaction()
-    events.vacuum(0)
+    check = "spark.databricks.delta.retentionDurationCheck.enabled"
+    lab.spark.conf.set(check, "false")
+    try:
+        events.vacuum(0)
+    finally:
+        lab.spark.conf.unset(check)
     with pytest.raises(ArchiveFailed, match=r"archiver\.silver_interval") as failed:
         check_silver(lab.spark, lab.settings)
     assert "\n" not in str(failed.value)
