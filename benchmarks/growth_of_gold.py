@@ -29,9 +29,9 @@ from warren_archiver.gold.gold import DEFINED, DEFINITIONS, Gold
 from warren_archiver.gold.plan import STEPS
 from warren_archiver.lake.events import EARLIEST
 from warren_archiver.lake.lake import Lake, create, newest_version
+from warren_archiver.lake.table import Table
 from warren_archiver.session import open_session
 from warren_archiver.silver import catalogue as silver
-from warren_archiver.silver.table import Table
 from warren_local.jar_sets import SPARK_JARS
 
 PASSES = 4

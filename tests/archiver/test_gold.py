@@ -46,12 +46,12 @@ from warren_archiver.gold.sketch import representative
 from warren_archiver.gold.units import Unit
 from warren_archiver.lake.events import LATEST
 from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.table import Table
 from warren_archiver.silver.catalogue import (
     EVALUATIONS,
     LATENESS_MINUTES,
     PARTITION_MINUTES,
 )
-from warren_archiver.silver.table import Table
 from warren_archiver.silver.upsert import upsert
 
 pytestmark = pytest.mark.timeout(1800)

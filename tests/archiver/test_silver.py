@@ -23,13 +23,13 @@ from support.silver_rows import MINUTE, at, frame
 from warren.contracts import FRESHNESS_CHANGED, STATUS_CHANGED
 from warren.contracts.topics import CATALOGUE
 from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.table import Table
 from warren_archiver.silver import catalogue
 from warren_archiver.silver import silver as silver_module
 from warren_archiver.silver.batch import in_parts
 from warren_archiver.silver.incidents import incidents
 from warren_archiver.silver.models import MODELS
 from warren_archiver.silver.silver import Silver, whole
-from warren_archiver.silver.table import Table
 
 pytestmark = pytest.mark.timeout(900)
 # Evaluations have a way of their own, and tests of their own.

@@ -17,9 +17,9 @@ from warren.contracts.topics import OFFSETS
 from warren.metrics.archiver import ARCHIVER, ARCHIVER_FAILURES
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.table import Table
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS
 from warren_archiver.silver.silver import Silver
-from warren_archiver.silver.table import Table
 from warren_archiver.streaming import part, work
 from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.silver_query import SilverQuery

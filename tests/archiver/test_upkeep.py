@@ -23,12 +23,12 @@ from warren.clock import ManualClock, SystemClock
 from warren.contracts.topics import OFFSETS
 from warren.settings import ArchiverSettings
 from warren_archiver.lake.lake import Lake, ensure, newest_version
+from warren_archiver.lake.table import Kept, Table
 from warren_archiver.replay.replay import Replay
 from warren_archiver.replay.tables import write
 from warren_archiver.report.period import Period
 from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS
 from warren_archiver.silver.silver import Silver
-from warren_archiver.silver.table import Kept, Table
 from warren_archiver.steps import Step
 from warren_archiver.streaming import part as part_module
 from warren_archiver.streaming import upkeep as upkeep_module

@@ -8,8 +8,8 @@ from warren_archiver.gold import gold as gold_module
 from warren_archiver.gold.catalogue import PROGRESS, STATUS
 from warren_archiver.gold.plan import STEPS
 from warren_archiver.gold.units import Unit
+from warren_archiver.lake.table import Table
 from warren_archiver.silver import catalogue
-from warren_archiver.silver.table import Table
 from warren_archiver.streaming import upkeep
 
 STATUS_HOURS = STATUS[Unit.HOUR]

@@ -10,8 +10,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.lake.lake import Lake, ensure
+from warren_archiver.lake.table import Field, Table
 from warren_archiver.silver import catalogue
-from warren_archiver.silver.table import Field, Table
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 START = 1_795_219_200_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warren_archiver.silver.table import DAY, TEXT, TIME, WHOLE, Field, Kept, Table
+from warren_archiver.lake.table import DAY, TEXT, TIME, WHOLE, Field, Kept, Table
 
 _RUN = Field("run", TEXT, "The run")
 _DATE = Field("date", DAY, "UTC day of the run")

@@ -24,7 +24,7 @@ from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.gold.gold import DEFINED, first_kept
 from warren_archiver.gold.plan import STEPS, Step
 from warren_archiver.lake.lake import Lake, as_of, exists, newest_version
-from warren_archiver.silver.table import Table
+from warren_archiver.lake.table import Table
 from warren_archiver.steps import Tell, told, untold
 
 

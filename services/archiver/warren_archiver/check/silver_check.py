@@ -23,10 +23,10 @@ from warren_archiver.check.table_check import TableCheck, compare_rows
 from warren_archiver.errors import ArchiveFailed, SilverBeingWritten, spark_cause
 from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.lake import Lake, as_of, exists, newest_version
+from warren_archiver.lake.table import Table
 from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, EVALUATIONS, TABLES
 from warren_archiver.silver.evaluations import judged_from_nothing
 from warren_archiver.silver.silver import whole
-from warren_archiver.silver.table import Table
 from warren_archiver.spark_failures import SPARK_FAILURES
 from warren_archiver.steps import Tell, told, untold
 

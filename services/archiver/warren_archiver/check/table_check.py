@@ -8,7 +8,7 @@ from datetime import date
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
-from warren_archiver.silver.table import Table
+from warren_archiver.lake.table import Table
 
 
 @dataclass(frozen=True, slots=True)

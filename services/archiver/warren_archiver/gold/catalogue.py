@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql.types import ArrayType, StructField, StructType
 
 from warren_archiver.gold.units import Unit
-from warren_archiver.silver.table import DAY, RATIO, SMALL, TEXT, TIME, WHOLE, Field, Table
+from warren_archiver.lake.table import DAY, RATIO, SMALL, TEXT, TIME, WHOLE, Field, Table
 
 Pair = Mapping[Unit, Table]
 """The same by the hour and by the day."""

@@ -23,8 +23,8 @@ from warren_archiver.gold.touched import touched
 from warren_archiver.lake.events import EARLIEST
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.lake import ensure as ensure_table
+from warren_archiver.lake.table import Kept, Table
 from warren_archiver.moments import moment
-from warren_archiver.silver.table import Kept, Table
 from warren_archiver.silver.upsert import upsert
 from warren_archiver.steps import Tell, told, untold
 

@@ -22,8 +22,8 @@ from warren_archiver.gold.memberships import memberships
 from warren_archiver.gold.rates import rates
 from warren_archiver.gold.status import status
 from warren_archiver.gold.units import Unit
+from warren_archiver.lake.table import Table
 from warren_archiver.silver import catalogue as silver
-from warren_archiver.silver.table import Table
 
 Frames = Mapping[str, DataFrame]
 """Tables' rows, by name."""

@@ -16,8 +16,8 @@ from warren.clock import Clock
 from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.events import EARLIEST
 from warren_archiver.lake.lake import Lake, as_of, newest_version
+from warren_archiver.lake.table import Table
 from warren_archiver.silver import catalogue as silver
-from warren_archiver.silver.table import Table
 
 _ENDS = {
     silver.EVALUATIONS.name: "at",

@@ -35,6 +35,7 @@ from warren_archiver.judging.groups import End, Evaluation, key_of
 from warren_archiver.judging.partitions import Values, judged, source_of, tasks_of_a_stage
 from warren_archiver.lake.contract_view import accepted
 from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.table import TEXT, WHOLE
 from warren_archiver.replay.broken import Broken, GroupObjectives, Turn, broken
 from warren_archiver.replay.incidents import (
     Change,
@@ -49,7 +50,6 @@ from warren_archiver.replay.suggestions import Suggestion, suggestions
 from warren_archiver.replay.what_if import overridden
 from warren_archiver.report.period import Period
 from warren_archiver.silver.catalogue import INCIDENTS
-from warren_archiver.silver.table import TEXT, WHOLE
 from warren_archiver.steps import Step, Tell, untold
 
 SETTLE_MS = 5_000

@@ -10,10 +10,10 @@ from pyspark.sql import SparkSession
 from warren.clock import Clock
 
 from warren_archiver.lake.lake import Lake, ensure
+from warren_archiver.lake.table import Table
 from warren_archiver.replay.incidents import Incident, Pair
 from warren_archiver.replay.replay import Replay
 from warren_archiver.replay_catalogue import REPLAYED_INCIDENTS, RUNS
-from warren_archiver.silver.table import Table
 
 
 def write(

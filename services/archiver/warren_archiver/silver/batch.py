@@ -18,9 +18,9 @@ from pyspark.sql.types import StructField, StructType
 from warren.contracts.topics import Topic
 
 from warren_archiver.lake.contract_view import ContractView
+from warren_archiver.lake.table import SMALL, TEXT, WHOLE
 from warren_archiver.silver.models import MODELS, OF
 from warren_archiver.silver.scope import Times
-from warren_archiver.silver.table import SMALL, TEXT, WHOLE
 
 MOST_BYTES = 128 * 2**20
 """Of values. The default heap of 1 GB has room for them, and for what is made of them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql.types import ArrayType, StructField, StructType
 
-from warren_archiver.silver.table import (
+from warren_archiver.lake.table import (
     BYTES,
     DAY,
     FLAG,

@@ -23,12 +23,12 @@ from warren_archiver.judging.partitions import Values, judged
 from warren_archiver.lake.events import EARLIEST, bounded
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_filter import within
+from warren_archiver.lake.table import BYTES, FLAG, TIME, WHOLE, Table
 from warren_archiver.silver.catalogue import (
     EVALUATION_PROGRESS,
     EVALUATION_STATES,
     EVALUATIONS,
 )
-from warren_archiver.silver.table import BYTES, FLAG, TIME, WHOLE, Table
 from warren_archiver.silver.upsert import upsert
 
 AT_ONCE = 50_000

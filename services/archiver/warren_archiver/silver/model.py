@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from warren.contracts.topics import Topic
 
-from warren_archiver.silver.table import Table
+from warren_archiver.lake.table import Table
 
 Rows = Callable[[DataFrame], DataFrame]
 

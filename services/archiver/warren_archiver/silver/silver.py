@@ -17,12 +17,12 @@ from warren.contracts.topics import Topic
 from warren_archiver.lake.contract_view import ContractView
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.lake import ensure as ensure_table
+from warren_archiver.lake.table import Table
 from warren_archiver.silver import catalogue
 from warren_archiver.silver.batch import Batch, all_rows, in_parts, parsed
 from warren_archiver.silver.model import Model
 from warren_archiver.silver.models import MODELS, OF, events_behind
 from warren_archiver.silver.scope import Times, of_same
-from warren_archiver.silver.table import Table
 from warren_archiver.silver.upsert import upsert
 from warren_archiver.steps import Step, Tell, untold
 

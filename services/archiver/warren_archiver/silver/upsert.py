@@ -6,7 +6,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
-from warren_archiver.silver.table import Table
+from warren_archiver.lake.table import Table
 
 ROWS_OF_A_FILE = 100_000
 """So many rows of a day are one file, whatever the number of tasks that made them."""

@@ -30,7 +30,6 @@ class Part:
         self._every = every
         self._pause = FIRST_PAUSE
         self._at = 0.0
-        self._began = 0.0
         self.tried = False
         self.problem = ""
         """Why it failed last; empty once it went well."""
@@ -44,11 +43,6 @@ class Part:
         """Whether it did the last time."""
         return self.tried and not self.problem
 
-    @property
-    def ago(self) -> float:
-        """Seconds since it began the last time."""
-        return self._clock.monotonic() - self._began
-
     def due_in(self, seconds: float) -> None:
         self._at = self._clock.monotonic() + seconds
 
@@ -59,7 +53,6 @@ class Part:
 
         Raises ArchiveFailed instead of that with `once`, and where there is no JVM any more.
         """
-        self._began = self._clock.monotonic()
         self.due_in(self._every)
         try:
             step(stop)

@@ -21,11 +21,11 @@ from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.gold.catalogue import UPKEEP_PROGRESS
 from warren_archiver.gold.touched import touched
 from warren_archiver.lake.lake import Lake, ensure, exists, newest_version
+from warren_archiver.lake.table import Kept
 from warren_archiver.moments import moment
 from warren_archiver.replay_catalogue import TABLES as REPLAY
 from warren_archiver.silver import catalogue as silver
 from warren_archiver.silver.catalogue import TABLES as SILVER
-from warren_archiver.silver.table import Kept
 from warren_archiver.silver.upsert import upsert
 from warren_archiver.steps import Tell, told, untold
 from warren_archiver.streaming.registered import register
