@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
@@ -11,14 +12,14 @@ from warren_archiver.lake.events import EARLIEST, LATEST
 
 SINGLE_MS = 600_000
 """After so long without an observation, what happened since is not said of one moment."""
+_LATEST_MS = (LATEST - EARLIEST) // timedelta(milliseconds=1)  # a float would be a day later
 RECORD_ORDER = ("kafka_timestamp", "kafka_topic_id", "kafka_partition", "kafka_offset")
 
 
 def moment(milliseconds: Column) -> Column:
     """Of Unix milliseconds; the nearest that all readers can show. Null for negative ones, which
     stand for unknown."""
-    latest = int(LATEST.timestamp() * 1000)
-    within = F.least(milliseconds, F.lit(latest))
+    within = F.least(milliseconds, F.lit(_LATEST_MS))
     return F.when(milliseconds >= int(EARLIEST.timestamp()), F.timestamp_millis(within))
 
 
