@@ -90,7 +90,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--silver", action="store_true", help="positions and evaluations too")
     parser.add_argument("--gold", action="store_true", help="silver, and gold made of it")
     parser.add_argument("--replay", action="store_true", help="what `warren replay` does")
-    parser.add_argument("--batch", type=int, default=200_000, help="most events in one batch")
+    parser.add_argument("--batch", type=int, default=1_000_000, help="most events in one batch")
     return parser.parse_args()
 
 

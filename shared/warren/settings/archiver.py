@@ -48,7 +48,7 @@ class ArchiverSettings(ServiceSettings):
         description="With every = 0, seconds between two updates of the gold tables, each after "
         "one of silver. In any case 0 for none",
     )
-    batch_records: int = Field(default=200_000, ge=1, description="Most records in one batch")
+    batch_records: int = Field(default=1_000_000, ge=1, description="Most records in one batch")
     writers: int = Field(
         default=1,
         ge=1,
