@@ -112,7 +112,9 @@ def lab(
         }
     )
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "compression.type": "lz4"})
+    # One request at a time: what is sent again would come after what followed it.
+    options = {"bootstrap.servers": broker.bootstrap, "max.in.flight": 1}
+    producer = Producer({**options, "compression.type": "lz4"})
     lab = Archive(spark, settings, admin, producer)
     for topic in (OFFSETS, LAG):
         lab.create(topic)
