@@ -85,8 +85,7 @@ def check(
 def upkeep(config: ConfigOption = None) -> None:
     """Drop days that are no longer kept, put days that are over in order, remove unused files.
 
-    The archiver does it by itself, each day (with archiver.every = 0: each hour); beside it, this
-    is safe too.
+    The archiver does it by itself, each day; beside it, this is safe too.
     """
     settings = spark_settings(config)
     from warren.clock import SystemClock

@@ -52,11 +52,8 @@ class Batch:
             name: {"id": id_, "since": [], "ends": []} for name, id_ in self.ids.items()
         }
         for column, offsets in (("since", self.since), ("ends", self.ends)):
-            by_topic: dict[str, list[int]] = defaultdict(list)
-            for (topic, _), offset in sorted(offsets.items()):
-                by_topic[topic].append(offset)
-            for topic, listed in by_topic.items():
-                topics[topic][column] = listed
+            for topic, of_topic in by_topic(offsets).items():
+                topics[topic][column] = [*of_topic.values()]
         noted = {"warren_batch": self.number, "topics": topics}
         return json.dumps(noted, separators=(",", ":"))
 
@@ -139,6 +136,14 @@ def next_batch(last: Batch, since: Offsets, starts: Offsets, goal: Offsets, most
 def begins(last: Batch, starts: Offsets) -> dict[Place, int]:
     """Where what follows the last batch begins: not before the log does."""
     return {place: max(last.ends.get(place, 0), start) for place, start in starts.items()}
+
+
+def by_topic(offsets: Offsets) -> dict[str, dict[int, int]]:
+    """In the order of partitions."""
+    found: dict[str, dict[int, int]] = defaultdict(dict)
+    for (topic, partition), offset in sorted(offsets.items()):
+        found[topic][partition] = offset
+    return found
 
 
 def _of(offsets: Offsets, topics: Mapping[str, str]) -> dict[Place, int]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 
 from pyspark.sql import DataFrame, SparkSession
 from warren.settings import Settings
 
-from warren_archiver.bronze.batch import Offsets
+from warren_archiver.bronze.batch import Offsets, by_topic
 from warren_archiver.bronze.kafka_options import kafka_options
 
 
@@ -28,9 +27,9 @@ def records(spark: SparkSession, settings: Settings, starts: Offsets, ends: Offs
                 # It asks again after each poll: for where the log begins and for where it ends.
                 "kafka.max.poll.records": "4000",
                 "groupIdPrefix": home.installation.group("archiver"),
-                "assign": _partitions(ends),
-                "startingOffsets": _offsets(starts),
-                "endingOffsets": _offsets(ends),
+                "assign": json.dumps({topic: [*of] for topic, of in by_topic(ends).items()}),
+                "startingOffsets": json.dumps(by_topic(starts)),
+                "endingOffsets": json.dumps(by_topic(ends)),
                 "includeHeaders": "true",
                 # What retention took is no reason to stop: gaps are recorded.
                 "failOnDataLoss": "false",
@@ -38,17 +37,3 @@ def records(spark: SparkSession, settings: Settings, starts: Offsets, ends: Offs
         )
         .load()
     )
-
-
-def _offsets(offsets: Offsets) -> str:
-    found: dict[str, dict[int, int]] = defaultdict(dict)
-    for (topic, partition), offset in offsets.items():
-        found[topic][partition] = offset
-    return json.dumps(found)
-
-
-def _partitions(offsets: Offsets) -> str:
-    found: dict[str, list[int]] = defaultdict(list)
-    for topic, partition in offsets:
-        found[topic].append(partition)
-    return json.dumps(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import structlog
 from confluent_kafka.admin import AdminClient
@@ -145,17 +145,9 @@ def _until_done(work: Work, do: Callable[[], None], stop: threading.Event) -> No
     Told to stop, it ends between two steps, if these end in time, or is interrupted. Raises what it
     did, but what follows from that.
     """
-    done: Future[None] = Future()
-
-    def run() -> None:
-        try:
-            do()
-            done.set_result(None)
-        except BaseException as error:  # noqa: BLE001  # raised again by whoever waits
-            done.set_exception(error)
-
-    # No daemon: Python would not wait for its last call of the JVM.
-    threading.Thread(target=run, name="archive").start()
+    pool = ThreadPoolExecutor(1, "archive")
+    done = pool.submit(do)
+    pool.shutdown(wait=False)  # at its own end Python waits for the last call of the JVM
     while not (done.done() or stop.is_set()):
         wait([done], LOOK_EVERY)
     wait([done], STOP_GRACE)
