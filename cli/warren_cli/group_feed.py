@@ -21,11 +21,14 @@ class Groups(NamedTuple):
     doubts: list[str]
 
 
+LARGEST_PAGE = 1000  # rows, as many as the API gives at once
+
+
 def all_pages(ask: Ask) -> Groups:
     """The whole list. Raises as `pages` does, and KeyError or TypeError when a body is no list of
     groups.
     """
-    first, *rest = pages(ask)
+    first, *rest = pages(lambda page: ask({"limit": str(LARGEST_PAGE)} | page))
     groups = [group for body in (first, *rest) for group in body["groups"]]
     for group in groups:
         group["cluster"], group["group"], group["status"]  # what every group has

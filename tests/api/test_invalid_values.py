@@ -64,3 +64,11 @@ def test_programs_get_a_problem(filled: Api, path: str) -> None:
 def test_the_api_answers_browsers_as_it_answers_all(filled: Api) -> None:
     answer = filled.get("/api/v1/groups?sort=nope", headers=BROWSER)
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_every_value_that_is_not_taken_is_named(api: Api) -> None:
+    said = api.get("/api/v1/groups?sort=soon&limit=0&colour=red").json()
+    assert {each["name"] for each in said["errors"]} == {"sort", "limit", "colour"}
+    for each in said["errors"]:
+        assert f"{each['place']}.{each['name']}: {each['detail']}" in said["detail"]
+    assert "errors" not in api.get("/api/v1/groups/demo/nobody").json()

@@ -5,7 +5,8 @@ import json
 import random
 
 import pytest
-from warren_api.v1.lists import Entry, InvalidCursor, Paging, largest_first
+from api.served_api import Api
+from warren_api.v1.lists import USUAL_ROWS, Entry, InvalidCursor, Paging, largest_first
 
 
 def entries(lags: dict[str, int | None]) -> list[Entry[str]]:
@@ -94,3 +95,23 @@ def encoded(*parts: object) -> str:
 def test_what_is_no_cursor_of_this_list_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidCursor):
         Paging().page(entries({"a": 1, "b": 2}), query="q", limit=1, cursor=cursor)
+
+
+def test_a_list_that_a_client_has_is_not_sent_again(api: Api) -> None:
+    api.put("billing")
+    first = api.get("/api/v1/groups")
+    known = {"If-None-Match": first.headers["ETag"]}
+    again = api.get("/api/v1/groups", headers=known)
+    assert (again.status_code, again.content) == (304, b"")
+    api.put("billing", status="ERR")
+    changed = api.get("/api/v1/groups", headers=known)
+    assert (changed.status_code, changed.json()["groups"][0]["status"]) == (200, "ERR")
+
+
+def test_a_page_has_a_hundred_rows_where_nobody_asks_for_more(api: Api) -> None:
+    for number in range(USUAL_ROWS + 1):
+        api.put(f"g{number}")
+    first = api.get("/api/v1/groups").json()
+    assert (len(first["groups"]), first["total"]) == (USUAL_ROWS, USUAL_ROWS + 1)
+    rest = api.get(f"/api/v1/groups?cursor={first['next']}").json()
+    assert (len(rest["groups"]), rest["next"]) == (1, None)

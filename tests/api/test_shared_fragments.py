@@ -147,7 +147,7 @@ def test_what_people_see_as_a_change_is_one(api: Api) -> None:
     api.change("fine", "WARN", NOW)
     assert is_another()
     wanted = {"group": "fine", "for_seconds": 60, "why": "a test"}
-    assert api.request("POST", "/api/v1/silences", json=wanted).status_code == 200
+    assert api.request("POST", "/api/v1/silences", json=wanted).status_code == 201
     assert is_another()
     api.measure("fine", late(60_000, time_to_loss_ms=59 * 60_000))
     assert not is_another(), "half of its retention is left"

@@ -16,8 +16,9 @@ HOUR = 3_600_000
 def ask(api: Api, **fields: Any) -> dict[str, Any]:
     body = {"group": "^billing$", "for_seconds": 7200, "why": "moving", "by": "ada"} | fields
     answer = api.request("POST", SILENCES, json=body)
-    assert answer.status_code == 200, answer.text
+    assert answer.status_code == 201, answer.text
     silence: dict[str, Any] = answer.json()
+    assert api.get(answer.headers["Location"]).json()["id"] == silence["id"]
     return silence
 
 

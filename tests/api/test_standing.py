@@ -174,7 +174,7 @@ def made_anew(api: Api) -> str:
 
 def _silence(api: Api, group: str) -> None:
     wanted = {"group": group, "for_seconds": 30, "why": "a test"}
-    assert api.request("POST", "/api/v1/silences", json=wanted).status_code == 200
+    assert api.request("POST", "/api/v1/silences", json=wanted).status_code == 201
 
 
 def _acknowledge(api: Api, group: str) -> None:

@@ -175,7 +175,7 @@ def test_the_description_covers_what_is_ours_only(api: Api) -> None:
     description = api.get("/api/v1/openapi.json").json()
     assert description["openapi"].startswith("3.1")
     assert all(path.startswith("/api/v1/") for path in description["paths"])
-    assert api.get("/docs").status_code == 404
+    assert api.get("/redoc").status_code == 404
 
 
 EXPIRED = late(

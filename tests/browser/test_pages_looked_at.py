@@ -55,6 +55,7 @@ PAGES = {
     "incidents": "/incidents",
     "incident": "/incidents/incident-stopped",
     "not-found": "/nothing",
+    "reference": "/docs",
     "starting": "/",
     "starting-group": "/groups/demo/stopped",
     "starting-incident": "/incidents/incident-stopped",

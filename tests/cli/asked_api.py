@@ -50,7 +50,9 @@ class _Answer(BaseHTTPRequestHandler):
     server: ServedGroups
 
     def do_GET(self) -> None:
-        path, _, query = self.path.partition("?")
+        path, _, asked = self.path.partition("?")
+        # How many rows come at once is nothing that a list is asked for.
+        query = "&".join(part for part in asked.split("&") if not part.startswith("limit="))
         code, body = self.server.code, self.server.pages.get(query, self.server.body)
         if self.server.everywhere is not None:
             body = self.server.everywhere

@@ -1,8 +1,8 @@
-"""Pages that a client has already are not sent once more, and fragments that tabs ask for again and
-again are made once for all tabs that show the same.
+"""Answers that a client has already are not sent once more, and fragments that tabs ask for again
+and again are made once for all tabs that show the same.
 
-What a page says holds for the moment, so it is asked for each time, with a weak entity tag of what
-it said; answered is 304 while it says the same.
+What a page or a list says holds for the moment, so it is asked for each time, with a weak entity
+tag of what it said; answered is 304 while it says the same.
 
 A tab that shows a fragment already is told that nothing is new, or given what was made for another
 tab, until a state changes: a status, an incident, a silence. Then it is made anew, at most once a
@@ -30,7 +30,7 @@ from warren.clock import Clock
 
 
 class Revalidation:
-    """ASGI middleware for HTML that comes in one piece."""
+    """ASGI middleware for HTML, and JSON of our own API, that comes in one piece."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -44,7 +44,7 @@ class Revalidation:
 
         async def send_changed(message: Message) -> None:
             nonlocal start
-            if message["type"] == "http.response.start" and _is_page(message):
+            if message["type"] == "http.response.start" and _is_tagged(scope["path"], message):
                 start = message
                 return
             if start is not None and message["type"] == "http.response.body":
@@ -69,9 +69,12 @@ def become_not_modified(start: Message) -> None:
         del headers[name]
 
 
-def _is_page(start: Message) -> bool:
+def _is_tagged(path: str, start: Message) -> bool:
+    if start["status"] != HTTPStatus.OK:
+        return False
     kind = Headers(raw=start["headers"]).get("Content-Type", "")
-    return start["status"] == HTTPStatus.OK and kind.startswith("text/html")
+    is_list = kind.startswith("application/json") and path.startswith(API)
+    return is_list or kind.startswith("text/html")
 
 
 def _tagged(start: Message, body: Message, known: str) -> Message:
@@ -88,6 +91,7 @@ def _tagged(start: Message, body: Message, known: str) -> Message:
     return {"type": "http.response.body", "body": b""}
 
 
+API = "/api/v1/"
 PREFIX = "/fragments/"
 KEPT = 64
 CHANGED_SECONDS = 1.0  # that it is kept for, whatever changes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -127,6 +127,14 @@ class ProblemKind(Enum):
         return f"{TYPES}/{self.slug}"
 
 
+class InvalidValue(BaseModel):
+    """A value that a route does not take."""
+
+    place: str = Field(description="query, path or body")
+    name: str = Field(description="Of the parameter; in a body the way to it; empty: all of it")
+    detail: str = Field(description="What would be taken")
+
+
 class Problem(BaseModel):
     """RFC 9457, section 3.1."""
 
@@ -134,6 +142,9 @@ class Problem(BaseModel):
     title: str = Field(description="Short, the same for the same kind of problem")
     status: int = Field(description="HTTP status code")
     detail: str = Field(description="What is wrong with this request, and what to do")
+    errors: list[InvalidValue] = Field(
+        default=[], description="Each value that is not taken; left out where it is not that"
+    )
 
 
 class ProblemType(BaseModel):
@@ -156,9 +167,15 @@ class ProblemTypes(BaseModel):
     problems: list[ProblemType]
 
 
-def problem(kind: ProblemKind, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+def problem(
+    kind: ProblemKind,
+    detail: str,
+    headers: Mapping[str, str] | None = None,
+    errors: Sequence[InvalidValue] = (),
+) -> Response:
     status, title, _ = kind.value
-    return _response(Problem(type=kind.type, title=title, status=status, detail=detail), headers)
+    body = Problem(type=kind.type, title=title, status=status, detail=detail, errors=list(errors))
+    return _response(body, headers)
 
 
 class NotDone(Exception):
@@ -191,9 +208,13 @@ def documented(*kinds: ProblemKind) -> dict[int | str, dict[str, Any]]:
         if title not in answer["description"]:
             answer["description"] += f"; {title}"
         example = Problem(type=kind.type, title=title, status=status, detail=meaning)
-        answer["content"][MEDIA_TYPE]["examples"][kind.slug] = {"value": example.model_dump()}
+        answer["content"][MEDIA_TYPE]["examples"][kind.slug] = {"value": _body(example)}
     return answers
 
 
 def _response(body: Problem, headers: Mapping[str, str] | None) -> Response:
-    return Response(json.dumps(body.model_dump()), body.status, headers, media_type=MEDIA_TYPE)
+    return Response(json.dumps(_body(body)), body.status, headers, media_type=MEDIA_TYPE)
+
+
+def _body(problem: Problem) -> dict[str, Any]:
+    return problem.model_dump(exclude_defaults=True)

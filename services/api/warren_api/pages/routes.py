@@ -21,7 +21,7 @@ from warren_api.context import ApiContext
 from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
 from warren_api.model.status_history import IncidentRecord, incidents
-from warren_api.pages import asking, cluster_page, reports
+from warren_api.pages import asking, cluster_page, reference, reports
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
 from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
 from warren_api.pages.headline import headline, no_groups, readers
@@ -242,4 +242,5 @@ def router(context: ApiContext) -> APIRouter:
     cluster_page.add_routes(routes, context, render, asked, trends)
     asking.add_routes(routes, context, render, lambda view: asked().row(view))
     reports.add_routes(routes, context)
+    reference.add_routes(routes, render)
     return routes

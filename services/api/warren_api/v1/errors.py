@@ -12,6 +12,7 @@ from warren.errors import KafkaError
 from warren_api.http.errors import Refused
 from warren_api.http.names import decoded_path
 from warren_api.http.problem import (
+    InvalidValue,
     NotDone,
     ProblemKind,
     ProblemType,
@@ -61,7 +62,8 @@ def unanswered(
 
 
 def invalid(_: Request, refused: Sequence[Refused]) -> Response:
-    return problem(ProblemKind.INVALID_REQUEST, str(refused[0]))
+    errors = [InvalidValue(place=one.place, name=one.name, detail=one.said) for one in refused]
+    return problem(ProblemKind.INVALID_REQUEST, "; ".join(map(str, refused)), errors=errors)
 
 
 def failed(_: Request) -> Response:

@@ -175,7 +175,7 @@ PROBLEM_TYPE: Body = {
     "meaning": "The group was deleted, has expired, or was never there.",
 }
 
-_CLOUD_EVENT: Body = {
+CLOUD_EVENT: Body = {
     "specversion": "1.0",
     "id": VERDICT["id"],
     "source": "/warren/clusters/prod",
@@ -204,7 +204,7 @@ id: 0:118,3:41
 
 id: 0:118,3:42
 event: warren.group.status.changed
-data: {json.dumps(_CLOUD_EVENT, separators=(",", ":"))}
+data: {json.dumps(CLOUD_EVENT, separators=(",", ":"))}
 
 """
 

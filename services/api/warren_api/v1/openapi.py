@@ -11,9 +11,11 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from warren.contracts import StatusChangeEvent
+from warren.contracts.status_change import CONTENT_TYPE
 
 from warren_api.http.problem import MEDIA_TYPE, Problem, ProblemKind, documented
-from warren_api.v1.examples import BY_MODEL
+from warren_api.v1.examples import BY_MODEL, CLOUD_EVENT
 
 MEANINGS = {
     "at": "Unix milliseconds",
@@ -58,6 +60,7 @@ MEANINGS = {
     "partition": "Number of the partition",
     "partition_count": "How many partitions it is about",
     "partition_counts": "How many partitions have which status; statuses of none are left out",
+    "owner": "Who looks after the group; null: the settings name nobody",
     "partitions": "One by one",
     "pending_total": "Deliveries that wait, on all pages",
     "previous": "The status before",
@@ -69,6 +72,7 @@ MEANINGS = {
     "protocol_type": "consumer, connect, …: classic groups only",
     "rack": "Where the member says it is; null: it does not",
     "route": "Name of the route, as the settings have it",
+    "runbook": "Where it is said what to do; null: the settings name none",
     "silences": "Those that hold or will, then those that are over",
     "since": "Unix milliseconds",
     "state_since": "When the state began, Unix milliseconds; null unknown",
@@ -93,6 +97,10 @@ OF_MODELS = {
     "CauseEvidence.members": "How many members are in the group",
     "Clusters.clusters": "All that are configured or that events have come from, by name",
     "Groups.groups": "In the order that was asked for",
+    "StatusChangeEvent.specversion": "Of CloudEvents",
+    "StatusChangeEvent.time": "When it changed, as RFC 3339 has it",
+    "StatusChangeEvent.datacontenttype": "Of data",
+    "StatusChangeEvent.data": "What has changed",
     "GroupDetail.topics": "Topics that the group consumes, with their rates",
     "TopicDetail.groups": "Groups that consume the topic",
     "TopicGroup.status": "Of the group, as it was last judged",
@@ -116,6 +124,7 @@ OPERATIONS = {
     ("get", "/problems"): "list_problems",
     ("get", "/problems/{slug}"): "get_problem",
     ("get", "/silences"): "list_silences",
+    ("get", "/silences/{id}"): "get_silence",
     ("post", "/silences"): "begin_silence",
     ("delete", "/silences/{id}"): "end_silence",
     ("get", "/topics"): "list_topics",
@@ -127,7 +136,8 @@ OPERATIONS = {
 
 PATH = "/api/v1/openapi.json"
 _PREFIX = "/api/v1"
-_PROBLEM = {"$ref": "#/components/schemas/Problem"}
+_SCHEMAS = "#/components/schemas/{model}"
+_PROBLEM = {"$ref": _SCHEMAS.format(model="Problem")}
 _DESCRIPTION = """What Warren knows of Kafka consumer groups: which is stuck, since when, how late,
 how long until data is lost, and why.
 
@@ -155,7 +165,10 @@ def document(app: FastAPI) -> dict[str, Any]:
     components = described["components"]
     for name in ("HTTPValidationError", "ValidationError"):  # FastAPI's own errors: not ours
         components["schemas"].pop(name, None)
-    components["schemas"]["Problem"] = Problem.model_json_schema(mode="serialization")
+    for model in (Problem, StatusChangeEvent):
+        schema = model.model_json_schema(mode="serialization", ref_template=_SCHEMAS)
+        components["schemas"] |= schema.pop("$defs", {}) | {model.__name__: schema}
+    described["webhooks"] = {"status_changed": {"post": _status_changed()}}
     for name, schema in components["schemas"].items():
         _describe(name, schema)
     components["securitySchemes"] = {
@@ -169,6 +182,43 @@ def document(app: FastAPI) -> dict[str, Any]:
     # {}: on a loopback address, or as api.without_token says, none is needed.
     described["security"] = [{"bearer": []}, {"basic": []}, {}]
     return described
+
+
+def _status_changed() -> dict[str, Any]:
+    """What a channel of type `webhook` sends."""
+    headers = {
+        "webhook-id": "The same for each attempt of a delivery: drop those that you know",
+        "webhook-timestamp": "Of the attempt, Unix seconds: refuse old ones",
+        "webhook-signature": "As Standard Webhooks describe; one for each secret, by spaces",
+    }
+    return {
+        "operationId": "status_changed",
+        "summary": "A group's status, freshness or retention has changed",
+        "description": "Sent by the notifier to channels of type `webhook`; signed as Standard "
+        "Webhooks describe. Any 2xx takes it. All else is tried again, as the channel's settings "
+        "say; 4xx but for 408, 425 and 429 is a refusal.",
+        "parameters": [
+            {
+                "in": "header",
+                "name": name,
+                "required": True,
+                "description": said,
+                "schema": {"type": "string"},
+            }
+            for name, said in headers.items()
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {
+                CONTENT_TYPE: {
+                    "schema": {"$ref": _SCHEMAS.format(model=StatusChangeEvent.__name__)},
+                    "example": CLOUD_EVENT,
+                }
+            },
+        },
+        "responses": {"2XX": {"description": "Taken"}},
+        "security": [],
+    }
 
 
 def install(app: FastAPI) -> None:
@@ -194,7 +244,8 @@ def _correct(responses: dict[str, Any]) -> None:
     if "HTTPValidationError" in str(responses.get("422", "")):
         responses["422"] = documented(ProblemKind.INVALID_REQUEST)[422]
     responses["401"] = documented(ProblemKind.TOKEN_NEEDED)[401]
-    answer = responses["200"]["content"].get("application/json")
+    done = responses.get("200") or responses["201"]
+    answer = done["content"].get("application/json")
     if answer:
         # Not through FastAPI, which would leave out what is null.
         answer["example"] = BY_MODEL[answer["schema"]["$ref"].rpartition("/")[2]]

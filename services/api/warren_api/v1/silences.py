@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated, Self
+from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from warren.contracts import Silence
 
@@ -64,6 +66,11 @@ class SilenceQuery(BaseModel):
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(tags=["silences"])
 
+    def _remembered(id_: str) -> Silence:
+        if silence := context.model.silences.silence(id_):
+            return silence
+        raise NotDone(ProblemKind.SILENCE_NOT_FOUND, f"No silence {id_} is remembered.")
+
     @routes.get(
         "/silences",
         responses=documented(ProblemKind.INVALID_REQUEST, ProblemKind.STARTING),
@@ -75,17 +82,28 @@ def router(context: ApiContext) -> APIRouter:
         views = [SilenceView.of(silence, now) for silence in context.model.silences.all()]
         return Silences(silences=[v for v in views if query.in_force in (None, v.in_force)])
 
+    @routes.get(
+        "/silences/{id}",
+        responses=documented(ProblemKind.SILENCE_NOT_FOUND, ProblemKind.STARTING),
+    )
+    def one(id: Segment) -> SilenceView:  # noqa: A002  # the path's name
+        """One silence, as long as it is remembered."""
+        require_read(context)
+        return SilenceView.of(_remembered(id), context.clock.now_ms())
+
     @routes.post(
         "/silences",
+        status_code=HTTPStatus.CREATED,
         responses=documented(ProblemKind.INVALID_REQUEST, ProblemKind.PATTERN_TOO_COSTLY, *CHANGES),
     )
-    async def begin(request: Request, wanted: NewSilence) -> BegunSilence:
+    async def begin(request: Request, wanted: NewSilence, answer: Response) -> BegunSilence:
         """Silence groups: they are judged and shown, but nobody is told of what begins. What is
         still so when the silence ends is told then; the end of what was told before is told at
         once.
         """
         require_read(context)
         silence, groups = await begin_silence(context, wanted, asker(request))
+        answer.headers["Location"] = f"/api/v1/silences/{quote(silence.id, safe='')}"
         view = SilenceView.of(silence, context.clock.now_ms())
         return BegunSilence(**dict(view), groups=groups)
 
@@ -96,10 +114,7 @@ def router(context: ApiContext) -> APIRouter:
     async def end(request: Request, id: Segment) -> SilenceView:  # noqa: A002  # the path's name
         """End a silence now. One that is over already stays as it is."""
         require_read(context)
-        silence = context.model.silences.silence(id)
-        if silence is None:
-            raise NotDone(ProblemKind.SILENCE_NOT_FOUND, f"No silence {id} is remembered.")
-        ended = await end_silence(context, silence, asker(request))
+        ended = await end_silence(context, _remembered(id), asker(request))
         return SilenceView.of(ended, context.clock.now_ms())
 
     return routes
