@@ -8,6 +8,7 @@ import httpx
 import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api
+from warren_api.pages.asking import seconds_of
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 HOSTILE = "<b>\u202egroup.*/🦆"
@@ -31,10 +32,10 @@ def test_a_group_is_silenced_shown_as_such_and_told_of_again(api: Api) -> None:
     assert form is not None
     for control in form.select("input, select"):
         assert control.find_parent("label") is not None
-    answer = post(api, str(form["action"]), hours="2", why="<i>moving</i>", by="ada")
+    answer = post(api, str(form["action"]), length="1h", why="<i>moving</i>", by="ada")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/groups/demo/billing")
     (silence,) = api.model.silences.all()
-    assert silence.ends_at - silence.begins_at == 7_200_000
+    assert silence.ends_at - silence.begins_at == 3_600_000
     assert silence.holds_at(NOW)
     badges = [
         [text(badge) for badge in row.select(".said")] for row in page(api, "/").select("tbody tr")
@@ -42,19 +43,19 @@ def test_a_group_is_silenced_shown_as_such_and_told_of_again(api: Api) -> None:
     assert badges == [[], ["silenced"]], "exactly this group, and it is listed as before"
     for path in ("/groups/demo/billing", "/fragments/groups/demo/billing"):
         shown = page(api, path)
-        assert "Silenced: nobody is told until" in text(shown)
+        assert "Silenced until" in text(shown)
         assert "<i>moving</i>" in text(shown), "as text"
     ending = page(api, f"/silences/{silence.id}").form
     assert ending is not None
     answer = post(api, str(ending["action"]))
     assert answer.headers["Location"] == f"/silences/{silence.id}"
-    assert "no, it is over" in text(page(api, f"/silences/{silence.id}"))
+    assert "no, it has ended" in text(page(api, f"/silences/{silence.id}"))
     assert not page(api, "/").select(".said")
 
 
 def test_an_incident_is_acknowledged_from_its_page_and_that_is_taken_back(api: Api) -> None:
-    link, *_ = page(api, "/groups/demo/billing").select("a[href='/incidents/i-1']")
-    assert text(link) == "Acknowledge it"
+    (button,) = page(api, "/groups/demo/billing").select("form[action='/incidents/i-1'] button")
+    assert text(button) == "Acknowledge"
     for _ in range(3):
         assert api.get("/incidents/i-1").status_code == 200
     assert api.model.silences.acknowledgement("i-1") is None, "a GET changes nothing"
@@ -62,7 +63,7 @@ def test_an_incident_is_acknowledged_from_its_page_and_that_is_taken_back(api: A
     assert "grace" in text(page(api, "/incidents/i-1"))
     (badge,) = page(api, "/").select(".said")
     assert (text(badge), badge["href"]) == ("acknowledged", "/incidents/i-1")
-    assert "grace looks after it: on it" in text(page(api, "/groups/demo/billing"))
+    assert "Acknowledged by grace : on it" in text(page(api, "/groups/demo/billing"))
     post(api, "/incidents/i-1", undo="1")
     assert api.model.silences.acknowledgement("i-1") is None
 
@@ -71,7 +72,7 @@ def test_names_of_all_kinds_are_silenced_exactly(api: Api) -> None:
     api.put(HOSTILE, status="ERR")
     links = page(api, "/").select("tbody th a")
     (path,) = [str(a["href"]) for a in links if unquote(str(a["href"])).endswith(HOSTILE)]
-    answer = post(api, f"{path}/silence", hours="1", why="x")
+    answer = post(api, f"{path}/silence", length="1h", why="x")
     assert answer.status_code == 303
     assert answer.headers["Location"] == path
     assert "Silenced" in text(page(api, path))
@@ -84,19 +85,18 @@ def test_names_of_all_kinds_are_silenced_exactly(api: Api) -> None:
 def test_a_name_that_is_long_and_escaped_is_silenced(api: Api) -> None:
     name = "." * 300
     api.put(name, status="ERR")
-    assert post(api, f"/groups/demo/{name}/silence", hours="1", why="x").status_code == 303
+    assert post(api, f"/groups/demo/{name}/silence", length="1h", why="x").status_code == 303
     assert api.model.silences.in_force(NOW).of("demo", name) is not None
 
 
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
-        ({"hours": "2", "why": ""}, "why"),
-        ({"hours": "0", "why": "x"}, "for_seconds"),
-        ({"hours": "²", "why": "x"}, "for_seconds"),
-        ({"hours": "9999999999", "why": "x"}, "for_seconds"),
-        ({"hours": "9" * 5000, "why": "x"}, "for_seconds"),
-        ({"hours": "2", "why": "x" * 501}, "why"),
+        ({"why": "x"}, "for_seconds"),
+        ({"length": "0h", "why": "x"}, "for_seconds"),
+        ({"length": "²h", "why": "x"}, "for_seconds"),
+        ({"length": "9" * 5000, "why": "x"}, "for_seconds"),
+        ({"length": "1h", "why": "x" * 501}, "why"),
         ({}, "for_seconds"),
     ],
 )
@@ -126,3 +126,36 @@ def test_a_browser_says_whose_form_it_is(api: Api) -> None:
     """With `no-referrer` it would send `Origin: null`, also from our own pages."""
     for path in PATHS:
         assert api.get(path).headers["Referrer-Policy"] == "same-origin"
+
+
+@pytest.mark.parametrize(
+    ("length", "now", "seconds"),
+    [
+        ("30m", 0, 1800),
+        ("7d", 0, 604_800),
+        ("9:00", 0, 9 * 3600),
+        ("9:00", 9 * 3600, 86_400),
+        ("9:00", 10 * 3600, 23 * 3600),
+        ("2y", 0, 0),
+    ],
+)
+def test_a_silence_lasts_as_its_button_says(length: str, now: int, seconds: int) -> None:
+    assert seconds_of(length, now * 1000) == seconds
+
+
+def test_a_click_on_the_groups_page_acknowledges_or_silences_and_leads_back(api: Api) -> None:
+    (silencing, acknowledging) = [
+        page(api, "/groups/demo/billing").select_one(f".actions form{which}")
+        for which in ("[action$='/silence']", "[action^='/incidents']")
+    ]
+    assert silencing is not None
+    assert acknowledging is not None
+    answer = post(api, str(acknowledging["action"]), back="/groups/demo/billing")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/groups/demo/billing")
+    assert api.model.silences.acknowledgement("i-1") is not None
+    answer = post(api, str(silencing["action"]), length="30m")
+    assert answer.headers["Location"] == "/groups/demo/billing"
+    (silence,) = api.model.silences.all()
+    assert silence.ends_at - silence.begins_at == 1_800_000
+    (listed,) = page(api, "/silences").select("tbody tr")
+    assert "billing" in text(listed)

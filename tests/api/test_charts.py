@@ -8,9 +8,12 @@ from api.served_api import NOW, Api, topic
 from warren.contracts import MINUTE_MS
 from warren_api.pages.charts import (
     Line,
+    Said,
     StatusTimes,
     chart,
     count_of,
+    duration_of,
+    grid_of,
     mean_count_of,
     rates,
     status_strip,
@@ -183,3 +186,17 @@ def test_a_topic_that_nobody_knows(api: Api) -> None:
     assert api.get("/topics/demo/gone").status_code == 404
     api.list_topics({"quiet": [5]})
     assert "No consumer group commits" in page(api, "/topics/demo/quiet").get_text()
+
+
+@pytest.mark.parametrize(
+    ("most", "said", "labels"),
+    [
+        (0, count_of, ["0", "0"]),
+        (9, count_of, ["10", "5", "0"]),
+        (12_345, count_of, ["15,000", "10,000", "5,000", "0"]),
+        (40 * MINUTE_MS, duration_of, ["40 m", "30 m", "20 m", "10 m", "0 s"]),
+        (MINUTE_MS, duration_of, ["1 m", "45 s", "30 s", "15 s", "0 s"]),
+    ],
+)
+def test_a_scale_has_round_figures(most: float, said: Said, labels: list[str]) -> None:
+    assert [said(value) for value in grid_of(most, said)] == labels

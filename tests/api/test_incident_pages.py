@@ -76,8 +76,8 @@ def test_what_happened_and_who_was_told_in_one_order(api: Api) -> None:
     assert text(soup.h1) == "billing is ERR"  # type: ignore[arg-type]
     (why,) = soup.select(".why")
     assert text(why) == "Cause: nobody is in <it>. What to do: start them."
-    assert text(fact(soup, "Lasts")) == "Lasts 41 m"
-    assert text(fact(soup, "Largest lag at a status change")).endswith("7,000")
+    assert text(fact(soup, "Duration")) == "Duration 41 m ongoing"
+    assert text(fact(soup, "Largest lag notified")).endswith("7,000")
     assert text(fact(soup, "Lag now")) == "Lag now 0"
 
 
@@ -103,7 +103,7 @@ def test_one_that_is_over_says_how_long_it_was(api: Api) -> None:
     path = f"/incidents/fine-{NOW - 90_000}"
     soup = page(api, path)
     assert text(soup.h1) == "fine was ERR"  # type: ignore[arg-type]
-    assert text(fact(soup, "Lasted")) == "Lasted 1 m until 06:59 UTC"
+    assert text(fact(soup, "Duration")) == "Duration 1 m until 06:59 UTC"
     assert soup.form is None
     assert timeline(api, path) == [
         "06:59 UTC 30 s ago OK after ERR; 1 behind",
@@ -114,7 +114,7 @@ def test_one_that_is_over_says_how_long_it_was(api: Api) -> None:
 def test_an_opening_that_is_forgotten_is_there(api: Api) -> None:
     api.put("old", status="ERR", incident={"id": "old-1", "opened_at": NOW - 3_600_000})
     (opening,) = timeline(api, "/incidents/old-1")
-    assert opening.startswith("06:00 UTC 1 h ago It began.")
+    assert opening.startswith("06:00 UTC 1 h ago Started.")
 
 
 def test_all_incidents_open_ones_first(api: Api) -> None:
@@ -125,25 +125,26 @@ def test_all_incidents_open_ones_first(api: Api) -> None:
         rows = [cells(row) for row in soup.select("tbody tr")]
         assert [row["Group"] for row in rows] == ["billing demo", "fine demo"]
         assert rows[0]["Trouble"] == "nobody is in <it>"
-        assert [row["Lasted"] for row in rows] == ["open", "1 m"]
+        assert [row["Duration"] for row in rows] == ["41 m, ongoing", "1 m"]
     api.request(
         "POST", f"/incidents/{ID}", content="by=ada", headers={"Origin": "http://localhost"}
     )
     (first, *_) = page(api, "/incidents").select("tbody tr")
-    assert cells(first)["Looked after by"] == "ada"
-    assert "ada looks after it" in " ".join(timeline(api))
+    assert cells(first)["Acknowledged"] == "ada"
+    assert "acknowledged by ada" in " ".join(timeline(api))
 
 
 def test_no_incident_at_all() -> None:
-    assert "No incident is open" in page(Api(), "/incidents").get_text()
+    assert "No incident, as far as" in page(Api(), "/incidents").get_text()
 
 
 def test_people_get_a_page_where_there_is_nothing(api: Api) -> None:
     accepts = {"Accept": "text/html,application/xhtml+xml"}
     answer = api.get("/nothing/%3Cb%3Ehere", headers=accepts)
     assert answer.status_code == 404
-    assert "There is nothing here" in answer.text
+    assert "Page not found" in answer.text
     assert "/nothing/&lt;b&gt;here" in answer.text
+    assert 'href="/incidents"' in api.get("/incident", headers=accepts).text
     assert api.get("/nothing").headers["content-type"].startswith("text/plain"), "as Burrow"
     assert api.get("/v3/nothing", headers=accepts).headers["content-type"] != "text/html"
     assert "problem+json" in api.get("/api/nothing", headers=accepts).headers["content-type"]

@@ -28,13 +28,13 @@ def measured(filled: Api) -> Api:
 
 def test_how_late_and_what_is_lost_is_on_both_pages(measured: Api) -> None:
     row = row_of(measured, "billing")
-    assert (cells(row)["Late"], cells(row)["Until loss"]) == ("1 h", "lost 1,204")
+    assert (cells(row)["Late"], cells(row)["Data loss in"]) == ("1 h", "lost 1,204")
     soup = page(measured, "/groups/demo/billing")
     assert text(fact(soup, "Late")) == "Late 1 h orders / 1"
-    assert text(fact(soup, "Until loss")) == "Until loss lost 1,204"
+    assert text(fact(soup, "Data loss in")) == "Data loss in lost 1,204"
     assert text(fact(soup, "Freshness measured")) == "Freshness measured 3 s ago"
     by_partition = {
-        cells(row)["Partition"]: (cells(row)["Late"], cells(row)["Until loss"])
+        cells(row)["Partition"]: (cells(row)["Late"], cells(row)["Data loss in"])
         for row in soup.select(".partitions tbody tr")
     }
     assert by_partition == {
@@ -59,16 +59,16 @@ def test_what_is_in_danger_is_red_and_nothing_else(
 ) -> None:
     """It was measured three seconds ago."""
     filled.measure("billing", CAUGHT_UP, CAUGHT_UP, partition)
-    (cell,) = row_of(filled, "billing").select('[data-label="Until loss"]')
+    (cell,) = row_of(filled, "billing").select('[data-label="Data loss in"]')
     assert (text(cell), "loss" in cell["class"]) == (shown, red)
     soup = page(filled, "/groups/demo/billing")
-    assert ("loss" in fact(soup, "Until loss").get_attribute_list("class")) == red
+    assert ("loss" in fact(soup, "Data loss in").get_attribute_list("class")) == red
     detail = [
         row
         for row in soup.select(".partitions tbody tr")
         if cells(row)["Partition"] == "orders / 2"
     ]
-    (cell,) = detail[0].select('[data-label="Until loss"]')
+    (cell,) = detail[0].select('[data-label="Data loss in"]')
     assert (text(cell), "loss" in cell["class"]) == (shown.removesuffix(" 07:59 UTC"), red)
 
 
@@ -88,11 +88,11 @@ def test_the_time_until_loss_runs_down(filled: Api) -> None:
     for _ in range(3):
         filled.clock.advance(40)
         fact_, row = page(filled, "/groups/demo/billing"), row_of(filled, "billing")
-        shown.append((text(fact(fact_, "Until loss")), cells(row)["Until loss"]))
+        shown.append((text(fact(fact_, "Data loss in")), cells(row)["Data loss in"]))
     assert shown == [
-        ("Until loss 47 s old 07:01 UTC", "47 s old"),
-        ("Until loss 7 s old 07:01 UTC", "7 s old"),
-        ("Until loss now old 07:01 UTC", "now old"),
+        ("Data loss in 47 s old 07:01 UTC", "47 s old"),
+        ("Data loss in 7 s old 07:01 UTC", "7 s old"),
+        ("Data loss in now old 07:01 UTC", "now old"),
     ]
 
 
@@ -142,7 +142,7 @@ def test_freshness_that_was_measured_long_ago_is_marked(measured: Api) -> None:
     assert text(cell) == "0 s old"
     (mark,) = cell.select("em")
     assert str(mark["title"]).startswith("Measured 31 s ago")
-    assert cells(row_of(measured, "billing"))["Until loss"] == "lost 1,204 old"
+    assert cells(row_of(measured, "billing"))["Data loss in"] == "lost 1,204 old"
     soup = page(measured, "/groups/demo/billing")
     assert text(fact(soup, "Late")) == "Late 1 h old orders / 1"
-    assert "stale" in fact(soup, "Until loss")["class"]
+    assert "stale" in fact(soup, "Data loss in")["class"]

@@ -30,7 +30,7 @@ def test_groups_worst_first_with_what_to_know_of_each(filled: Api, path: str) ->
         "Last hour": "",
         "Lag": "12,348",
         "Late": NONE,
-        "Until loss": NONE,
+        "Data loss in": NONE,
         "Since": "4 m 15 s 06:55 UTC",
     }
 

@@ -122,7 +122,7 @@ class GroupFreshness:
 
     @cached_property
     def running_out_ms(self) -> int | None:
-        """Until loss, of the partition nearest to it that has used half of its retention up; None
+        """Data loss in, of the partition nearest to it that has used half of its retention up; None
         where none has. Where records are kept for half an hour only, a group that keeps up is in no
         danger.
         """

@@ -6,7 +6,6 @@ POST acts, is refused when a page of another site sends it, and leads back to wh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -39,15 +38,25 @@ from warren_api.pages.incidents import timeline
 Render = Callable[..., Response]
 RowOf = Callable[[GroupView], GroupRow]
 Form = TypeVar("Form", bound=BaseModel)
-HOURS = {1: "1 hour", 2: "2 hours", 8: "8 hours", 24: "a day", 72: "3 days", 168: "a week"}
-DIGITS = re.compile("[0-9]{1,4}")
+LENGTHS = {
+    "30m": "30 minutes",
+    "1h": "1 hour",
+    "8h": "8 hours",
+    "9:00": "Until 09:00 UTC",
+    "24h": "24 hours",
+    "7d": "7 days",
+}
+"""How long a silence may be made to last with one click."""
+_SECONDS = {"m": 60, "h": 3600, "d": 86_400}
+_DAY_SECONDS, _NINE = 86_400, 9 * 3600
+NO_REASON = "no reason given"
 ATTEMPTS_SHOWN = 100
 UNDO = "undo"  # the name of the button that takes an acknowledgement back
 
 
 def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: RowOf) -> None:
     def silence_form(cluster: str, group: str, **said: Any) -> Response:
-        given = {"said": {}, "problem": "", "hours": HOURS} | said
+        given = {"said": {}, "problem": "", "lengths": LENGTHS} | said
         return render("silence_form.html", cluster=cluster, group=group, **given)
 
     @routes.get("/groups/{cluster}/{name}/silence")
@@ -57,13 +66,12 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
     @routes.post("/groups/{cluster}/{name}/silence")
     async def begin(request: Request, cluster: Segment, name: Segment) -> Response:
         said = await _said(request)
-        hours = said.get("hours", "")
         wanted, problem = _read(
             NewSilence,
             cluster=exactly(cluster),
             group=exactly(name),
-            for_seconds=int(hours) * 3600 if DIGITS.fullmatch(hours) else 0,
-            why=said.get("why", ""),
+            for_seconds=seconds_of(said.get("length", ""), context.clock.now_ms()),
+            why=said.get("why", "").strip() or NO_REASON,
             by=said.get("by", ""),
         )
         try:
@@ -140,7 +148,18 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
                 await acknowledge(context, found, wanted, asker(request))
         except KafkaError as error:
             return incident(id, str(error))
+        if "back" in said:
+            return _to(f"/groups/{segment(found.cluster)}/{segment(found.group)}")
         return _to(f"/incidents/{segment(id)}")
+
+
+def seconds_of(length: str, now_ms: int) -> int:
+    """How long one of LENGTHS is from now on; 0 for any other."""
+    if length not in LENGTHS:
+        return 0
+    if length == "9:00":
+        return (_NINE - now_ms // 1000 - 1) % _DAY_SECONDS + 1
+    return int(length[:-1]) * _SECONDS[length[-1]]
 
 
 async def _said(request: Request) -> dict[str, str]:

@@ -7,6 +7,7 @@ has a `<title>` that says in words what it shows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import ceil, floor, log10
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
@@ -17,6 +18,14 @@ Said = Callable[[float], str]
 WIDTH, HEIGHT = 600, 150
 TOP, BOTTOM = 8, 130  # of the plot
 STRIP_HEIGHT = 6
+MOST_RULES = 4  # above 0: more than five figures beside a chart are not read
+_S, _MIN, _H, _D = 1_000, 60_000, 3_600_000, 86_400_000
+_ROUND_TIMES = [
+    *(1 * _S, 2 * _S, 5 * _S, 10 * _S, 15 * _S, 30 * _S),
+    *(1 * _MIN, 2 * _MIN, 5 * _MIN, 10 * _MIN, 15 * _MIN, 30 * _MIN),
+    *(1 * _H, 2 * _H, 6 * _H, 12 * _H, 1 * _D, 2 * _D, 5 * _D, 10 * _D, 30 * _D, 90 * _D),
+]
+"""Milliseconds that a clock is read by."""
 _STATUSES = ("err", "warn", "ok")  # the worst first
 ALL = 0.98  # of a time; whole seconds are kept of each minute
 
@@ -99,17 +108,21 @@ def chart(
     """Lines over one scale from 0 to `least` or more, with hovers of what they are `at` each step;
     `said` puts a value into words.
     """
-    most = max(_most(lines), least)
+    grid = grid_of(max(_most(lines), least), said)
+    most = grid[0]
     inside = [
         *(_shade(shade) for shade in shades),
+        *(_rule(value / most) for value in grid[:-1]),
         *(_mark(mark) for mark in marks),
-        *(part for line in lines for part in _paths(line, most or 1)),
+        *(part for line in lines for part in _paths(line, most)),
         *_hovers(lines, said, at),
+        Markup('<line class="cross" x1="-1" x2="-1" y1="0" y2="{}"/>').format(BOTTOM),
     ]
     words = "; ".join(f"{line.label} {line.summary(said)}" for line in lines)
     drawn = _svg(f"{name}: {words}", "chart", HEIGHT, inside)
     # Beside the drawing: in it, letters would be as wide as the drawing is stretched.
-    scale = Markup('<span class="scale" aria-hidden="true">{}</span>').format(said(most))
+    labels = Markup("").join(Markup("<span>{}</span>").format(said(value)) for value in grid)
+    scale = Markup('<div class="scale" aria-hidden="true">{}</div>').format(labels)
     return Markup('<div class="plot">{}{}</div>').format(scale, drawn)
 
 
@@ -129,6 +142,18 @@ def status_strip(name: str, times: StatusTimes) -> Markup:
     """The worst statuses side by side."""
     inside = list(_strip(times.worst, 0, 14))
     return _svg(f"{name}: {times.words}", "strip", 14, inside)
+
+
+def grid_of(most: float, said: Said) -> list[float]:
+    """Round values from the top of a scale that holds `most` down to 0, as far from each other."""
+    steps = _ROUND_TIMES if said is duration_of else _round_numbers(most)
+    step = next((each for each in steps if each * MOST_RULES >= most), most / MOST_RULES)
+    return [step * n for n in range(max(ceil(most / step), 1), -1, -1)]
+
+
+def _round_numbers(most: float) -> list[float]:
+    least = 10.0 ** floor(log10(max(most, 0.1) / MOST_RULES))
+    return [least * times for times in (1, 2, 5, 10)]
 
 
 def rates(counts: Sequence[Value], known_ms: Sequence[Value]) -> list[Value]:
@@ -198,6 +223,11 @@ def _shade(shade: Shade) -> Markup:
         '<rect class="incident {}" x="{:.1f}" y="0" width="{:.1f}" height="{}">'
         "<title>{}</title></rect>"
     ).format(shade.colour, start * WIDTH, (end - start) * WIDTH, BOTTOM, shade.label)
+
+
+def _rule(share: float) -> Markup:
+    y = f"{BOTTOM - (BOTTOM - TOP) * share:.1f}"
+    return Markup('<line class="rule" x1="0" x2="{1}" y1="{0}" y2="{0}"/>').format(y, WIDTH)
 
 
 def _mark(mark: Mark) -> Markup:

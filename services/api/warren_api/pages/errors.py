@@ -5,6 +5,7 @@ browsers do.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from difflib import get_close_matches
 from http import HTTPStatus
 from urllib.parse import parse_qsl, urlencode
 
@@ -21,6 +22,8 @@ from warren_api.http.problem import ProblemKind
 from warren_api.pages.environment import environment
 
 LONGEST_VALUE = 60  # characters that are shown of one
+PLACES = ("/topics", "/incidents", "/silences", "/notifications", "/clusters", "/docs")
+"""What somebody may have meant who has mistyped an address."""
 
 
 class PageErrors:
@@ -60,7 +63,9 @@ class PageErrors:
     ) -> Response:
         wants_page = "text/html" in request.headers.get("accept", "")
         if status_code == HTTPStatus.NOT_FOUND and request.method == "GET" and wants_page:
-            return HTMLResponse(self._page.render(path=decoded_path(request.scope)), status_code)
+            path = decoded_path(request.scope)
+            near = get_close_matches(path.rstrip("/").lower(), PLACES)
+            return HTMLResponse(self._page.render(path=path, near=near), status_code)
         return self._otherwise.unanswered(request, status_code, headers, methods)
 
     def invalid(self, request: Request, refused: Sequence[Refused], /) -> Response:

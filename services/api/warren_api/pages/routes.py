@@ -21,15 +21,21 @@ from warren_api.context import ApiContext
 from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
 from warren_api.model.status_history import IncidentRecord, incidents
-from warren_api.pages import asking, cluster_page, reference, reports
+from warren_api.pages import asking, cluster_page, indexes, reference, reports
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
-from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
+from warren_api.pages.group_sections import (
+    broken_banners,
+    first_points,
+    member_rows,
+    partitions_of,
+    runbook_of,
+)
 from warren_api.pages.headline import headline, no_groups, readers
 from warren_api.pages.incidents import IncidentListView, folded, incident_list
 from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
 from warren_api.pages.overview import GroupRows, LastChanges, Sort, View, last_changes, overview
 from warren_api.pages.span import SpanAsked
-from warren_api.pages.trends import Drawn, Trends
+from warren_api.pages.trends import Drawn, Trends, rates_of
 from warren_api.search import Row, Search
 
 STATIC = Path(__file__).parent / "static"
@@ -174,6 +180,9 @@ def router(context: ApiContext) -> APIRouter:
             if membership
             else [],
             catch_up_ms=view.catch_up_ms if view else None,
+            moved=rates_of(context.model.topics, view) if view else None,
+            lengths=asking.LENGTHS,
+            runbook=runbook_of(row) if row else "",
             history=past[:HISTORY_SHOWN],
             trends=drawn,
             first_points=first_points(view.event) if view and not drawn.is_known else None,
@@ -243,4 +252,5 @@ def router(context: ApiContext) -> APIRouter:
     asking.add_routes(routes, context, render, lambda view: asked().row(view))
     reports.add_routes(routes, context)
     reference.add_routes(routes, render)
+    indexes.add_routes(routes, context, render, asked)
     return routes
