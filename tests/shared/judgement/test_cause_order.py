@@ -76,6 +76,14 @@ def test_a_root_comes_before_the_loss_that_follows_from_it(
     assert all(found.action for found in cause.findings)
 
 
+def test_bad_records_of_a_few_partitions_come_before_the_loss() -> None:
+    """Each record is one that the group cannot get past; most of the group is well."""
+    cause = told(looks(standing(log_start=GONE), standing(log_start=GONE), well(), well()))
+    assert names(cause) == ["stuck_record", "records_lost"]
+    assert ", and so has 1 more: the group did not get past" in cause.sentence
+    assert cause.evidence.partitions == 2
+
+
 def test_a_transaction_that_hangs_comes_before_the_loss() -> None:
     lost = looks(standing(log_start=GONE), well(), last_stable=[600, -1])
     assert names(told(lost)) == ["hanging_transaction", "records_lost"]

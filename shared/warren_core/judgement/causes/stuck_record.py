@@ -1,4 +1,4 @@
-"""Cause: one partition stands at a record that the group cannot get past."""
+"""Cause: a few partitions stand, each at a record that the group cannot get past."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from warren_core.judgement.facts import Facts
     "root",
     80,
     "Stuck at one record",
-    "one partition alone stands still at its offset while commits go on, two records behind at "
-    "least",
+    "one partition alone, or at most half of the group's, stand still at their offsets while "
+    "commits go on, two records behind at least",
 )
 def stuck_record(facts: Facts) -> Found | None:
     """Two records behind at least: of one, the last may be a transaction's end."""
     rows = facts.standing()
-    if len(rows) != 1 or facts.worst is not Status.STALL or facts.lag[rows[0]] < 2:
+    is_few = len(rows) == 1 or 0 < 2 * len(rows) <= len(facts.layout)
+    if not is_few or facts.worst is not Status.STALL or (facts.lag[rows] < 2).any():
         return None
     row = rows[0]
     topic, partition = facts.layout.name(row)
     offset = int(facts.windows.newest(Column.OFFSET)[row])
-    since = facts.stands_since(rows)
+    since = facts.stands_since([row])
     look = (
         f"look at it: kafka-console-consumer {BOOTSTRAP} --topic "
         f"{shell_word(topic)} --partition {partition} --offset {offset} --max-messages 1"
@@ -39,10 +40,16 @@ def stuck_record(facts: Facts) -> Found | None:
         )
     return found(
         f"{facts.name(row)} has stood at offset {grouped(offset)} for "
-        f"{duration(facts.now_ms - since)} while commits go on: {what}",
+        f"{duration(facts.now_ms - since)} while commits go on{_likewise(rows)}: {what}",
         look,
         topic=topic,
         partition=partition,
         offset=offset,
         since=since,
+        **({"partitions": len(rows)} if len(rows) > 1 else {}),
     )
+
+
+def _likewise(rows: list[int]) -> str:
+    more = len(rows) - 1
+    return f", and so {'has' if more == 1 else 'have'} {grouped(more)} more" if more else ""
