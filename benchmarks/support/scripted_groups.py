@@ -286,7 +286,7 @@ SCRIPTS: dict[str, tuple[str | None, Script, int]] = {
     "healthy": (None, healthy, 0),
     "half hang": ("unknown", half_of_them_hang, 30),
     "leave in turn": ("no_members", members_leave_one_by_one, 60),
-    "two bad records": ("unknown", two_records_are_bad, 30),
+    "two bad records": ("stuck_record", two_records_are_bad, 30),
     "a hot partition": ("too_slow", one_partition_is_hot, 120),
     "unmanaged": ("unknown", unmanaged_ones_stop, 30),
     "replaced, then hung": ("one_member", members_are_replaced, 530),

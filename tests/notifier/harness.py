@@ -24,6 +24,7 @@ from warren_notifier.channels.channel import (
     Delivered,
     Result,
     takes_acknowledgements,
+    tells_people,
 )
 from warren_notifier.channels.digest import tells_many
 from warren_notifier.delivery.outcomes import Outcomes
@@ -179,6 +180,7 @@ class Harness:
             1_800_000,
             resends or {},
             {name for name, channel in channels.items() if takes_acknowledgements(channel)},
+            {name for name, channel in channels.items() if tells_people(channel)},
         )
         rulebook = Rulebook(router, Holds(silences or Silences(), routes), self.clock)
         outcomes = Outcomes(*known, rulebook, redaction or Redaction(()), self.clock)

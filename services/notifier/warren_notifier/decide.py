@@ -30,7 +30,7 @@ from warren_notifier.inputs import (
 )
 from warren_notifier.routing import trial
 from warren_notifier.routing.acknowledging import on_acknowledged
-from warren_notifier.routing.change import Change, as_known, read_change
+from warren_notifier.routing.change import Change, as_known, read_stored
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.routing.escalation import begun_anew, escalate_at, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
@@ -218,7 +218,7 @@ class _Course:
         if pending.channel not in self._holds.contested or not self._holds.mutes(pending):
             return telling
         is_newest = subject.change is not None and subject.change.event == delivery.event
-        change = subject.change if is_newest else read_change(delivery.event.encode())
+        change = subject.change if is_newest else read_stored(delivery.event)
         if change is None:
             return telling
         muted = self._holds.muted_until

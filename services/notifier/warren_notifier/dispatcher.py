@@ -22,14 +22,19 @@ from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.worker import Worker
 from warren_notifier.inputs import Changed, TakenUp, Tested
 from warren_notifier.outbox import Batch, Outbox
-from warren_notifier.owned import OwnedSubjects
+from warren_notifier.owned import Owned, OwnedSubjects
 from warren_notifier.routing import trial
-from warren_notifier.routing.change import Change, read_change
+from warren_notifier.routing.change import Change, Subject, read_change
+from warren_notifier.routing.group_incident import after, conditions_of, incident_of
 from warren_notifier.routing.routes import Route
 from warren_notifier.source.consumer import PartitionStart, SourceRecord
 from warren_notifier.source.past import Backlog, SeenEvents
+from warren_notifier.state.adopted import adopted
 
 log = structlog.get_logger(__name__)
+
+_COUNTS = ("routed", "withheld", "unrouted", "replayed")
+"""How an event counts that led to several: the first."""
 
 
 class Dispatcher:
@@ -60,10 +65,36 @@ class Dispatcher:
         if start.backlog is not None:
             self._backlogs[partition] = start.backlog
         batch = self._outbox.batch()
-        for owned, ended in self._owned.assign(partition, stored, start.end, start.committed):
+        found = dict(self._owned.assign(partition, stored, start.end, start.committed))
+        groups = dict.fromkeys(owned.subject.whole for owned in found)
+        for subject in groups:
+            for owned in self._adopt(partition, subject):
+                found.setdefault(owned, [])
+                batch.subjects[owned] = None
+        for owned, ended in found.items():
             batch.decide(owned, TakenUp(ended))
             self._outbox.on_change(owned)
+        for subject in groups:
+            self._decide_whole(partition, subject, batch)
         await self._outbox.write(batch)
+
+    def _adopt(self, partition: int, subject: Subject) -> list[Owned]:
+        """Takes over what the version before told people of a group's conditions."""
+        people = self._outbox.people
+        conditions = conditions_of(subject)
+        states = self._owned.states(partition, conditions)
+        opens = [change for state in states if (change := state.open_now) is not None]
+        whole = after(None, opens) if people else None
+        if whole is None:
+            return []
+        group = self._owned.of(partition, subject)
+        found = adopted(group.state, states, whole, people)
+        if found is None:
+            return []
+        first = self._owned.of(partition, found.first.subject)
+        group.put(found.group)
+        first.put(found.first)
+        return [first, group]
 
     async def revoke(self, partitions: Collection[int], grace: float) -> None:
         """Serves some partitions no longer; attempts under way have `grace` seconds to finish."""
@@ -121,7 +152,9 @@ class Dispatcher:
             return
         batch = self._outbox.batch()
         opening = trial.opening(test, batch.now)
-        batch.decide(self._owned.of(partition, opening.subject), Tested(opening, route))
+        for change in (opening, after(None, [opening], opening)):
+            if change is not None:
+                batch.decide(self._owned.of(partition, change.subject), Tested(change, route))
         await self._outbox.write(batch)
 
     def _read(self, record: SourceRecord, batch: Batch) -> Change | None:
@@ -168,7 +201,34 @@ class Dispatcher:
             self._decide(partition, lasting, offset, batch)
 
     def _decide(self, partition: int, change: Change, offset: int, batch: Batch) -> None:
+        """What it means for its condition, and then for its group. It counts once."""
         if self._seen.has(partition, change.event_id):
             metrics.NOTIFIER_EVENTS.labels("replayed").inc()
-        elif batch.decide(self._owned.of(partition, change.subject), Changed(change, offset)):
+            return
+        counted = batch.decide(self._owned.of(partition, change.subject), Changed(change, offset))
+        if counted != "replayed":
             self._seen.add(partition, change.event_id)
+            of_group = self._decide_whole(partition, change.subject, batch, change, offset)
+            counted = min(counted, of_group or counted, key=_COUNTS.index)
+        metrics.NOTIFIER_EVENTS.labels(counted).inc()
+
+    def _decide_whole(
+        self,
+        partition: int,
+        subject: Subject,
+        batch: Batch,
+        by: Change | None = None,
+        offset: int | None = None,
+    ) -> str:
+        """What the conditions of a group mean for its incident; empty: nothing."""
+        if not self._outbox.people:
+            return ""
+        group = self._owned.of(partition, subject.whole)
+        states = self._owned.states(partition, conditions_of(subject))
+        opens = [change for state in states if (change := state.open_now) is not None]
+        change = after(incident_of(group.state.open_now), opens, by)
+        if change is None:
+            return ""
+        if offset is None:
+            offset = max(state.offset for state in states)
+        return batch.decide(group, Changed(change, offset))

@@ -68,7 +68,7 @@ class Gauges:
     def _count(self, owned: Owned, figures: _Figures) -> None:
         figures.states += 1
         figures.bytes += owned.stored_bytes
-        figures.open += owned.state.incident is not None
+        figures.open += owned.state.incident is not None and not owned.subject.is_whole
         for telling in owned.state.tellings.values():
             if telling.delivery is None:
                 continue

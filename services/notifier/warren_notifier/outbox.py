@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import structlog
 from warren.kafka.batched_writer import BatchedWriter, Record
-from warren.metrics.notifier import NOTIFIER_EVENTS
 
 from warren_notifier.decide import decide
 from warren_notifier.delivery.outcomes import Outcomes
@@ -35,15 +34,15 @@ class Batch:
     tell: list[Delivery] = field(default_factory=list)
     subjects: dict[Owned, None] = field(default_factory=dict)
 
-    def decide(self, owned: Owned, given: Input) -> bool:
-        """Takes over what an input leads to. False: the event was a replay."""
+    def decide(self, owned: Owned, given: Input) -> str:
+        """Takes over what an input leads to, and gives how an event counts."""
         decided = decide(owned.state, given, self.rules, self.now)
         if decided.subject is not owned.state:
             owned.put(decided.subject)
             self.subjects[owned] = None
         for effect in decided.effects:
             self._take(owned, effect)
-        return Counted("replayed") not in decided.effects
+        return next((one.result for one in decided.effects if isinstance(one, Counted)), "")
 
     def _take(self, owned: Owned, effect: Effect) -> None:
         match effect:
@@ -53,8 +52,6 @@ class Batch:
                 self.subjects[owned] = None
                 if (audit := self.outcomes.audit(owned, effect)) is not None:
                     self.records.append(audit)
-            case Counted(result):
-                NOTIFIER_EVENTS.labels(result).inc()
             case EndLost():
                 subject = owned.subject._asdict()
                 log.warning("the end of an incident was never seen", **subject)
@@ -81,6 +78,11 @@ class Outbox:
         self._writer = writer
         self._outcomes = outcomes
         self._workers = workers
+
+    @property
+    def people(self) -> Collection[str]:
+        """Channels that are told of a group as a whole."""
+        return self._router.people
 
     def batch(self) -> Batch:
         return Batch(self._rulebook.now(), self._rulebook.clock.now_ms(), self._outcomes)

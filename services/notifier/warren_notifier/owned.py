@@ -194,6 +194,11 @@ class OwnedSubjects:
             subjects[subject] = Owned(SubjectState(partition, subject))
         return subjects[subject]
 
+    def states(self, partition: int, subjects: Iterable[Subject]) -> list[SubjectState]:
+        """Of those of these subjects that are known."""
+        known = self._partitions[partition].subjects
+        return [known[subject].state for subject in subjects if subject in known]
+
     def has(self, owned: Owned) -> bool:
         """Whether it is still ours, and not forgotten."""
         assigned = self._partitions.get(owned.partition)

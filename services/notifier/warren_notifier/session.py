@@ -29,7 +29,12 @@ from warren.settings.notifier import NotifierSettings
 from warren.silences import Silences
 from warren.standstill import Turns
 
-from warren_notifier.channels.channel import Channel, resend_intervals, takes_acknowledgements
+from warren_notifier.channels.channel import (
+    Channel,
+    resend_intervals,
+    takes_acknowledgements,
+    tells_people,
+)
 from warren_notifier.channels.digest import tells_many
 from warren_notifier.delivery.outcomes import Outcomes
 from warren_notifier.delivery.rate_limit import Rate, RateLimit, SharedBuckets
@@ -183,6 +188,7 @@ class Session:
             round(self._settings.flap_window * 1000),
             resends,
             {n for n, one in self._channels.items() if takes_acknowledgements(one)},
+            {n for n, one in self._channels.items() if tells_people(one)},
         )
         return Rulebook(router, Holds(silences, router.routes, resends), self._clock)
 

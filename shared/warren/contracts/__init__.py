@@ -15,6 +15,7 @@ from warren.contracts.freshness_event import (
     WorstFreshness,
 )
 from warren.contracts.group_event import GroupEvent, GroupMember
+from warren.contracts.group_incident import GROUP_INCIDENT, GroupIncident, GroupIncidentEvent
 from warren.contracts.group_key import group_key, part_key, split_group_key, whole_key
 from warren.contracts.lag_event import Incident, LagEvent, TopicLag, WindowEdge
 from warren.contracts.notification_event import (
@@ -62,6 +63,7 @@ from warren.contracts.trend_event import MINUTE_MS, TrendEvent, TrendTopics
 __all__ = [
     "EVENT_TYPES",
     "FRESHNESS_CHANGED",
+    "GROUP_INCIDENT",
     "LONGEST_SILENCE_MS",
     "LOSS_UNKNOWN",
     "MAX_OBJECTIVES",
@@ -95,6 +97,8 @@ __all__ = [
     "FreshnessEvent",
     "FreshnessReason",
     "GroupEvent",
+    "GroupIncident",
+    "GroupIncidentEvent",
     "GroupMember",
     "GroupStatusName",
     "Incident",

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
 
-from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
+from warren.contracts.event import ClusterName, Event, Milliseconds, is_empty, is_none
 from warren.contracts.notification_event import DeliveryKind
 from warren.contracts.status import GroupStatusName
 
@@ -163,6 +163,11 @@ class PendingDelivery(BaseModel):
         exclude_if=is_none,
         description="It tells that somebody looks after the incident",
     )
+    conditions: list[str] = Field(
+        default_factory=list,
+        exclude_if=is_empty,
+        description="Of a group's incident: the incidents of its conditions that are open by then",
+    )
     awaits_opening: bool = Field(
         default=False,
         description="Sent only if an earlier one of the incident arrives; no longer written",
@@ -196,6 +201,11 @@ class Told(BaseModel):
     )
     status: GroupStatusName | None = Field(
         default=None, description="The newest status that it took; null: none for certain"
+    )
+    conditions: list[str] = Field(
+        default_factory=list,
+        exclude_if=is_empty,
+        description="Conditions that were open by the newest delivery that it took; likewise",
     )
     uncertain: bool = Field(
         default=False, description="It may have taken a delivery whose outcome nobody knows"

@@ -92,6 +92,17 @@ def takes_acknowledgements(channel: Channel) -> bool:
 
 
 @runtime_checkable
+class PeopleChannel(Channel, Protocol):
+    """A channel for people, who are told one story of a group; others hear of each condition."""
+
+    tells_people: bool
+
+
+def tells_people(channel: Channel) -> bool:
+    return isinstance(channel, PeopleChannel) and channel.tells_people
+
+
+@runtime_checkable
 class ResendingChannel(Channel, Protocol):
     """A channel whose receiver takes for over what it has not heard of for a while."""
 

@@ -6,27 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from warren.contracts import (
-    FRESHNESS_CHANGED,
-    RETENTION_CHANGED,
-    STATUS_CHANGED,
-    DeliveryKind,
-    EventTypeName,
-    StatusChange,
-    StatusChangeEvent,
-)
+from warren.contracts import DeliveryKind, EventTypeName, StatusChange
 from warren.words import as_of, duration, visible
 
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.incident_text import how_it_ended, is_old
+from warren_notifier.channels.facts import how_it_ended, is_old
+from warren_notifier.channels.told_event import CALLED, at, told_event
 
 BAD = {"ERR": 0, "WARN": 1}  # worst first
-# What an incident is about, for people: the root comes first, then what follows, gravest first.
-CALLED: dict[EventTypeName, str] = {
-    STATUS_CHANGED: "consumer status",
-    RETENTION_CHANGED: "retention",
-    FRESHNESS_CHANGED: "freshness",
-}
 _ORDER = list(CALLED)
 _NEWS: tuple[DeliveryKind, ...] = ("opened", "changed", "repeated")  # what says most comes first
 
@@ -57,9 +44,10 @@ class Incident:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`incidents`: at least one, the root first."""
+    """`incidents`: at least one, the root first. `incident_id`: of the group's incident."""
 
     incidents: Sequence[Incident]
+    incident_id: str
 
     @property
     def change(self) -> StatusChange:
@@ -148,17 +136,19 @@ def lasting_groups(digest: Digest) -> list[Group]:
 
 
 def _joined(told: Iterable[tuple[str, DeliveryKind | None]]) -> list[Group]:
-    """Of several events about one subject the last counts."""
+    """Of several events about one condition the last counts."""
     groups: dict[tuple[str, str], dict[EventTypeName, Incident]] = defaultdict(dict)
+    ids: dict[tuple[str, str], str] = {}
     for text, kind in told:
-        event = StatusChangeEvent.from_bytes(text.encode())
-        at = round(event.time.timestamp() * 1000)
-        incidents = groups[event.data.cluster, event.data.group]
-        known = incidents.get(event.type)
-        if known is None or known.at <= at:
-            incidents[event.type] = Incident(kind, event.type, event.data, at)
-    in_order = (sorted(each.values(), key=_place) for each in groups.values())
-    return [Group(incidents) for incidents in in_order]
+        of = told_event(text)
+        group = of.change.cluster, of.change.group
+        ids[group] = of.change.incident_id
+        is_over = not of.open
+        for event in [of.event] if is_over else [*of.open, *of.ended]:
+            known, seen = groups[group].get(event.type), at(event)
+            if known is None or known.at <= seen:
+                groups[group][event.type] = Incident(kind, event.type, event.data, seen)
+    return [Group(sorted(each.values(), key=_place), ids[group]) for group, each in groups.items()]
 
 
 def _place(incident: Incident) -> int:

@@ -10,9 +10,10 @@ from warren.contracts import STATUS_CHANGED, DigestKey, Label
 from warren.words import counted, duration, grouped, records, utc, visible
 
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.digest_groups import BAD, CALLED, Group, digest_groups, lasting_groups
-from warren_notifier.channels.incident_text import lag_then
+from warren_notifier.channels.digest_groups import BAD, Group, digest_groups, lasting_groups
+from warren_notifier.channels.facts import lag_then
 from warren_notifier.channels.links import page_link
+from warren_notifier.channels.told_event import CALLED
 
 SHOWN = 20
 NEW = 10
@@ -76,7 +77,7 @@ def digest_text(digest: Digest, link_base: str, now: int) -> DigestText:
         headline=_headline(bad, over, where),
         facts=list(_facts(bad, over, now)),
         worst=[_row(group, has_cluster, now) for group in listed],
-        links=[page_link(link_base, "incidents", g.change.incident_id) for g in listed],
+        links=[page_link(link_base, "incidents", g.incident_id) for g in listed],
         omitted=_beyond(bad),
         over=[(_name(g, has_cluster), visible(g.ends)) for g in over[:SHOWN]],
         over_omitted=_beyond(over),

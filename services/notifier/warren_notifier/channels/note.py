@@ -66,6 +66,8 @@ S = TypeVar("S", bound=TargetSettings)
 class NoteChannel(HttpChannel[S]):
     """A service that shows people notes."""
 
+    tells_people = True
+
     def _note(self, delivery: Delivery, besides: str = "") -> Note:
         return incident_note(self._text(delivery, besides), delivery.pending)
 

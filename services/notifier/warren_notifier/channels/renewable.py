@@ -10,6 +10,7 @@ from warren_notifier.channels.channel import (
     Result,
     resend_intervals,
     takes_acknowledgements,
+    tells_people,
 )
 from warren_notifier.channels.digest import Digest, DigestChannel, tells_many
 from warren_notifier.state.delivery import Delivery
@@ -25,6 +26,7 @@ class RenewableChannel:
         self.timeout = channel.timeout
         self.concurrency = channel.concurrency
         self.takes_acknowledgements = takes_acknowledgements(channel)
+        self.tells_people = tells_people(channel)
         self.resend_ms = resend_intervals({"": channel}).get("", 0)
 
     async def renew(self, channel: Channel) -> None:

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 from warren.contracts import (
     EVENT_TYPES,
+    GROUP_INCIDENT,
     STATUS_CHANGED,
+    GroupIncidentEvent,
     GroupStatusName,
     OpenIncident,
     StatusChange,
@@ -33,11 +35,29 @@ class Severity(IntEnum):
 
 
 class Subject(NamedTuple):
-    """What an incident is about: one event type of one group has at most one open incident."""
+    """What an incident is about: one condition of one group, by its event type, or the group as a
+    whole (GROUP_INCIDENT). Each has at most one open incident.
+    """
 
     cluster: str
     group: str
     event_type: str
+
+    @property
+    def whole(self) -> Subject:
+        return Subject(self.cluster, self.group, GROUP_INCIDENT)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.event_type == GROUP_INCIDENT
+
+
+class Part(NamedTuple):
+    """What a change says of one condition: routes look for those that they are for."""
+
+    event_type: str
+    severity: Severity
+    incident_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +79,33 @@ class Change:
     owner: str = ""
     """Of the worst objective that is not kept."""
     cause: str = ""
+    of_whole: tuple[Part, ...] = ()
+    """Of a group's incident: its open conditions, or those that ended last."""
+    begins: bool = False
+    """Whether a condition of the group's incident opens again."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return self.of_whole or (Part(self.subject.event_type, self.severity, self.incident_id),)
+
+    @property
+    def conditions(self) -> list[str]:
+        """Those that are open, of a group's incident, by their own incidents."""
+        return sorted(part.incident_id for part in self.of_whole if part.severity > Severity.OK)
 
     @property
     def severity(self) -> Severity:
-        """A group that is gone (NOTFOUND) troubles nobody."""
-        return {"WARN": Severity.WARN, "ERR": Severity.ERR}.get(self.status, Severity.OK)
+        return severity_of(self.status)
 
     @property
     def closing(self) -> bool:
         """Whether it ends the group's incident."""
         return self.severity is Severity.OK
+
+
+def severity_of(status: GroupStatusName) -> Severity:
+    """A group that is gone (NOTFOUND) troubles nobody."""
+    return {"WARN": Severity.WARN, "ERR": Severity.ERR}.get(status, Severity.OK)
 
 
 class _Envelope(BaseModel):
@@ -106,6 +143,40 @@ def read_change(value: bytes | None) -> Change | None:
         topic=_topic(event.data),
         owner=next((b.owner for b in event.data.objectives or () if b.owner), ""),
         cause=event.data.cause.name if event.data.cause is not None else "",
+    )
+
+
+def read_stored(text: str) -> Change | None:
+    """The change in an event's text as a state remembers it; a group's incident is among them."""
+    value = text.encode()
+    try:
+        is_whole = _Envelope.model_validate_json(value).type == GROUP_INCIDENT
+    except ValidationError:
+        is_whole = False
+    return whole(GroupIncidentEvent.from_bytes(value), text) if is_whole else read_change(value)
+
+
+def whole(event: GroupIncidentEvent, text: str, *, begins: bool = False) -> Change:
+    """The change of a group's incident."""
+    data = event.data
+    said = data.conditions or data.ended
+    owners = (b.owner for each in said for b in each.data.objectives or () if b.owner)
+    causes = (each.data.cause.name for each in said if each.data.cause is not None)
+    return Change(
+        event_id=event.id,
+        subject=Subject(data.cluster, data.group, GROUP_INCIDENT),
+        status=data.status,
+        incident_id=data.incident_id,
+        event=text,
+        at=round(event.time.timestamp() * 1000),
+        opened_at=data.opened_at,
+        topic=next(filter(None, (_topic(each.data) for each in said)), ""),
+        owner=next(owners, ""),
+        cause=next(causes, ""),
+        of_whole=tuple(
+            Part(each.type, severity_of(each.data.status), each.data.incident_id) for each in said
+        ),
+        begins=begins,
     )
 
 

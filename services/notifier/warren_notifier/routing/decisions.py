@@ -50,7 +50,8 @@ class Router:
 
     So many incidents within the window are flapping; 0 for never. `resends`: milliseconds after
     which channels must hear of an open incident again, by name. `acknowledging`: channels that are
-    told that somebody looks after an incident.
+    told that somebody looks after an incident. `people`: channels that are told of a group as a
+    whole; the others are told of each condition.
     """
 
     routes: Sequence[Route]
@@ -61,6 +62,11 @@ class Router:
     flap_window_ms: int = 0
     resends: Mapping[str, int] = field(default_factory=dict)
     acknowledging: Collection[str] = ()
+    people: Collection[str] = ()
+
+    def hears(self, channel: str, change: Change) -> bool:
+        """Whether a channel is one for changes like this."""
+        return (channel in self.people) == change.subject.is_whole
 
     def on_change(
         self,
@@ -90,7 +96,7 @@ class Router:
             for channel in channels:
                 knows = self._knows(change, route, channel, told)
                 delivery = None
-                if knows.status != change.status or knows.uncertain:
+                if not is_known(knows, change) or knows.uncertain:
                     kind: DeliveryKind = "changed" if knows.opened else "opened"
                     delivery = self._delivery(change, offset, route.name, knows, kind, now)
                 elif again:
@@ -122,7 +128,7 @@ class Router:
         leads there wants to know of incidents like this; what has not arrived is withdrawn.
         """
         for channel, knows in told.items():
-            if channel in reached or knows.status == change.status:
+            if channel in reached or is_known(knows, change):
                 continue
             if knows.status is not None and Severity[knows.status] < change.severity:
                 continue
@@ -255,7 +261,8 @@ class Router:
         for route in matching(self.routes, change):
             done = incident.routes.get(route.name) if incident is not None else None
             further = route.escalate_to if done is not None and done.escalated else ()
-            named.append((route, (*route.channels, *further)))
+            channels = [c for c in (*route.channels, *further) if self.hears(c, change)]
+            named.append((route, channels))
         told = channels_told(named, muted)
         return [(route, channels) for (route, _), channels in zip(named, told, strict=True)]
 
@@ -276,6 +283,7 @@ class Router:
             incident_id=change.incident_id,
             kind=kind,
             status=change.status,
+            conditions=change.conditions,
             route=route,
             channel=knows.channel,
             offset=offset,
@@ -284,6 +292,11 @@ class Router:
             deadline_at=now + self.deadline_ms,
             next_attempt_at=now + self.grouping.wait_ms(route, knows.digest, kind),
         )
+
+
+def is_known(told: Told, change: Change) -> bool:
+    """Whether a channel took a delivery that says how it is by this change."""
+    return told.status == change.status and told.conditions == change.conditions
 
 
 def acknowledgement_id(incident_id: str, route: str, channel: str, at: int) -> str:

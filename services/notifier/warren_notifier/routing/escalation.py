@@ -31,7 +31,8 @@ def on_escalate(
         if done is None or route.name in held or not _is_due(route, done, now):
             continue
         reached = {one.told.channel for one in news}
-        for channel in route.escalate_to:
+        further = [channel for channel in route.escalate_to if router.hears(channel, change)]
+        for channel in further:
             knows = told.get(channel)
             if channel in reached or channel in under_way or (knows is not None and knows.opened):
                 continue  # by another route
@@ -41,7 +42,7 @@ def on_escalate(
         progress[route.name] = done.model_copy(
             update={
                 "escalated": True,
-                "channels": list(dict.fromkeys([*done.channels, *route.escalate_to])),
+                "channels": list(dict.fromkeys([*done.channels, *further])),
             }
         )
     if progress == incident.routes:

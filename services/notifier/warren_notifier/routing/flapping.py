@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from warren.contracts import Flapping, Flaps, OpenIncident, PendingDelivery, Told
 from warren.errors import ContractViolation
 
-from warren_notifier.routing.change import Change, Severity, as_known, read_change
+from warren_notifier.routing.change import Change, Severity, as_known, read_stored
 from warren_notifier.routing.decisions import Decision, News, Router
 
 
@@ -80,7 +80,7 @@ class Damping:
         latest = _read(flaps.latest, incident)
         running = incident.incident_id if incident is not None and flaps.end is None else None
         running = latest.incident_id if latest is not None else running
-        begins = not change.closing and change.incident_id != running
+        begins = not change.closing and (change.incident_id != running or change.begins)
         openings = [at for at in flaps.openings if at > change.at - self.window_ms]
         openings += [change.at] if begins else []
         kept = openings[-self.openings :] if self.openings else []
@@ -168,7 +168,7 @@ def _read(event: str | None, incident: OpenIncident | None) -> Change | None:
     """Raises ContractViolation for what cannot be: it was read before it was stored."""
     if event is None:
         return None
-    change = read_change(event.encode())
+    change = read_stored(event)
     if change is None:
         raise ContractViolation("a withheld event is of an unknown type")
     return as_known(change, incident)

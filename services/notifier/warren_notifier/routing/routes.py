@@ -46,11 +46,16 @@ class Route:
         self._groups_deny = expressions(settings.groups_deny)
 
     def matches(self, change: Change) -> bool:
-        """Whether the change is for this route, its severity included."""
+        """Whether the change is for this route, its severity included: of a group's incident,
+        whether one of its conditions is.
+        """
         subject = change.subject
         return (
-            change.severity >= self.minimum_severity
-            and (not self._event_types or subject.event_type in self._event_types)
+            any(
+                part.severity >= self.minimum_severity
+                and (not self._event_types or part.event_type in self._event_types)
+                for part in change.parts
+            )
             and (not self._clusters or _any(self._clusters, subject.cluster))
             and (not self._groups_allow or _any(self._groups_allow, subject.group))
             and not _any(self._groups_deny, subject.group)

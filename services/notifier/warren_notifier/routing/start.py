@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from warren.contracts import OpenIncident, RouteProgress, Told
 
 from warren_notifier.routing.change import Change
-from warren_notifier.routing.decisions import Decision, News, Router, next_at, sent_to
+from warren_notifier.routing.decisions import Decision, News, Router, is_known, next_at, sent_to
 from warren_notifier.routing.routes import Route
 
 
@@ -33,7 +33,7 @@ def on_start(
         failed = [
             c
             for c in channels
-            if c in told and told[c].status != change.status and c not in under_way
+            if c in told and not is_known(told[c], change) and c not in under_way
         ]
         ours = [*unheard, *(c for c in channels if c in told)]
         news += [

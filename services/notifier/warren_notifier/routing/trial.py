@@ -10,6 +10,7 @@ from warren.settings.notifier import RouteSettings
 
 from warren_notifier.routing.change import Change, read_change
 from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.group_incident import after, incident_of
 from warren_notifier.routing.routes import Route
 
 DEADLINE_MS = 60_000  # whoever asked waits
@@ -23,9 +24,9 @@ def opening(test: NotificationTest, now: int) -> Change:
 
 def closing(of: Change, now: int) -> Change:
     """Its end."""
-    told = StatusChangeEvent.from_bytes(of.event.encode()).data
-    route = told.group.removeprefix(_GROUP)
-    return _change(route, "OK", "ERR", of.incident_id, "", told.opened_at, now)
+    route = of.subject.group.removeprefix(_GROUP)
+    end = _change(route, "OK", "ERR", of.incident_id, "", of.opened_at, now)
+    return (after(incident_of(of), [], end) or end) if of.subject.is_whole else end
 
 
 def router(known: Router, route: Route) -> Router:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from warren.contracts import NotifierState, Told
 from warren.errors import ContractViolation
 
-from warren_notifier.routing.change import Change, Subject, as_known, read_change
+from warren_notifier.routing.change import Change, Subject, as_known, read_stored
 from warren_notifier.state.delivery import Delivery, Ended, Key
 from warren_notifier.state.subject_state import SubjectState
 from warren_notifier.state.telling import REPLACED, Telling
@@ -46,7 +46,7 @@ def restored(partition: int, stored: NotifierState) -> tuple[SubjectState, list[
     subject = Subject(stored.cluster, stored.group, stored.event_type)
     change = None
     if stored.incident is not None:
-        read = read_change(stored.events[stored.incident.event_id].encode())
+        read = read_stored(stored.events[stored.incident.event_id])
         if read is None:
             raise ContractViolation("an incident's event is of an unknown type")
         change = as_known(read, stored.incident)

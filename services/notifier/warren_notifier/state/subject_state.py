@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from warren.contracts import Flaps, OpenIncident, PendingDelivery, Told
 
-from warren_notifier.routing.change import Change, Subject
+from warren_notifier.routing.change import Change, Subject, read_stored
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.state.delivery import Delivery, Ended, Key
 from warren_notifier.state.telling import Telling
@@ -54,6 +54,17 @@ class SubjectState:
         """Whether it flaps, and is well: nobody was told of the end yet."""
         flaps = self.flapping
         return flaps is not None and flaps.end is not None and flaps.latest is None
+
+    @property
+    def open_now(self) -> Change | None:
+        """The newest change of what is open, whatever channels were told of it; None: nothing is.
+
+        While it flaps, that is not the incident that was told.
+        """
+        flaps = self.flapping
+        if flaps is not None and flaps.latest is not None:
+            return read_stored(flaps.latest)
+        return None if self.is_over_for_now else self.change
 
     @property
     def deliveries(self) -> list[Delivery]:

@@ -79,7 +79,9 @@ class Telling:
         if delivery.pending.kind == "resolved" and not self.told.opened:
             return Ended(delivery, "suppressed", NOT_OPENED)
         news = delivery.pending.kind in ("opened", "changed")
-        if news and self.told.status == delivery.pending.status and not self.told.uncertain:
+        told, pending = self.told, delivery.pending
+        is_known = (told.status, told.conditions) == (pending.status, pending.conditions)
+        if news and is_known and not told.uncertain:
             return Ended(delivery, "superseded", KNOWN)
         return None
 
@@ -161,6 +163,7 @@ class Telling:
             return {}
         knows: dict[str, object] = {
             "status": step.pending.status,
+            "conditions": step.pending.conditions,
             "uncertain": False,
             "heard_at": now,
         }

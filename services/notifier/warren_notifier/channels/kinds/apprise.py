@@ -65,6 +65,8 @@ class AppriseSettings(ChannelSettings):
 class AppriseChannel:
     """One URL. Raises ChannelUnusable where Apprise is missing, or does not know it."""
 
+    tells_people = True
+
     def __init__(
         self, settings: AppriseSettings, link_base: str, guard: EgressGuard, clock: Clock
     ) -> None:

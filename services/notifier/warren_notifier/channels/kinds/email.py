@@ -69,6 +69,8 @@ class EmailSettings(ChannelSettings):
 class EmailChannel:
     """One server and one list of recipients; a connection of its own for each mail."""
 
+    tells_people = True
+
     def __init__(
         self, settings: EmailSettings, link_base: str, guard: EgressGuard, clock: Clock
     ) -> None:

@@ -78,6 +78,8 @@ class PagerDutySettings(TargetSettings):
 class PagerDutyChannel(HttpChannel[PagerDutySettings]):
     """One integration of one service. An alert's key is the incident's id."""
 
+    tells_people = True
+
     takes_acknowledgements = True
 
     async def send(self, delivery: Delivery) -> Result:

@@ -26,6 +26,7 @@ from warren_notifier.channels.http import HttpChannel, HttpChannelSettings, Targ
 from warren_notifier.channels.http_endpoint import HttpEndpoint
 from warren_notifier.channels.template_fields import Fields, jsonencoder, sample, template_fields
 from warren_notifier.channels.template_functions import FILTERS, FUNCTIONS
+from warren_notifier.channels.told_event import as_published
 from warren_notifier.state.delivery import Delivery
 
 BYTES = 1 << 20
@@ -77,6 +78,8 @@ class TemplateChannel(HttpChannel[TemplateSettings]):
     Raises ChannelUnusable.
     """
 
+    tells_people = True
+
     def __init__(
         self, settings: TemplateSettings, link_base: str, guard: EgressGuard, clock: Clock
     ) -> None:
@@ -99,7 +102,8 @@ class TemplateChannel(HttpChannel[TemplateSettings]):
 
     def _written(self, delivery: Delivery) -> bytes:
         text = self._text(delivery)
-        fields = template_fields(text, delivery.event, delivery.pending, self._extras)
+        event = as_published(delivery.event)
+        fields = template_fields(text, event, delivery.pending, self._extras)
         template = self._body if text.is_open else self._close_body
         return rendered(template, fields, as_json=self._settings.escape == "json")
 

@@ -1,0 +1,193 @@
+"""What is said of an incident, fact by fact: of a group's, the root first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from warren.contracts import BadPartition, Breach, DeliveryKind, StatusChange
+from warren.words import as_of, duration, grouped, records, utc, visible
+
+from warren_notifier.channels.told_event import CALLED, ToldEvent, at
+from warren_notifier.routing import lost_end
+
+OLD_MS = 10_000
+"""From this age on figures are others by now: they carry the time of which they are."""
+SENTENCES = ("Cause", "Also", "Explanation", "Objective")
+"""Facts with figures of when they were said."""
+# How an incident ended, for the subject and for the sentence.
+_END = {
+    None: ("OK again", "is OK again"),
+    "group_deleted": ("group deleted", "was deleted"),
+    "group_expired": ("group expired", "has expired: it does not commit any more"),
+    "group_forgotten": ("group forgotten", "was forgotten on request until it commits again"),
+    lost_end.REPLACED: (
+        "replaced by another incident",
+        "has another incident since; the end of this one was not seen",
+    ),
+}
+_KEPT = ("objectives kept again", "keeps its objectives again")
+
+
+def lateness_ms(change: StatusChange) -> int | None:
+    """How late the group is, at least. Evaluators that do not say it of the whole group may say it
+    of an objective or a cause.
+    """
+    if change.late_ms is not None:
+        return change.late_ms
+    measured = list(_measured(change, "max_freshness"))
+    if change.cause is not None and change.cause.evidence.freshness_ms is not None:
+        measured.append(change.cause.evidence.freshness_ms)
+    return max(measured, default=None)
+
+
+def time_to_loss_ms(change: StatusChange) -> int | None:
+    """Until retention deletes what the group has not consumed; likewise."""
+    if change.time_to_loss_ms is not None:
+        return change.time_to_loss_ms
+    return min(_measured(change, "min_time_to_loss"), default=None)
+
+
+def _measured(change: StatusChange, limit: str) -> Iterator[int]:
+    for breach in change.objectives or []:
+        if breach.limit == limit and breach.value is not None:
+            yield round(breach.value)
+
+
+def is_old(seen: int, now: int) -> bool:
+    """Whether what was seen then may be otherwise `now`; both Unix milliseconds."""
+    return now - seen >= OLD_MS
+
+
+def lag_then(lag: int, seen: int, now: int) -> str:
+    """`lag 2,140`, and how long ago it was so where it may be another by now."""
+    ago = f" ({duration(now - seen)} ago)" if is_old(seen, now) else ""
+    return f"lag {grouped(lag)}{ago}"
+
+
+def facts_of(kind: DeliveryKind, told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
+    """(name, value) pairs as of `now`, Unix milliseconds."""
+    if told.is_several:
+        return _of_several(told, now)
+    return _of_one(kind, told.change, told.at, now)
+
+
+def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
+    """Each condition has a time of its own: what is old carries it."""
+    change = told.change
+    yield "Since", f"{utc(change.opened_at)} ({duration(now - change.opened_at)} ago)"
+    for each in told.open:
+        seen, data = at(each), each.data
+        found = [*_why(data), *_objectives(data.objectives or [])]
+        if not any(name in SENTENCES for name, _ in found):
+            yield "Condition", f"{CALLED[each.type]} {data.status}"
+        for name, value in found:
+            is_dated = name in SENTENCES and is_old(seen, now)
+            yield name, as_of(value, seen, now) if is_dated else value
+    for each in told.ended:
+        lasted = duration(at(each) - each.data.opened_at)
+        yield "Over", f"{CALLED[each.type]}: {how_it_ended(each.data)} after {lasted}"
+    measured = max(told.open, key=lambda each: (each.data.total_lag > 0, each.time))
+    late, left = lateness_ms(change), time_to_loss_ms(change)
+    if late is not None:
+        yield "Late by", _then(duration(late), told, now)
+    if left is not None:
+        yield "Time to loss", _then(duration(left), told, now)
+    lag, seen = measured.data.total_lag, at(measured)
+    yield "Lag", records(lag) + (f" ({duration(now - seen)} ago)" if is_old(seen, now) else "")
+
+
+def _then(figure: str, told: ToldEvent, now: int) -> str:
+    """With its age: that of the newest event that may have it."""
+    seen = max(at(each) for each in told.open)
+    return f"{figure} ({duration(now - seen)} ago)" if is_old(seen, now) else figure
+
+
+def _of_one(
+    kind: DeliveryKind, change: StatusChange, seen: int, now: int
+) -> Iterator[tuple[str, str]]:
+    since = utc(change.opened_at)
+    if kind == "resolved":
+        yield "From", since
+        yield "Until", f"{utc(seen)} ({duration(seen - change.opened_at)})"
+    else:
+        yield "Since", f"{since} ({duration(now - change.opened_at)} ago)"
+        if is_old(seen, now):
+            yield "As of", f"{utc(seen)} ({duration(now - seen)} ago)"
+        yield from _why(change)
+    if change.objectives is not None:
+        yield from _objectives(change.objectives)
+    if kind != "resolved":
+        late, left = lateness_ms(change), time_to_loss_ms(change)
+        if late is not None:
+            yield "Late by", duration(late)
+        if left is not None:
+            yield "Time to loss", duration(left)
+    if change.objectives is not None:
+        return
+    yield "Lag", records(change.total_lag)
+    if change.max_lag is not None and change.max_lag.lag != 0:
+        worst = change.max_lag
+        yield (
+            "Largest lag",
+            f"{visible(worst.topic)} partition {worst.partition}: {records(worst.lag)}",
+        )
+    counts = sorted(change.partition_counts.items(), key=lambda item: item[0] == "OK")
+    if counts:
+        yield "Partitions", ", ".join(f"{grouped(n)} {status}" for status, n in counts)
+
+
+def _why(change: StatusChange) -> Iterator[tuple[str, str]]:
+    """Objectives say in their own lines what the explanation says of them."""
+    if change.cause is not None and change.cause.is_known:
+        yield "Cause", visible(change.cause.sentence)
+        if change.cause.action:
+            yield "What to do", visible(change.cause.action)
+        for found in change.cause.also:
+            yield "Also", visible(found.sentence)
+            if found.action:
+                yield "Then", visible(found.action)
+    elif change.explanation and change.objectives is None:
+        yield "Explanation", visible(change.explanation)
+
+
+def how_it_ended(change: StatusChange) -> str:
+    """`OK again`, `group deleted`."""
+    return _end(change)[0]
+
+
+def end_sentence(change: StatusChange) -> str:
+    """`is OK again`, `was deleted`."""
+    return _end(change)[1]
+
+
+def _end(change: StatusChange) -> tuple[str, str]:
+    """Of a reason that only a newer Warren knows, the reason itself."""
+    if change.reason is None and change.objectives is not None:
+        return _KEPT
+    said = visible(change.reason or "")
+    return _END.get(change.reason, (f"ended, {said},", f"is not watched any more: {said}"))
+
+
+def _objectives(breaches: Sequence[Breach]) -> Iterator[tuple[str, str]]:
+    for breach in breaches:
+        yield "Objective", visible(f"{breach.objective}: {breach.sentence}")
+        if breach.owner:
+            yield "Owner", visible(breach.owner)
+        if breach.runbook:
+            yield "What to do", visible(breach.runbook)
+
+
+def row_of(partition: BadPartition) -> tuple[str, str, str, str, str, str]:
+    return (
+        partition.status,
+        f"{visible(partition.topic)} {partition.partition}",
+        _figure(partition.lag),
+        _figure(partition.committed),
+        _figure(partition.log_end),
+        utc(partition.committed_at),
+    )
+
+
+def _figure(value: int | None) -> str:
+    """`2,140`; `unknown` for None and Kafka's -1."""
+    return "unknown" if value is None or value < 0 else grouped(value)

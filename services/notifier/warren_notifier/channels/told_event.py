@@ -1,0 +1,102 @@
+"""What a delivery tells: one event, or the conditions of a group's incident, as one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+from warren.contracts import (
+    FRESHNESS_CHANGED,
+    GROUP_INCIDENT,
+    MAX_OBJECTIVES,
+    RETENTION_CHANGED,
+    STATUS_CHANGED,
+    EventTypeName,
+    GroupIncidentEvent,
+    StatusChange,
+    StatusChangeEvent,
+)
+
+# What an incident is about, for people: the root comes first, then what follows, gravest first.
+CALLED: dict[EventTypeName, str] = {
+    STATUS_CHANGED: "consumer status",
+    RETENTION_CHANGED: "retention",
+    FRESHNESS_CHANGED: "freshness",
+}
+
+
+class _Type(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToldEvent:
+    """`event`: all of it as one event, with the status and the incident of the whole. `open` and
+    `ended`: events of conditions, the root first; a single event is one of them.
+    """
+
+    event: StatusChangeEvent
+    open: Sequence[StatusChangeEvent]
+    ended: Sequence[StatusChangeEvent]
+
+    @property
+    def change(self) -> StatusChange:
+        return self.event.data
+
+    @property
+    def at(self) -> int:
+        """Unix milliseconds."""
+        return at(self.event)
+
+    @property
+    def is_several(self) -> bool:
+        """Whether there is more to tell than one event says."""
+        return bool(self.open) and len(self.open) + len(self.ended) > 1
+
+
+def told_event(text: str) -> ToldEvent:
+    """`text`: of an event as published, or of a group's incident."""
+    value = text.encode()
+    if _Type.model_validate_json(value).type != GROUP_INCIDENT:
+        event = StatusChangeEvent.from_bytes(value)
+        is_open = event.data.status in ("WARN", "ERR")
+        return ToldEvent(event, [event] * is_open, [event] * (not is_open))
+    whole = GroupIncidentEvent.from_bytes(value)
+    return ToldEvent(_as_one(whole), whole.data.conditions, whole.data.ended)
+
+
+def as_published(text: str) -> str:
+    """The event's text: of a group's incident as one event."""
+    told = told_event(text)
+    is_one = _Type.model_validate_json(text).type != GROUP_INCIDENT
+    return text if is_one else told.event.model_dump_json()
+
+
+def at(event: StatusChangeEvent) -> int:
+    """When it happened, Unix milliseconds."""
+    return round(event.time.timestamp() * 1000)
+
+
+def _as_one(whole: GroupIncidentEvent) -> StatusChangeEvent:
+    data = whole.data
+    said = data.conditions or data.ended
+    root = said[0]
+    measured = max(said, key=lambda each: (each.data.total_lag > 0, each.time)).data
+    breaches = [b for each in said for b in each.data.objectives or ()]
+    late = [e.data.late_ms for e in said if e.data.late_ms is not None]
+    left = [e.data.time_to_loss_ms for e in said if e.data.time_to_loss_ms is not None]
+    update = {
+        "status": data.status,
+        "previous": data.previous,
+        "incident_id": data.incident_id,
+        "opened_at": data.opened_at,
+        "total_lag": measured.total_lag,
+        "objectives": breaches[:MAX_OBJECTIVES] if breaches else root.data.objectives,
+        "late_ms": max(late, default=None),
+        "time_to_loss_ms": min(left, default=None),
+    }
+    merged = root.data.model_copy(update=update)
+    return root.model_copy(update={"id": whole.id, "time": whole.time, "data": merged})

@@ -1,0 +1,154 @@
+"""A group's incident, made of its conditions: it opens with the first and ends with the last. Pure.
+
+The status that follows from commits, how late the group is, what retention leaves it: each is a
+condition with events and an incident of its own, which machines are told of. People are told of
+the group. The incident has the id of its first condition, so that who was told of that one alone,
+by another version, knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from uuid import UUID, uuid5
+
+from warren.contracts import (
+    EVENT_TYPES,
+    FRESHNESS_CHANGED,
+    GROUP_INCIDENT,
+    RETENTION_CHANGED,
+    STATUS_CHANGED,
+    EventTypeName,
+    GroupIncident,
+    GroupIncidentEvent,
+    GroupStatusName,
+    StatusChangeEvent,
+)
+
+from warren_notifier.routing.change import (
+    LARGEST,
+    Change,
+    Severity,
+    Subject,
+    severity_of,
+    whole,
+)
+from warren_notifier.routing.lost_end import ended
+
+ORDER: tuple[EventTypeName, ...] = (STATUS_CHANGED, RETENTION_CHANGED, FRESHNESS_CHANGED)
+"""The root comes first, then what follows from it, the gravest first."""
+_CHANGES = UUID("8d0d6d0c-4f0e-4f0a-9a44-0c1f7f4c3a52")  # namespace of ids that no event gave
+
+
+def after(
+    known: GroupIncident | None, opens: Iterable[Change], by: Change | None = None
+) -> Change | None:
+    """The group's incident as its open conditions are now; None where nothing has changed.
+
+    `known`: as it was, if it was open. `by`: the change that led to it; None: what was missed.
+    """
+    conditions = sorted((_event(each) for each in opens), key=_place)
+    if known is None and not conditions:
+        return None
+    over = _over(known, conditions, by)
+    if by is None and known is not None and not over and _ids(conditions) == _ids(known.conditions):
+        return None
+    first = min(conditions or over, key=lambda each: each.data.opened_at)
+    status = _worst(conditions)
+    if not conditions and by is not None and by.closing:
+        status = by.status  # the group may be gone
+    event = GroupIncidentEvent(
+        id=by.event_id if by is not None else _made_up([*conditions, *over]),
+        time=max(each.time for each in [*conditions, *over]),
+        data=GroupIncident(
+            cluster=first.data.cluster,
+            group=first.data.group,
+            status=status,
+            previous=known.status if known is not None else "OK",
+            incident_id=known.incident_id if known is not None else first.data.incident_id,
+            opened_at=known.opened_at if known is not None else first.data.opened_at,
+            conditions=conditions,
+            ended=over,
+            seen=sorted(
+                {*(known.seen if known is not None else ()), *(e.type for e in conditions)}
+            ),
+        ),
+    )
+    event = _fitting(event)
+    return whole(event, event.model_dump_json(), begins=_begins_again(known, conditions))
+
+
+def incident_of(change: Change | None) -> GroupIncident | None:
+    """As the change of the whole has it; None where it is over."""
+    if change is None or change.subject.event_type != GROUP_INCIDENT or change.closing:
+        return None
+    return GroupIncidentEvent.from_bytes(change.event.encode()).data
+
+
+def conditions_of(subject: Subject) -> list[Subject]:
+    """The subjects of a group's conditions."""
+    return [Subject(subject.cluster, subject.group, kind) for kind in EVENT_TYPES]
+
+
+def _event(change: Change) -> StatusChangeEvent:
+    return StatusChangeEvent.from_bytes(change.event.encode())
+
+
+def _over(
+    known: GroupIncident | None, conditions: Sequence[StatusChangeEvent], by: Change | None
+) -> list[StatusChangeEvent]:
+    """Conditions that were open and are no more, each by its end where that was seen."""
+    found = []
+    for each in known.conditions if known is not None else ():
+        if each.data.incident_id in _ids(conditions):
+            continue
+        if by is not None and by.closing and by.incident_id == each.data.incident_id:
+            found.append(_event(by))
+        else:
+            at = datetime.fromtimestamp(by.at / 1000, UTC) if by is not None else each.time
+            found.append(ended(each, by.event_id if by is not None else each.id, at))
+    return found
+
+
+def _begins_again(known: GroupIncident | None, conditions: Iterable[StatusChangeEvent]) -> bool:
+    """Whether a condition opens that was open before, and over since, in the same incident."""
+    if known is None:
+        return False
+    before = _ids(known.conditions)
+    return any(e.type in known.seen and e.data.incident_id not in before for e in conditions)
+
+
+def _ids(events: Iterable[StatusChangeEvent]) -> set[str]:
+    return {each.data.incident_id for each in events}
+
+
+def _worst(conditions: Sequence[StatusChangeEvent]) -> GroupStatusName:
+    worst = max((severity_of(each.data.status) for each in conditions), default=Severity.OK)
+    names: dict[Severity, GroupStatusName] = {Severity.WARN: "WARN", Severity.ERR: "ERR"}
+    return names.get(worst, "OK")
+
+
+def _place(event: StatusChangeEvent) -> int:
+    return ORDER.index(event.type)
+
+
+def _made_up(events: Iterable[StatusChangeEvent]) -> str:
+    return str(uuid5(_CHANGES, "|".join(sorted(each.id for each in events))))
+
+
+def _fitting(event: GroupIncidentEvent) -> GroupIncidentEvent:
+    """One that is remembered several times: without its partitions where those are too large."""
+    if len(event.model_dump_json()) <= LARGEST:
+        return event
+    data = event.data
+    update = {"conditions": _short(data.conditions), "ended": _short(data.ended)}
+    return event.model_copy(update={"data": data.model_copy(update=update)})
+
+
+def _short(events: Iterable[StatusChangeEvent]) -> list[StatusChangeEvent]:
+    found = []
+    for each in events:
+        omitted = each.data.partitions_omitted + len(each.data.partitions)
+        update = {"partitions": [], "partitions_omitted": omitted}
+        found.append(each.model_copy(update={"data": each.data.model_copy(update=update)}))
+    return found

@@ -1,0 +1,53 @@
+"""A group's incident as one story: what notifiers remember of it, and tell people.
+
+No topic has it: notifiers make it of the status changes of one group, in the order of their log.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from warren.contracts.event import ClusterName, Event, Milliseconds
+from warren.contracts.status import GroupStatusName
+from warren.contracts.status_change import StatusChangeEvent, Time
+
+GROUP_INCIDENT: Literal["warren.group.incident.changed"] = "warren.group.incident.changed"
+
+
+class GroupIncident(BaseModel):
+    """It opens with its first condition, whose incident gives it its id, and ends with the last.
+
+    `status` is the worst. `conditions`: newest events of those that are open, the root first;
+    `ended`: of those that this change has ended.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    cluster: ClusterName
+    group: str
+    status: GroupStatusName
+    previous: GroupStatusName
+    incident_id: str
+    opened_at: Milliseconds
+    conditions: list[StatusChangeEvent]
+    ended: list[StatusChangeEvent] = []
+    seen: list[str] = []
+    """Types of conditions that have been open in it: one that opens again may be flapping."""
+
+    @property
+    def told(self) -> list[StatusChangeEvent]:
+        """What the change is about, the root first."""
+        return [*self.conditions, *self.ended]
+
+
+class GroupIncidentEvent(Event):
+    """One change of it. `id`: of the status change that led to it."""
+
+    topic_name: ClassVar[str] = "notifier-state"
+
+    id: str
+    type: Literal["warren.group.incident.changed"] = GROUP_INCIDENT
+    time: Time
+    data: GroupIncident

@@ -1,0 +1,255 @@
+"""People are told one story of a group: an incident with conditions, machines of each condition."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from notifier.builders import MINUTE, OPENED_AT, route
+from notifier.harness import Harness, Log, Scripted, life
+from notifier.test_email_message import text, writer
+from notifier.test_joined_incidents import DELETED, LATE, LOSING, STANDS, broken, of, stuck
+from warren.clock import ManualClock
+from warren.contracts import (
+    FRESHNESS_CHANGED,
+    RETENTION_CHANGED,
+    STATUS_CHANGED,
+    Acknowledgement,
+    NotifierState,
+    StatusChangeEvent,
+)
+from warren.silences import Silences
+from warren_notifier.state.delivery import Delivery
+
+ROOT = "losing-status"
+Channels = dict[str, Any]
+
+
+class People(Scripted):
+    """A channel for people; `tells_people` is what tells it from one for machines."""
+
+    tells_people = True
+
+
+class Acknowledging(People):
+    takes_acknowledgements = True
+
+
+def losing(at: int) -> StatusChangeEvent:
+    return broken(RETENTION_CHANGED, {"lost_records": DELETED}, at, "ERR")
+
+
+def warned(at: int) -> StatusChangeEvent:
+    return broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, at)
+
+
+def late(at: int) -> StatusChangeEvent:
+    return broken(FRESHNESS_CHANGED, {"max_freshness": LATE}, at)
+
+
+def over(kind: Any, at: int, **data: Any) -> StatusChangeEvent:
+    return of(kind, "OK", at, previous="ERR", **data)
+
+
+STORM = [
+    late(OPENED_AT),
+    stuck(OPENED_AT + 1_000),
+    losing(OPENED_AT + 2_000),
+    over(FRESHNESS_CHANGED, OPENED_AT + 3_000, objectives=[]),
+    over(STATUS_CHANGED, OPENED_AT + 4_000),
+    over(RETENTION_CHANGED, OPENED_AT + 5_000, objectives=[]),
+]
+
+
+def play(
+    events: list[StatusChangeEvent], channels: Channels, log: Log | None = None, **more: Any
+) -> Log:
+    """Each event once all that came before is told."""
+    log = log or Log()
+    first, commit = more.pop("offset", 0), more.pop("commit", True)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        routes = more.pop("routes", [route(channels=tuple(channels))])
+        harness = Harness(log, tasks, routes, channels, **more)
+        await harness.assign()
+        await harness.idle()
+        for offset, each in enumerate(events, first):
+            await harness.read(each, offset=offset, commit=commit)
+            await harness.idle()
+
+    life(scenario)
+    return log
+
+
+def kinds(channel: Scripted) -> list[tuple[str, str]]:
+    return [(one.pending.kind, one.pending.status) for one in channel.sent]
+
+
+def mail(sent: Delivery) -> str:
+    return text(writer("https://warren.example.org").message(sent, OPENED_AT + MINUTE))
+
+
+def test_the_conditions_of_a_group_are_one_incident_in_one_thread() -> None:
+    people, machine = People(), Scripted()
+    log = play(STORM, {"mail": people, "hook": machine})
+    assert kinds(people) == [
+        ("opened", "WARN"),
+        ("changed", "ERR"),
+        ("changed", "ERR"),
+        ("changed", "ERR"),
+        ("changed", "ERR"),
+        ("resolved", "OK"),
+    ]
+    assert {one.pending.incident_id for one in people.sent} == {"losing-freshness"}
+    mails = [writer("").message(one, OPENED_AT + MINUTE) for one in people.sent]
+    root = mails[0]["Message-ID"]
+    assert [one["In-Reply-To"] for one in mails[1:]] == [root] * 5
+    assert log.states() == []
+
+
+def test_a_machine_is_told_of_each_condition_as_published() -> None:
+    machine = Scripted()
+    play(STORM, {"mail": People(), "hook": machine})
+    assert [one.event for one in machine.sent] == [one.to_bytes().decode() for one in STORM]
+    assert [one.pending.kind for one in machine.sent] == ["opened"] * 3 + ["resolved"] * 3
+
+
+def test_the_subject_says_the_whole_as_it_is_now_the_root_first() -> None:
+    people = People()
+    play(STORM, {"mail": people})
+    titles = [str(writer("").message(one, OPENED_AT + MINUTE)["Subject"]) for one in people.sent]
+    assert all(one.startswith("[WARN]") for one in titles[:1])
+    assert titles[2] == (
+        "[ERR] losing on prod: 1 partition in trouble, lag 2,140 (59 s ago); retention ERR; "
+        "freshness WARN"
+    )
+    assert titles[3].endswith("; retention ERR; freshness objectives kept again")
+    assert titles[4].startswith("[ERR] losing on prod: ")
+    assert titles[4].endswith("; consumer status OK again")
+    assert titles[5] == "[OK] losing on prod: objectives kept again after 5 s"
+    body = mail(people.sent[2])
+    assert body.index(STANDS) < body.index(DELETED) < body.index(LATE)
+
+
+def test_a_condition_that_gets_worse_below_the_worst_is_no_news() -> None:
+    """Retention goes from WARN to ERR of a group that has been ERR: `[WARN] …` is never said."""
+    people = People()
+    worse = losing(OPENED_AT + 2_000).model_copy(update={"id": "worse"})
+    worse = worse.model_copy(update={"data": worse.data.model_copy(update={"previous": "WARN"})})
+    play([stuck(), warned(OPENED_AT + 1_000), worse], {"mail": people})
+    assert kinds(people) == [("opened", "ERR"), ("changed", "ERR")]
+
+
+def test_one_acknowledgement_is_of_the_whole_incident() -> None:
+    people, silences = Acknowledging(), Silences()
+    said = Acknowledgement(
+        incident_id=ROOT, cluster="prod", group="losing", by="ada", why="", at=OPENED_AT + 10
+    )
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        clock = ManualClock(OPENED_AT)
+        routes = [route(channels=("pager",), repeat_interval=60)]
+        harness = Harness(Log(), tasks, routes, {"pager": people}, clock=clock, silences=silences)
+        await harness.assign()
+        await harness.read(stuck(), late(OPENED_AT + 1))
+        await harness.idle()
+        silences.apply_acknowledgement(ROOT.encode(), said.to_bytes())
+        await harness.tick()
+        await harness.idle()
+        clock.advance(600)
+        await harness.tick()
+        await harness.read(losing(OPENED_AT + 600_000), offset=2)
+        await harness.idle()
+
+    life(scenario)
+    assert [one.pending.kind for one in people.sent][-2:] == ["acknowledged", "changed"]
+    assert [one.pending.kind for one in people.sent].count("acknowledged") == 1
+
+
+def test_a_route_for_one_condition_hears_nothing_of_groups_without_it() -> None:
+    storage = People()
+    only = [route("storage", ("storage",), event_types=[RETENTION_CHANGED])]
+    play(STORM[:2], {"storage": storage}, routes=only)
+    assert storage.sent == []
+    play(STORM, {"storage": storage}, routes=only)
+    assert kinds(storage)[0] == ("opened", "ERR")
+    assert kinds(storage)[-1] == ("resolved", "OK")
+    assert kinds(storage).count(("resolved", "OK")) == 1
+
+
+def test_a_condition_that_comes_and_goes_in_an_open_incident_flaps() -> None:
+    people = People()
+    events = [late(OPENED_AT)]
+    for turn in range(1, 8):
+        at = OPENED_AT + turn * 10_000
+        about = {"incident_id": f"turn-{turn}", "opened_at": at}
+        events.append(of(STATUS_CHANGED, "ERR", at).model_copy())
+        data = events[-1].data.model_copy(update=about)
+        events[-1] = events[-1].model_copy(update={"data": data, "id": f"open-{turn}"})
+        end = data.model_copy(update={"status": "OK", "previous": "ERR", "partitions": []})
+        events.append(over(STATUS_CHANGED, at + 5_000).model_copy(update={"data": end}))
+    play(events, {"mail": people}, flap_openings=3)
+    assert len(people.sent) < 8
+    assert people.sent[-1].pending.flapping is not None
+
+
+@pytest.mark.parametrize("told", range(1, len(STORM)))
+def test_after_a_kill_the_story_goes_on(told: int) -> None:
+    people, log = People(), Log()
+    play(STORM[:told], {"mail": people}, log)
+    play(STORM[told - 1 :], {"mail": people}, log, offset=told - 1)
+    assert [one.pending.kind for one in people.sent] == ["opened", *["changed"] * 4, "resolved"]
+    assert log.states() == []
+
+
+def test_a_kill_between_any_two_records_leaves_no_incident_open() -> None:
+    """The condition's record is written and the group's is not: the next life makes up for it."""
+    whole = play(STORM, {"mail": People()}, commit=False)
+    for count in range(1, len(whole.records)):
+        log = Log()
+        log.records = whole.records[:count]
+        play(STORM, {"mail": People()}, log, commit=False)
+        assert all(state.incident is None for state in log.states())
+        told = [one.kind for one in log.audit() if one.outcome == "delivered"]
+        assert told[0] == "opened"
+        assert told[-1] == "resolved"
+
+
+class Before(Scripted):
+    """A channel as the version before told it: of each condition."""
+
+
+@pytest.mark.parametrize("told", range(1, len(STORM)))
+def test_what_the_version_before_told_is_taken_over(told: int) -> None:
+    """No opening comes twice, each incident that was told gets its end, once."""
+    log, before, people = Log(), Before(), People()
+    people.identity = before.identity
+    play(STORM[:told], {"mail": before}, log)
+    play(STORM[told:], {"mail": people}, log, offset=told)
+    sent = [*before.sent, *people.sent]
+    opened = [one.pending.incident_id for one in sent if one.pending.kind == "opened"]
+    ended = [one.pending.incident_id for one in sent if one.pending.kind == "resolved"]
+    assert len(opened) == len(set(opened))
+    assert sorted(opened) == sorted(ended)
+    assert log.states() == []
+
+
+@pytest.mark.parametrize("told", range(1, len(STORM)))
+def test_the_version_before_loses_no_incident(told: int) -> None:
+    """It refuses the state of the whole, and has that of each condition: all that is open is told
+    again, and all ends.
+    """
+    log, people, before = Log(), People(), Before()
+    people.identity = before.identity
+    play(STORM[:told], {"mail": people}, log)
+    kept = [one for one in log.records if b"warren.group.incident" not in (one.key or b"")]
+    rolled_back = Log()
+    rolled_back.records = kept
+    play(STORM[told:], {"mail": before}, rolled_back, offset=told)
+    opened = [one.pending.incident_id for one in before.sent if one.pending.kind == "opened"]
+    ended = [one.pending.incident_id for one in before.sent if one.pending.kind == "resolved"]
+    assert sorted(opened) == sorted(ended)
+    assert len(opened) == len(set(opened))
+    assert len(opened) >= 1
+    assert all(isinstance(state, NotifierState) for state in log.states())
