@@ -120,8 +120,8 @@ def test_lost_records_are_said_once_with_one_figure(api: Api) -> None:
     assert "340" not in said
     assert "0%" not in said
     assert "60 unread records" in cells(row_of(api, "billing"))["Trouble"]
-    (told_once,) = page(api, "/incidents/loss-1").select(".timeline li")
-    assert text(told_once).count("340 unread records") == 1
+    timeline = [text(one) for one in page(api, "/incidents/loss-1").select(".timeline li")]
+    assert [one.count("340 unread records") for one in timeline if "340" in one] == [1]
     group = api.get("/api/v1/groups/demo/billing").json()
     assert group["cause"]["sentence"].startswith("60 unread records")
 

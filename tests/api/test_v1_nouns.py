@@ -120,20 +120,21 @@ def troubled(api: Api) -> Api:
     return api
 
 
-def test_incidents_of_objectives_are_their_own(troubled: Api) -> None:
+def test_an_objective_is_a_condition_of_its_groups_incident(troubled: Api) -> None:
     retention = {"type": "warren.group.retention.changed", "incident_id": "lost", "objectives": []}
     troubled.change("g", "ERR", NOW - 2 * MINUTE, **retention)
-    (incident,) = [
-        each
-        for each in troubled.get("/api/v1/incidents").json()["incidents"]
-        if each["type"] == "warren.group.retention.changed"
-    ]
-    assert (incident["id"], incident["open"], incident["worst"]) == ("lost", True, "ERR")
-    assert troubled.get("/api/v1/groups/demo/g").json()["history"][0]["type"] == incident["type"]
+    path = f"/api/v1/incidents/g-{NOW - 3 * MINUTE}"
+    incident = troubled.get("/api/v1/incidents/lost").json()
+    assert incident == troubled.get(path).json()
+    assert (incident["open"], incident["status"], incident["worst"]) == (True, "ERR", "ERR")
+    told = [(one["id"], one["type"].split(".")[2], one["open"]) for one in incident["conditions"]]
+    assert told == [(f"g-{NOW - 3 * MINUTE}", "status", True), ("lost", "retention", True)]
+    assert troubled.get("/api/v1/groups/demo/g").json()["history"][0]["type"].endswith("on.changed")
     assert "retention" in troubled.get("/groups/demo/g").text
     troubled.change("g", "OK", NOW - MINUTE, opened_at=NOW - 2 * MINUTE, **retention)
-    incident = troubled.get("/api/v1/incidents/lost").json()
-    assert (incident["open"], incident["closed_at"]) == (False, NOW - MINUTE)
+    incident = troubled.get(path).json()
+    assert (incident["open"], incident["status"], incident["worst"]) == (True, "WARN", "ERR")
+    assert incident["conditions"][1]["closed_at"] == NOW - MINUTE
 
 
 def test_incidents_newest_first(troubled: Api) -> None:

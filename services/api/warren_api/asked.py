@@ -21,7 +21,8 @@ from warren.silences import group_matcher
 from warren_api.context import ApiContext
 from warren_api.http.callers import Asker
 from warren_api.http.names import BUDGET
-from warren_api.model.status_history import IncidentRecord, incidents
+from warren_api.model.group_incidents import group_incidents
+from warren_api.model.status_history import IncidentRecord
 
 log = structlog.get_logger(__name__)
 
@@ -141,7 +142,9 @@ async def _write(context: ApiContext, silence: Silence) -> None:
 async def acknowledge(
     context: ApiContext, incident: IncidentRecord, wanted: NewAcknowledgement, asker: Asker
 ) -> Acknowledgement:
-    """Raises KafkaError."""
+    """Of the group's incident, and of each condition that is open: machines know those. Raises
+    KafkaError.
+    """
     acknowledgement = Acknowledgement(
         incident_id=incident.id,
         cluster=incident.cluster,
@@ -150,7 +153,10 @@ async def acknowledge(
         why=wanted.why,
         at=context.clock.now_ms(),
     )
-    await asyncio.to_thread(context.asking.acknowledge, acknowledgement)
+    open_ones = [one.id for one in incident.conditions if one.is_open]
+    for id_ in dict.fromkeys([*open_ones, incident.id]):
+        of_one = acknowledgement.model_copy(update={"incident_id": id_})
+        await asyncio.to_thread(context.asking.acknowledge, of_one)
     log.info("incident acknowledged", **acknowledgement.model_dump(exclude={"v"}))
     found = context.model.silences.acknowledgement
     await _shown(lambda: found(incident.id) == acknowledgement)
@@ -170,17 +176,19 @@ async def test_route(context: ApiContext, wanted: NewTest, asker: Asker) -> Noti
     return test
 
 
-async def withdraw(context: ApiContext, incident_id: str) -> None:
+async def withdraw(context: ApiContext, incident: IncidentRecord) -> None:
     """Nobody looks after it any more. Raises KafkaError."""
-    await asyncio.to_thread(context.asking.withdraw, incident_id)
-    log.info("acknowledgement withdrawn", incident_id=incident_id)
-    await _shown(lambda: context.model.silences.acknowledgement(incident_id) is None)
+    found = context.model.silences.acknowledgement
+    for id_ in [id_ for id_ in incident.ids if id_ == incident.id or found(id_) is not None]:
+        await asyncio.to_thread(context.asking.withdraw, id_)
+    log.info("acknowledgement withdrawn", incident_id=incident.id)
+    await _shown(lambda: found(incident.id) is None)
 
 
 def find_incident(context: ApiContext, id_: str) -> IncidentRecord | None:
-    """An incident that is remembered."""
-    known = incidents(context.model.history.changes(), context.model.groups())
-    return next((each for each in known if each.id == id_), None)
+    """A group's incident that is remembered, by its id or that of one of its conditions."""
+    known = group_incidents(context.model.history.changes(), context.model.groups())
+    return next((each for each in known if id_ in each.ids), None)
 
 
 async def _shown(is_so: Callable[[], bool]) -> None:

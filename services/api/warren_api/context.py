@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,13 +59,16 @@ class Notes:
     def silence_of(self, group: GroupView | Membership) -> Silence | None:
         return self.silences.of(group.cluster, group.group) if self.silences else None
 
+    def acknowledgement_among(self, ids: Iterable[str]) -> Acknowledgement | None:
+        """Of an incident that is known by several ids: the first that there is."""
+        return next((said for id_ in ids if (said := self.acknowledgement(id_))), None)
+
     def acknowledgement_of(self, group: GroupView | Membership) -> Acknowledgement | None:
-        """Of the group's open incident; where it is OK, of the worst of its objectives'."""
+        """Of the group's open incident, by whichever of its conditions it was said."""
         if not isinstance(group, GroupView):
             return None
-        if (incident := group.event.incident) is not None:
-            return self.acknowledgement(incident.id)
-        return self.acknowledgement(group.broken[0].incident_id) if group.broken else None
+        own = [group.event.incident.id] if group.event.incident is not None else []
+        return self.acknowledgement_among([*own, *(one.incident_id for one in group.broken)])
 
 
 @dataclass(frozen=True, slots=True)

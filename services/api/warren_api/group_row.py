@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-from warren.contracts import STATUS_CHANGED, Acknowledgement, Cause, Finding, GroupMember, Silence
+from warren.contracts import (
+    STATUS_CHANGED,
+    Acknowledgement,
+    Cause,
+    Finding,
+    GroupMember,
+    Silence,
+)
+from warren.words import as_of
 from warren_core.objectives.limits import Limit
 
 from warren_api.context import ApiContext, Notes, Verdicts
@@ -194,6 +202,8 @@ class Wrong(NamedTuple):
     sentence: str
     cause: Cause | None = None
     at: int | None = None
+    follows: tuple[Finding, ...] = ()
+    """Of other conditions of the same incident."""
 
     @property
     def action(self) -> str:
@@ -203,11 +213,42 @@ class Wrong(NamedTuple):
     @property
     def also(self) -> list[Finding]:
         """What follows from the cause and is seen, too."""
-        return self.cause.also if self.cause else []
+        return [*(self.cause.also if self.cause else []), *self.follows]
 
 
 def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
-    """`row`: the group as it is now. None where nothing was said."""
+    """`row`: the group as it is now. Of several conditions the root, then what follows from it.
+    None where nothing was said.
+    """
+    asked = [one for one in incident.conditions if one.is_open] or [incident]
+    said = [(one, wrong) for one in asked if (wrong := _wrong(one, row)) is not None]
+    if not said:
+        return None
+    (_, root), *others = said
+    lost = any(found.name == "records_lost" for found in root.also)
+    follows = [
+        Finding(name=one.type, sentence=_dated(wrong, row), action=wrong.action or None)
+        for one, wrong in others
+        if not (lost and _is_loss(one, row))
+    ]
+    return root._replace(follows=tuple(follows))
+
+
+def _dated(wrong: Wrong, row: GroupRow | None) -> str:
+    """What was said then carries its time."""
+    if wrong.at is None or row is None:
+        return wrong.sentence
+    return as_of(wrong.sentence, wrong.at, row.asked.now)
+
+
+def _is_loss(incident: IncidentRecord, row: GroupRow | None) -> bool:
+    """Whether it says what a cause says, too, of records that retention has deleted."""
+    broken = row.view.broken if row is not None else ()
+    mine = [one.breach.limit for one in broken if one.incident_id == incident.id]
+    return mine == ["lost_records"]
+
+
+def _wrong(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
     now = _now(incident, row) if incident.is_open and row is not None else None
     return now or _told(incident)
 

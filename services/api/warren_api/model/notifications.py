@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from warren.contracts import NotificationEvent, NotifierState, PendingDelivery
@@ -76,13 +76,13 @@ class Notifications:
             found = [one for several in self._waiting.values() for one in several]
         return sorted(found, key=lambda one: (one.pending.accepted_at, one.pending.delivery_id))
 
-    def of_incident(self, incident_id: str) -> list[Attempt]:
+    def of_incidents(self, ids: Collection[str]) -> list[Attempt]:
         """The newest first."""
-        found = [a for a in self.attempts() if a.event.incident_id == incident_id]
+        found = [a for a in self.attempts() if a.event.incident_id in ids]
         return newest_first(found)
 
-    def waiting_of(self, incident_id: str) -> list[Waiting]:
-        return [one for one in self.waiting() if one.pending.incident_id == incident_id]
+    def waiting_of(self, ids: Collection[str]) -> list[Waiting]:
+        return [one for one in self.waiting() if one.pending.incident_id in ids]
 
 
 def newest_first(attempts: Iterable[Attempt]) -> list[Attempt]:

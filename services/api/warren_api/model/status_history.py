@@ -188,13 +188,14 @@ class StatusHistory:
             listener()
 
 
-_CLOSED: tuple[GroupStatusName, ...] = ("OK", "NOTFOUND")
+CLOSED: tuple[GroupStatusName, ...] = ("OK", "NOTFOUND")
 
 
 @dataclass(frozen=True, slots=True)
 class IncidentRecord:
-    """One incident. `changes`: those that are remembered, oldest first; the opening one may be
-    forgotten already. Times in Unix milliseconds.
+    """One incident, of a condition, or of a group with its conditions, the root first. `changes`:
+    those that are remembered, oldest first; the opening one may be forgotten already. Times in Unix
+    milliseconds.
     """
 
     id: str
@@ -207,6 +208,22 @@ class IncidentRecord:
     worst: GroupStatusName
     max_total_lag: int
     changes: tuple[RecordedChange, ...]
+    conditions: tuple[IncidentRecord, ...] = ()
+
+    @property
+    def ids(self) -> list[str]:
+        """Its own, and those of its conditions, by which it may have been told or acknowledged."""
+        return list(dict.fromkeys([self.id, *(one.id for one in self.conditions)]))
+
+    @property
+    def status(self) -> GroupStatusName:
+        """The worst that is open, as was told last; of one that is over the worst of all."""
+        last = [
+            one.changes[-1].change.status if one.changes else one.worst
+            for one in self.conditions or [self]
+            if one.is_open
+        ]
+        return max(last, key=_badness, default=self.worst)
 
 
 def incidents(
@@ -235,7 +252,7 @@ def _from_changes(
     last = told[-1]
     change = last.change
     view = views.get((change.cluster, change.group))
-    has_end = change.status in _CLOSED
+    has_end = change.status in CLOSED
     return IncidentRecord(
         id=id_,
         type=last.type,

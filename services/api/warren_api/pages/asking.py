@@ -112,8 +112,9 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         found = find_incident(context, id_)
         view = context.model.group(found.cluster, found.group) if found else None
         row = row_of(view) if view else None
-        acknowledgement = context.model.silences.acknowledgement(id_)
-        attempts = context.model.notifications.of_incident(id_)[:ATTEMPTS_SHOWN]
+        ids = found.ids if found else [id_]
+        acknowledgement = context.notes().acknowledgement_among(ids)
+        attempts = context.model.notifications.of_incidents(ids)[:ATTEMPTS_SHOWN]
         return render(
             "incident.html",
             status_code=status_of(found, ready=ready),
@@ -124,7 +125,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             timeline=timeline(found, attempts, acknowledgement) if found else [],
             acknowledgement=acknowledgement,
             attempts=attempts,
-            waiting=context.model.notifications.waiting_of(id_),
+            waiting=context.model.notifications.waiting_of(ids),
             problem=problem,
         )
 
@@ -141,7 +142,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         wanted, problem = _read(NewAcknowledgement, **fields)
         try:
             if UNDO in said:
-                await withdraw(context, id)
+                await withdraw(context, found)
             elif wanted is None:
                 return incident(id, problem)
             else:

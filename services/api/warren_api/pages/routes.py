@@ -20,6 +20,7 @@ from warren_core.objectives.limits import ObjectiveBook
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
+from warren_api.model.group_incidents import group_incidents
 from warren_api.model.status_history import IncidentRecord, incidents
 from warren_api.pages import asking, cluster_page, indexes, reference, reports
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
@@ -164,7 +165,7 @@ def router(context: ApiContext) -> APIRouter:
         notes = context.notes()
         past, now = context.model.history.of_group(cluster, name), context.clock.now_ms()
         known = incidents(past, [view]) if view else []
-        told = folded(known, now)
+        told = folded(group_incidents(past, [view]) if view else [], now)
         row = asked().row(view) if view else None
         drawn = trends.group(cluster, name, span.at(now), past, known)
         return render(
@@ -236,7 +237,7 @@ def router(context: ApiContext) -> APIRouter:
     @routes.get("/fragments/incidents")
     def all_incidents(request: Request, view: IncidentsViewed) -> Response:
         ready = context.feed_state().ready
-        known = incidents(context.model.history.changes(), context.model.groups())
+        known = group_incidents(context.model.history.changes(), context.model.groups())
         shown, still_open, problems = incident_list(known, view)
         return render(
             template_of(request, "incidents"),

@@ -71,7 +71,19 @@ INCIDENT: Body = {
     "open": True,
     "opened_at": STOPPED_AT,
     "closed_at": None,
+    "status": "ERR",
     "worst": "ERR",
+    "conditions": [
+        {
+            "id": OPEN_INCIDENT["id"],
+            "type": VERDICT["type"],
+            "open": True,
+            "opened_at": STOPPED_AT,
+            "closed_at": None,
+            "status": "ERR",
+            "worst": "ERR",
+        }
+    ],
     "max_total_lag": 1042,
     "acknowledgement": ACKNOWLEDGEMENT,
     "changes": [VERDICT],

@@ -236,17 +236,41 @@ class IncidentNow(BaseModel):
         )
 
 
-class IncidentView(BaseModel):
-    """A time during which a group was not OK, or did not keep its objectives."""
+class ConditionView(BaseModel):
+    """One of the conditions of a group's incident: its events carry the condition's id."""
 
-    id: str
+    id: str = Field(description="As `incident_id` of its status changes")
     type: EventTypeName = Field(description=_TYPE)
+    open: bool
+    opened_at: int
+    closed_at: int | None = Field(description="null while it is open, or when no event told it")
+    status: GroupStatusName = Field(description="As was told last; of one that is over the worst")
+    worst: GroupStatusName
+
+    @classmethod
+    def of(cls, incident: IncidentRecord) -> Self:
+        return cls(**same(cls, incident) | {"open": incident.is_open})
+
+
+class IncidentView(BaseModel):
+    """A time during which a group was not OK, or did not keep its objectives: from the first
+    condition that opens to the last that ends.
+    """
+
+    id: str = Field(description="That of its first condition")
+    type: EventTypeName = Field(description=f"{_TYPE}; of several the root")
     cluster: str
     group: str
     open: bool
     opened_at: int
     closed_at: int | None = Field(description="null while it is open, or when no event told it")
+    status: GroupStatusName = Field(
+        description="The worst that is open; of one that is over the worst"
+    )
     worst: GroupStatusName = Field(description="Worst status that is remembered of it")
+    conditions: list[ConditionView] = Field(
+        description="What it is about: open ones first, the root before what follows from it"
+    )
     max_total_lag: int = Field(description="Largest lag at a status change, records")
     acknowledgement: AcknowledgementNote | None = Field(
         description="Who looks after it; null: nobody has said so"
@@ -268,6 +292,7 @@ class IncidentView(BaseModel):
         """`row`: the group as it is now."""
         own = {
             "open": incident.is_open,
+            "conditions": [ConditionView.of(one) for one in incident.conditions],
             "acknowledgement": AcknowledgementNote.of(acknowledgement),
             "changes": [RecordedVerdict.of(recorded) for recorded in incident.changes],
             "now": IncidentNow.of(wrong_in(incident, row), row)

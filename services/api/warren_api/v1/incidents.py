@@ -15,7 +15,8 @@ from warren_api.group_row import Asked
 from warren_api.http.callers import asker
 from warren_api.http.names import Segment, matcher
 from warren_api.http.problem import NotDone, ProblemKind, documented
-from warren_api.model.status_history import IncidentRecord, incidents
+from warren_api.model.group_incidents import group_incidents
+from warren_api.model.status_history import IncidentRecord
 from warren_api.v1.group_parts import Incidents, IncidentView
 from warren_api.v1.lists import (
     LIST_PROBLEMS,
@@ -52,7 +53,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
     limits_of = ObjectiveBook(context.settings.objectives).limits_for
 
     def known() -> list[IncidentRecord]:
-        return incidents(context.model.history.changes(), context.model.groups())
+        return group_incidents(context.model.history.changes(), context.model.groups())
 
     def shown(incident: IncidentRecord, asked: Asked, said: Acknowledgement | None) -> IncidentView:
         view = context.model.group(incident.cluster, incident.group) if incident.is_open else None
@@ -70,7 +71,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
 
     @routes.get("/incidents", responses=LIST_PROBLEMS)
     def all_incidents(query: Annotated[IncidentQuery, Query()]) -> Incidents:
-        """Incidents, newest first: all that are open, and those that are remembered."""
+        """Incidents of groups, newest first: all that are open, and those that are remembered."""
         require_read(context)
         matches = matcher(query.regex or "")
         entries = [
@@ -81,9 +82,9 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             and matches(each.group)
         ]
         page, about = query.page(paging, entries), asked()
-        said = about.notes.acknowledgement
+        said = about.notes.acknowledgement_among
         return Incidents(
-            incidents=[shown(each, about, said(each.id)) for each in page.rows],
+            incidents=[shown(each, about, said(each.ids)) for each in page.rows],
             next=page.next,
             total=page.total,
             remembered_since=min((c.at for c in context.model.history.changes()), default=None),
@@ -94,9 +95,9 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         responses=documented(ProblemKind.INCIDENT_NOT_FOUND, ProblemKind.STARTING),
     )
     def incident(id: Segment) -> IncidentView:  # noqa: A002  # the path's name
-        """One incident with its status changes."""
-        incident = remembered(id)
-        return shown(incident, asked(), context.model.silences.acknowledgement(id))
+        """One incident of a group, by its id or a condition's, with all status changes."""
+        incident, about = remembered(id), asked()
+        return shown(incident, about, about.notes.acknowledgement_among(incident.ids))
 
     @routes.post("/incidents/{id}/acknowledge", responses=CHANGES)
     async def look_after(
@@ -118,7 +119,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
     async def no_longer(id: Segment) -> IncidentView:  # noqa: A002  # the path's name
         """Say that nobody looks after an incident any more."""
         incident = remembered(id)
-        await withdraw(context, id)
+        await withdraw(context, incident)
         return shown(incident, asked(), None)
 
     return routes

@@ -1,0 +1,87 @@
+"""A group's incidents, folded from those of its conditions: from the first that opens to the last
+that ends, in the order of their log, as the notifier tells people of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import inf
+
+from warren.contracts import (
+    FRESHNESS_CHANGED,
+    RETENTION_CHANGED,
+    STATUS_CHANGED,
+    EventTypeName,
+    Status,
+)
+
+from warren_api.model.group import GroupView
+from warren_api.model.status_history import (
+    CLOSED,
+    IncidentRecord,
+    RecordedChange,
+    incidents,
+)
+
+ORDER: tuple[EventTypeName, ...] = (STATUS_CHANGED, RETENTION_CHANGED, FRESHNESS_CHANGED)
+"""The root comes first, then what follows from it, the gravest first."""
+
+
+def group_incidents(
+    changes: Iterable[RecordedChange], groups: Iterable[GroupView]
+) -> list[IncidentRecord]:
+    """All that are remembered or open, newest first, each with its conditions."""
+    by_group: defaultdict[tuple[str, str], list[IncidentRecord]] = defaultdict(list)
+    for each in incidents(changes, groups):
+        by_group[each.cluster, each.group].append(each)
+    found = [one for known in by_group.values() for one in _folded(known)]
+    return sorted(found, key=lambda incident: (-incident.opened_at, incident.id))
+
+
+def _folded(known: Iterable[IncidentRecord]) -> list[IncidentRecord]:
+    found: list[list[IncidentRecord]] = []
+    until: float = -inf
+    for each in sorted(known, key=lambda one: (_began(one), one.opened_at)):
+        if found and _began(each) < until:
+            found[-1].append(each)
+        else:
+            found.append([each])
+            until = -inf
+        until = max(until, _ended(each))
+    return [_as_one(conditions) for conditions in found]
+
+
+def _began(incident: IncidentRecord) -> int:
+    """Offset of its opening; -1: it was open before what is remembered."""
+    first = incident.changes[0] if incident.changes else None
+    return first.offset if first is not None and first.change.previous in CLOSED else -1
+
+
+def _ended(incident: IncidentRecord) -> float:
+    """Offset of what is known of it last; without an end for one that is open."""
+    if incident.is_open:
+        return inf
+    return incident.changes[-1].offset if incident.changes else -1
+
+
+def _as_one(conditions: Sequence[IncidentRecord]) -> IncidentRecord:
+    """`conditions`: the first that opened gives the id."""
+    first = conditions[0]
+    in_order = sorted(conditions, key=lambda one: (not one.is_open, ORDER.index(one.type)))
+    ends = [one.closed_at for one in conditions]
+    is_open = any(one.is_open for one in conditions)
+    known = [] if is_open else [at for at in ends if at is not None]
+    changes = [change for one in conditions for change in one.changes]
+    return replace(
+        first,
+        type=in_order[0].type,
+        opened_at=min(one.opened_at for one in conditions),
+        closed_at=max(known) if len(known) == len(ends) else None,
+        is_open=is_open,
+        worst=max((one.worst for one in conditions), key=lambda status: Status[status]),
+        max_total_lag=max(one.max_total_lag for one in conditions),
+        changes=tuple(sorted(changes, key=lambda change: (change.at, change.offset))),
+        conditions=tuple(in_order),
+    )

@@ -1,0 +1,97 @@
+"""A group's incident with its conditions: one id, one acknowledgement, the root first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from api.read_pages import fact, page, text
+from api.served_api import NOW, Api
+from warren_api.model.group_incidents import group_incidents
+from warren_api.model.status_history import IncidentRecord
+
+MINUTE = 60_000
+FRESHNESS = {"type": "warren.group.freshness.changed", "objectives": []}
+RETENTION = {"type": "warren.group.retention.changed", "objectives": []}
+STUCK = {"name": "stuck_record", "sentence": "orders/0 has stood at offset 0 for 9 m"}
+ROOT = "late-1"
+
+
+def condition(api: Api, id_: str, at: int, until: int | None = None, **fields: Any) -> None:
+    about = {"incident_id": id_, "opened_at": NOW + at, **fields}
+    api.change("billing", "ERR", NOW + at, **about)
+    if until is not None:
+        end = {**about, "previous": "ERR", "cause": None}
+        api.change("billing", "OK", NOW + until, **end)
+
+
+def known(api: Api) -> list[IncidentRecord]:
+    return group_incidents(api.model.history.changes(), api.model.groups())
+
+
+@pytest.fixture
+def api(api: Api) -> Api:
+    """billing was late first, then stuck; now it loses records."""
+    api.put("billing", status="ERR", incident={"id": "stuck-1", "opened_at": NOW - 8 * MINUTE})
+    condition(api, ROOT, -9 * MINUTE, **FRESHNESS)
+    condition(api, "stuck-1", -8 * MINUTE, cause=STUCK)
+    lost = "9 unread records deleted by retention (orders/0)"
+    condition(api, "lost-1", -7 * MINUTE, explanation=lost, **RETENTION)
+    return api
+
+
+def test_conditions_that_meet_are_one_incident_with_the_id_of_the_first(api: Api) -> None:
+    (incident,) = known(api)
+    assert incident.ids == [ROOT, "stuck-1", "lost-1"]
+    assert [one.type.split(".")[2] for one in incident.conditions] == [
+        "status",
+        "retention",
+        "freshness",
+    ]
+    assert (incident.opened_at, incident.is_open) == (NOW - 9 * MINUTE, True)
+
+
+def test_it_lasts_until_the_last_condition_ends(api: Api) -> None:
+    api.put("billing", status="OK", evaluated_at=NOW - 5 * MINUTE)
+    for id_, at, kind in ((ROOT, -6, FRESHNESS), ("stuck-1", -5, {}), ("lost-1", -4, RETENTION)):
+        assert [one.is_open for one in known(api)] == [True]
+        end = {"previous": "ERR", "incident_id": id_, **kind}
+        api.change("billing", "OK", NOW + at * MINUTE, **end)
+    (incident,) = known(api)
+    assert (incident.is_open, incident.closed_at) == (False, NOW - 4 * MINUTE)
+    condition(api, "late-2", -3 * MINUTE, **FRESHNESS)
+    assert [(one.id, one.is_open) for one in known(api)] == [("late-2", True), (ROOT, False)]
+
+
+def test_the_order_of_the_log_decides_not_that_of_the_clocks(api: Api) -> None:
+    """Times of two topics differ: one ended before the other began, as the log has it."""
+    other = {"cluster": "eu", **FRESHNESS}
+    condition(api, "a", -60_000, -40_000, **other)
+    condition(api, "b", -50_000, -30_000, cluster="eu", type="warren.group.retention.changed")
+    assert [one.id for one in known(api) if one.cluster == "eu"] == ["b", "a"]
+
+
+def test_each_page_of_it_is_the_same_and_says_the_root_first(api: Api) -> None:
+    for id_ in (ROOT, "stuck-1", "lost-1"):
+        soup = page(api, f"/incidents/{id_}")
+        whole = text(soup.main)  # type: ignore[arg-type]
+        assert whole.index(STUCK["sentence"]) < whole.index("9 unread records deleted")
+        assert text(fact(soup, "Conditions")).startswith("Conditions consumer status")
+    (row,) = page(api, "/incidents").select("tbody tr")
+    said = text(row)
+    assert said.index(STUCK["sentence"]) < said.index("9 unread records deleted")
+
+
+@pytest.mark.parametrize("id_", [ROOT, "stuck-1", "lost-1"])
+def test_one_acknowledgement_is_of_all_of_it(api: Api, id_: str) -> None:
+    path = f"/api/v1/incidents/{id_}"
+    api.request("POST", f"{path}/acknowledge", json={"by": "ada"})
+    for each in (ROOT, "stuck-1", "lost-1"):
+        said = api.get(f"/api/v1/incidents/{each}").json()["acknowledgement"]
+        assert said["by"] == "ada"
+        assert api.model.silences.acknowledgement(each) is not None
+    assert "ada" in text(page(api, "/incidents").select("tbody tr")[0])
+    assert api.get("/api/v1/groups/demo/billing").json()["acknowledgement"]["by"] == "ada"
+    api.request("DELETE", f"{path}/acknowledge")
+    assert api.get(f"/api/v1/incidents/{ROOT}").json()["acknowledgement"] is None
+    assert api.model.silences.acknowledgement("stuck-1") is None
