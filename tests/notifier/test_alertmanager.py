@@ -13,8 +13,9 @@ from notifier.hostile_names import EVERY
 from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.specimens import BASE, Specimen, made, send
 from warren.contracts import Breach, Cause, Finding
-from warren_notifier.channels.alert import fingerprint
+from warren_notifier.channels.alert import alert_annotations, fingerprint
 from warren_notifier.channels.channel import Delivered
+from warren_notifier.channels.incident_text import incident_text
 from warren_notifier.state.delivery import Delivery
 
 LABELS = {
@@ -118,9 +119,9 @@ def test_an_alert_has_all_that_is_known() -> None:
     assert result.receipt == json.dumps(alert["labels"])
     assert alert["generatorURL"] == f"{BASE}/groups/prod/billing"
     notes = alert["annotations"]
-    assert notes["cause"] == "Nobody is in the group."
+    assert notes["cause"].endswith("Nobody is in the group.")
     assert notes["action"] == "Start it."
-    assert notes["also"] == "9 records are gone"
+    assert notes["also"].endswith("9 records are gone")
     assert notes["runbook_url"] == "https://run.example/book"
     assert (notes["lateness_seconds"], notes["time_to_loss_seconds"]) == ("90", "1.5")
     assert alert["startsAt"] == "2026-11-21T07:00:00.123Z"
@@ -166,3 +167,12 @@ def test_fingerprints_are_those_of_prometheus() -> None:
     """Of no labels it is the offset of FNV-1a; the rest a real Alertmanager tells."""
     assert fingerprint({}) == "cbf29ce484222325"
     assert fingerprint({"a": "1", "b": "2"}) == fingerprint({"b": "2", "a": "1"})
+
+
+@pytest.mark.parametrize(("age", "then"), [(9_000, ""), (10_000, "at 07:00 UTC: ")])
+def test_a_sentence_that_is_sent_again_says_when_it_was_so(age: int, then: str) -> None:
+    gone = Finding(name="records_lost", sentence="9 records are gone")
+    cause = Cause(name="stuck_record", sentence="It has stood for 6 s.", also=[gone])
+    notes = alert_annotations(incident_text(delivery(event(cause=cause)), BASE, OPENED_AT + age))
+    assert notes["cause"] == f"{then}It has stood for 6 s."
+    assert notes["also"] == f"{then}9 records are gone"

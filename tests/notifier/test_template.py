@@ -106,7 +106,8 @@ def test_warrens_fields_are_there() -> None:
     published = event(cause=cause)
     found = json.loads(sent(body, delivery(published)).body)
     assert found["a"].startswith("[ERR] billing on prod")
-    assert (found["b"], found["c"]) == ("Nobody is there.", "Start it.")
+    assert found["b"].endswith("Nobody is there.")
+    assert found["c"] == "Start it."
     assert found["d"] == f"{BASE}/groups/prod/billing"
     assert found["e"] == json.loads(published.to_bytes())
     assert {"name": "Lag", "value": "2,140 records"} in found["f"]
@@ -118,7 +119,9 @@ def test_consequences_are_there() -> None:
     gone = Finding(name="records_lost", sentence="9 records are gone")
     cause = Cause(name="stuck_record", sentence="It stands.", also=[gone])
     found = json.loads(sent("{{ also | tojson }}", delivery(event(cause=cause))).body)
-    assert found == [{"name": "records_lost", "cause": "9 records are gone", "action": ""}]
+    (only,) = found
+    assert (only["name"], only["action"]) == ("records_lost", "")
+    assert only["cause"].endswith("9 records are gone")
     assert json.loads(sent("{{ also | tojson }}", delivery(event())).body) == []
 
 

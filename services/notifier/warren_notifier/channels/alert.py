@@ -63,9 +63,9 @@ def alert_annotations(text: IncidentText) -> Labels:
     found = {
         "summary": text.title,
         "description": text.sentences,
-        "cause": visible(cause.sentence) if cause is not None else "",
+        "cause": text.dated(visible(cause.sentence)) if cause is not None else "",
         "action": visible((cause.action if cause is not None else "") or ""),
-        "also": visible("; ".join(each.sentence for each in also)),
+        "also": text.dated(visible("; ".join(each.sentence for each in also))),
         "runbook_url": text.runbook_link,
         "lateness_seconds": _seconds(text.lateness_ms),
         "time_to_loss_seconds": _seconds(text.time_to_loss_ms),

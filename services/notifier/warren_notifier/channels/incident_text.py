@@ -43,6 +43,8 @@ class IncidentText:
     event_type: str
     at: int
     """When it happened, Unix milliseconds."""
+    now: int
+    """As of when the text is, likewise."""
     title: str
     headline: str
     facts: list[tuple[str, str]]
@@ -61,6 +63,11 @@ class IncidentText:
     @property
     def is_open(self) -> bool:
         return self.status in ("WARN", "ERR")
+
+    def dated(self, sentence: str) -> str:
+        """A stored sentence: its figures are of then, and it says so where that is long ago."""
+        is_dated = sentence and is_old(self.at, self.now)
+        return as_of(sentence, self.at, self.now) if is_dated else sentence
 
     @property
     def sentences(self) -> str:
@@ -115,6 +122,7 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
         change=change,
         event_type=told.event.type,
         at=seen,
+        now=now,
         title=f"[{change.status}] {group} on {cluster}: {_flapping(delivery, now)}{state}",
         headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, change)}",
         facts=[

@@ -82,9 +82,9 @@ def _warren(text: IncidentText, event: str, pending: PendingDelivery) -> Fields:
         "title": text.title,
         "headline": text.headline,
         "facts": [{"name": name, "value": value} for name, value in text.facts],
-        "cause": cause.sentence if cause is not None else "",
+        "cause": text.dated(cause.sentence) if cause is not None else "",
         "action": (cause.action if cause is not None else "") or "",
-        "also": [_also(found) for found in cause.also] if cause is not None else [],
+        "also": [_also(found, text) for found in cause.also] if cause is not None else [],
         "lateness_ms": text.lateness_ms,
         "time_to_loss_ms": text.time_to_loss_ms,
         "owner": text.owner,
@@ -100,8 +100,8 @@ def _warren(text: IncidentText, event: str, pending: PendingDelivery) -> Fields:
     }
 
 
-def _also(found: Finding) -> Fields:
-    return {"name": found.name, "cause": found.sentence, "action": found.action or ""}
+def _also(found: Finding, text: IncidentText) -> Fields:
+    return {"name": found.name, "cause": text.dated(found.sentence), "action": found.action or ""}
 
 
 def _partition(bad: BadPartition) -> Fields:
