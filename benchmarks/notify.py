@@ -1,9 +1,10 @@
 """Who is told, how often and how fast: the notifier beside receivers that fail.
 
-`chaos`: incidents open and close while notifiers are killed and frozen, the broker is restarted,
-Valkey is killed, and receivers are dead for half of the time, fail, or hang. Exit 1 when an
-incident whose opening was taken was left open, an id was given to two events, a group was told out
-of order, something was given up or refused, or more mails were doubled than notifiers fell over.
+`chaos`: incidents of groups with three conditions each open and close while notifiers are killed
+and frozen, the broker is restarted, Valkey is killed, and receivers are dead for half of the time,
+fail, or hang. Exit 1 when an incident whose opening was taken was left open or ended twice, an id
+was given to two events, a condition was told out of order, something was given up or refused, or
+more mails were doubled than notifiers fell over.
 `throughput`: events a second to three channels; beside a channel that hangs, in turns; exit 1 when
 that makes the others slower.
 `storm`: messages by kind of channel when all groups are bad at once; exit 1 beyond five mails.
@@ -27,7 +28,16 @@ from typing import Any
 
 from support.loaded_notifier import Latencies, LoadedNotifier
 from support.measuring import embedded_kafka, kafka, usage
-from support.notified_home import NotifiedHome, Notifiers, change, chat, email, route, webhook
+from support.notified_home import (
+    NotifiedHome,
+    Notifiers,
+    change,
+    chat,
+    condition,
+    email,
+    route,
+    webhook,
+)
 from support.notifier_faults import Faults
 from support.receivers import (
     fails,
@@ -129,7 +139,8 @@ def in_chaos(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         lost = sum(one.outcome in ("given_up", "refused") for one in audit)
         # Who is killed or frozen between a mail and its record sends it again, with the same id.
         too_often = by_mail["doubled_ids"] > notifiers.kills + notifiers.freezes
-        is_good = faulty + by_mail["left_open"] + lost == 0 and not too_often
+        ends = by_mail["left_open"] + by_mail["ended_twice"]
+        is_good = faulty + ends + lost == 0 and not too_often
         return {
             "seconds": seconds,
             "incidents": arguments.incidents,
@@ -155,7 +166,7 @@ def _play(
         events = []
         for group, incident, status, number in due:
             opened.setdefault(group, round(time.time() * 1000))
-            events.append(change(group, incident, status, number, opened[group]))
+            events.append(condition(change(group, incident, status, number, opened[group])))
             order[events[-1].id] = len(order)
         home.publish(events)
         time.sleep(0.2)

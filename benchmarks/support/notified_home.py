@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from support.service_process import WITHIN, ServiceProcess, running_service
 from support.topic_values import values
 from warren.contracts import (
+    EVENT_TYPES,
     BadPartition,
     GroupStatusName,
     MaxLag,
@@ -67,6 +68,14 @@ def change(
             partitions=[bad] if is_bad else [],
         ),
     )
+
+
+def condition(event: StatusChangeEvent) -> StatusChangeEvent:
+    """The same of a group that has three: `group-7` is the second condition of `group-2`."""
+    name, _, number = event.data.group.rpartition("-")
+    group, kind = divmod(int(number), len(EVENT_TYPES))
+    data = event.data.model_copy(update={"group": f"{name}-{group}"})
+    return event.model_copy(update={"type": EVENT_TYPES[kind], "subject": data.group, "data": data})
 
 
 @dataclass(slots=True)

@@ -53,12 +53,13 @@ def told_by_requests(requests: Sequence[Request], order: Mapping[str, int]) -> T
 
 
 def _out_of_order(events: Iterable[StatusChangeEvent], order: Mapping[str, int]) -> int:
-    newest: dict[str, int] = {}
+    """Of each condition of a group."""
+    newest: dict[tuple[str, str], int] = {}
     count = 0
     for event in events:
-        place = order[event.id]
-        count += place < newest.get(event.data.group, place)
-        newest[event.data.group] = max(place, newest.get(event.data.group, place))
+        of, place = (event.data.group, event.type), order[event.id]
+        count += place < newest.get(of, place)
+        newest[of] = max(place, newest.get(of, place))
     return count
 
 
@@ -66,5 +67,11 @@ def told_by_audit(audit: Iterable[NotificationEvent], channel: str) -> Mapping[s
     """Of a channel whose messages tell many: incidents, and those that were left open."""
     delivered = [a for a in audit if a.channel == channel and a.outcome == "delivered"]
     opened = {one.incident_id for one in delivered if one.status in ("WARN", "ERR")}
-    ended = {one.incident_id for one in delivered if one.kind == "resolved"}
-    return {"opened": len(opened), "ended": len(ended), "left_open": len(opened - ended)}
+    ends = {one.delivery_id: one.incident_id for one in delivered if one.kind == "resolved"}
+    ended = set(ends.values())
+    return {
+        "opened": len(opened),
+        "ended": len(ended),
+        "left_open": len(opened - ended),
+        "ended_twice": len(ends) - len(ended),
+    }

@@ -10,12 +10,14 @@ from notifier.builders import MINUTE, OPENED_AT, route
 from notifier.harness import Harness, Log, Scripted, life
 from notifier.test_email_message import text, writer
 from notifier.test_joined_incidents import DELETED, LATE, LOSING, STANDS, broken, of, stuck
+from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import (
     FRESHNESS_CHANGED,
     RETENTION_CHANGED,
     STATUS_CHANGED,
     Acknowledgement,
+    NotificationTest,
     NotifierState,
     StatusChangeEvent,
 )
@@ -192,6 +194,25 @@ def test_a_condition_that_comes_and_goes_in_an_open_incident_flaps() -> None:
     play(events, {"mail": people}, flap_openings=3)
     assert len(people.sent) < 8
     assert people.sent[-1].pending.flapping is not None
+
+
+def test_a_test_of_a_route_reaches_people_and_machines_once() -> None:
+    people, machine, log = People(), Scripted(), Log()
+    asked = NotificationTest(id="7d3e", route="all", by="ada", at=OPENED_AT)
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        channels = {"mail": people, "hook": machine}
+        harness = Harness(log, tasks, [route(channels=("mail", "hook"))], channels)
+        await harness.assign(committed=1)
+        await harness.dispatcher.test(0, asked)
+        await until(lambda: not harness.pending())
+        await harness.tick()
+        await harness.idle()
+
+    life(scenario)
+    assert kinds(people) == kinds(machine) == [("opened", "ERR"), ("resolved", "OK")]
+    assert {one.incident_id for one in log.audit()} == {"test-7d3e"}
+    assert log.states() == []
 
 
 @pytest.mark.parametrize("told", range(1, len(STORM)))

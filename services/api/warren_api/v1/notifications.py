@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from warren.contracts import DeliveryKind, DeliveryOutcome, GroupStatusName
 
-from warren_api.asked import NewTest, test_route
+from warren_api.asked import NewTest, find_incident, test_route
 from warren_api.context import ApiContext
 from warren_api.http.callers import asker
 from warren_api.http.names import matcher
@@ -109,16 +109,20 @@ class NotificationQuery(ListQuery):
     regex: Regex | None = Field(
         None, description="Only of groups in whose name this regular expression matches somewhere"
     )
-    incident: Name | None = Field(None, description="Only of this incident")
+    incident: Name | None = Field(
+        None, description="Only of this incident of a group, by its id or that of a condition"
+    )
     channel: Name | None = Field(None, description="Only on this channel")
     outcome: DeliveryOutcome | None = Field(None, description="Only with this outcome")
 
-    def wanted(self) -> Callable[[str, str, str, str], bool]:
+    def wanted(self, context: ApiContext) -> Callable[[str, str, str, str], bool]:
         """Of (cluster, group, incident, channel)."""
         matches = matcher(self.regex or "")
+        asked = find_incident(context, self.incident) if self.incident is not None else None
+        ids = asked.ids if asked is not None else [self.incident]
         return lambda cluster, group, incident, channel: (
             self.cluster in (None, cluster)
-            and self.incident in (None, incident)
+            and (self.incident is None or incident in ids)
             and self.channel in (None, channel)
             and matches(group)
         )
@@ -131,7 +135,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
     def notifications(query: Annotated[NotificationQuery, Query()]) -> Notifications:
         """Attempts to tell somebody, newest first, as many as are remembered; and what waits."""
         require_read(context)
-        known, wanted = context.model.notifications, query.wanted()
+        known, wanted = context.model.notifications, query.wanted(context)
         entries = [
             Entry((f"{a.partition}:{a.offset}",), (-e.at, a.partition, -a.offset), a)
             for a in newest_first(known.attempts())
