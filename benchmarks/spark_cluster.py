@@ -34,7 +34,7 @@ from warren_local.ports import free_port
 from warren_local.spark_cluster import QUICK, SparkCluster
 
 WITHIN = 900.0  # seconds that each step may take
-STATES = {"gold_progress", "upkeep_progress"}
+STATES = {"gold_progress"}
 """What tells of versions of tables, which are other ones in each lake."""
 CONFIG = """
 [home]

@@ -31,7 +31,6 @@ from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS
 from warren_archiver.silver.silver import Silver
 from warren_archiver.steps import Step
 from warren_archiver.streaming import part as part_module
-from warren_archiver.streaming import upkeep as upkeep_module
 from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.upkeep import Upkeep, Upkept
 
@@ -144,30 +143,37 @@ def test_replays_are_joined_and_kept_as_long_as_minutes(
     for _ in range(3):
         write(spark, lake, replay, {}, clock)
         clock.advance(1)
-    settings, name = ArchiverSettings(schema_name="warren_upkeep"), "warren_upkeep.replay_runs"
-    kept = {each.table: each for each in Upkeep(spark, lake, settings, clock).run()}
+    kept = {each.table: each for each in Upkeep(spark, lake, ArchiverSettings(), clock).run()}
     assert kept["replay/runs"][1:3] == (4, 1)
     assert spark.read.format("delta").load(lake.replay("runs")).count() == 3
-    try:
-        assert spark.sql(f"SELECT run FROM {name}").count() == 3
-        Upkeep(spark, lake, settings, clock).run()
-        assert {
-            row["tableName"] for row in spark.sql("SHOW TABLES IN warren_upkeep").collect()
-        } == {
-            "replay_incidents",
-            "replay_runs",
-            "upkeep_progress",
-        }
-    finally:
-        spark.sql("DROP SCHEMA warren_upkeep CASCADE")
 
 
-def test_days_that_are_over_are_in_order_of_groups(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_first_pass_registers_all_tables_by_name(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Once; a day that has changed since then, and the day that was not over then, once more."""
+    """A table that comes later gets its name with the next pass."""
     only_silver(monkeypatch, GROUP_MINUTES)
-    monkeypatch.setattr(upkeep_module, "GOLD", ())
+    lab.send(events_between(0, 1))
+    schema = f"warren_{lab.settings.home.topic_prefix.strip('.').replace('-', '_')}"
+    try:
+        lab.once(schema_name=schema)
+        assert lab.spark.sql(f"SELECT offset FROM {schema}.events").count() == 1
+        assert {"events", "gaps", "group_minutes"} <= _names(lab.spark, schema)
+        assert "replay_runs" not in _names(lab.spark, schema)
+        replay = Replay(Period(START, END), 0, 1, [], [], [])
+        write(lab.spark, lab.lake, replay, {}, SystemClock())
+        lab.once(schema_name=schema)
+        assert lab.spark.sql(f"SELECT run FROM {schema}.replay_runs").count() == 1
+    finally:
+        lab.spark.sql(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+
+
+def _names(spark: SparkSession, schema: str) -> set[str]:
+    return {row["tableName"] for row in spark.sql(f"SHOW TABLES IN {schema}").collect()}
+
+
+def test_days_that_are_over_are_in_order_of_groups(spark: SparkSession, tmp_path: Path) -> None:
+    """Once; a day that has changed since then, and the day that was not over then, once more."""
     lake, clock = Lake.at(str(tmp_path)), ManualClock(END - DAY_MS)
     path = lake.silver(GROUP_MINUTES.name)
     ensure(spark, path, GROUP_MINUTES)

@@ -9,8 +9,8 @@ from warren_archiver.gold.catalogue import PROGRESS, STATUS
 from warren_archiver.gold.plan import STEPS
 from warren_archiver.gold.units import Unit
 from warren_archiver.lake.table import Table
+from warren_archiver.layers import LAYERS
 from warren_archiver.silver import catalogue
-from warren_archiver.streaming import upkeep
 
 STATUS_HOURS = STATUS[Unit.HOUR]
 OF_OFFSETS = (
@@ -37,4 +37,4 @@ def only_silver(monkeypatch: pytest.MonkeyPatch, *tables: Table) -> None:
     """Create, check and keep up these; others are written all the same, where they are there."""
     monkeypatch.setattr(catalogue, "TABLES", tables)
     monkeypatch.setattr(silver_check, "TABLES", tables)
-    monkeypatch.setattr(upkeep, "SILVER", tables)
+    monkeypatch.setitem(LAYERS, "silver", tables)

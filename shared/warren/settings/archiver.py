@@ -82,7 +82,7 @@ class ArchiverSettings(ServiceSettings):
     schema_name: str = Field(
         default="",
         pattern=r"^([A-Za-z_]\w*([.][A-Za-z_]\w*)*)?$",
-        description="Schema in which tables are registered by name with each upkeep, `warren` or "
+        description="Schema in which tables are registered by name with each pass, `warren` or "
         "`unity.warren`: `spark` says which catalog it is in. Empty for none",
     )
     spark: dict[str, SecretStr] = Field(

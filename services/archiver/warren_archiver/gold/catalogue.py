@@ -333,17 +333,6 @@ PROGRESS = Table(
     ),
 )
 
-UPKEEP_PROGRESS = Table(
-    "upkeep_progress",
-    "Internal: how far the days of tables were put in order for readers.",
-    ("source",),
-    (
-        Field("source", TEXT, "The table; `all` where upkeep was done with every one of them"),
-        Field("version", WHOLE, "Its version up to which days that were over are in order"),
-        Field("date", DAY, "When that was"),
-    ),
-)
-
 TABLES: tuple[Table, ...] = (
     *STATUS.values(),
     *RATE.values(),
@@ -355,5 +344,4 @@ TABLES: tuple[Table, ...] = (
     ERROR_BUDGETS,
     CAPACITY,
     PROGRESS,
-    UPKEEP_PROGRESS,
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
 import structlog
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -21,15 +21,17 @@ from warren_archiver.lake.half_made import is_half_made, remove
 from warren_archiver.lake.table import Field, Table
 
 log = structlog.get_logger(__name__)
+HISTORY_DAYS = 7
+"""So long readers find each version of a table: files and logs of before may be gone."""
 DESCRIBED = "warren.described"
 """The table's property that says by which catalogue it was described."""
 # Off because readers other than Spark (pandas, DuckDB, Trino) do not all know them.
 _PROPERTIES = {
     "delta.enableDeletionVectors": "false",
     "delta.enableTypeWidening": "false",
-    # Readers find each version of the last week: both are Delta's to remove.
-    "delta.deletedFileRetentionDuration": "interval 7 days",
-    "delta.logRetentionDuration": "interval 7 days",
+    # Both are Delta's to remove.
+    "delta.deletedFileRetentionDuration": f"interval {HISTORY_DAYS} days",
+    "delta.logRetentionDuration": f"interval {HISTORY_DAYS} days",
     # Each checkpoint lists what was removed in that week, 2 MB where there is a batch each 30 s:
     # one for 10 of these, as by default, would be 2 GB.
     "delta.checkpointInterval": "100",
@@ -141,6 +143,17 @@ def newest_version(spark: SparkSession, path: str) -> int:
     return int(newest["version"])
 
 
+def committed_at(spark: SparkSession, path: str, version: int) -> datetime | None:
+    """When a version was; None where the log does not reach back so far any more."""
+    commit = f"{path}/_delta_log/{version:020d}.json"
+    try:
+        infos = spark.read.schema("commitInfo struct<timestamp:bigint>").json(commit)
+        row = infos.where("commitInfo IS NOT NULL").first()
+    except AnalysisException:
+        return None
+    return None if row is None else datetime.fromtimestamp(row[0]["timestamp"] / 1000, UTC)
+
+
 def ensure(
     spark: SparkSession, path: str, table: Table, properties: Mapping[str, str] | None = None
 ) -> None:
@@ -156,10 +169,19 @@ def ensure(
     if not exists(spark, path):
         create(spark, path, table.schema, wanted, *table.partitioned_by)
         return
-    # Of the log's metadata alone: `detail` counts the table's files.
-    (noted,) = spark.sql(f"SHOW TBLPROPERTIES delta.`{path}` ('{DESCRIBED}')").collect()
-    if noted["value"] != wanted[DESCRIBED]:
+    if properties_of(spark, path).get(DESCRIBED) != wanted[DESCRIBED]:
         _describe(spark, path, table, wanted)
+
+
+def properties_of(spark: SparkSession, path: str) -> dict[str, str]:
+    """Of a table. Read from the log's metadata alone: `detail` counts the table's files."""
+    rows = spark.sql(f"SHOW TBLPROPERTIES delta.`{path}`").collect()
+    return {row["key"]: row["value"] for row in rows}
+
+
+def set_properties(spark: SparkSession, path: str, wanted: Mapping[str, str]) -> None:
+    pairs = ", ".join(f"{_text(name)} = {_text(text)}" for name, text in wanted.items())
+    _alter(spark, path, f"SET TBLPROPERTIES ({pairs})")
 
 
 def _describe(spark: SparkSession, path: str, table: Table, wanted: Mapping[str, str]) -> None:
@@ -172,12 +194,11 @@ def _describe(spark: SparkSession, path: str, table: Table, wanted: Mapping[str,
         for field in table.fields
         if comments.get(field.name, field.description) != field.description
     ]
-    pairs = ", ".join(f"{_text(name)} = {_text(text)}" for name, text in wanted.items())
     if missing:
         _alter(spark, path, f"ADD COLUMNS ({', '.join(map(_column, missing))})")
     if other:
         _alter(spark, path, f"ALTER COLUMN {', '.join(map(_comment, other))}")
-    _alter(spark, path, f"SET TBLPROPERTIES ({pairs})")
+    set_properties(spark, path, wanted)
     log.info("a table is described anew", table=path)
 
 

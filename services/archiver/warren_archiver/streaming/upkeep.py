@@ -11,28 +11,24 @@ import structlog
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.settings import ArchiverSettings
 
 from warren_archiver.errors import spark_cause
-from warren_archiver.gold.catalogue import TABLES as GOLD
-from warren_archiver.gold.catalogue import UPKEEP_PROGRESS
 from warren_archiver.gold.touched import touched
-from warren_archiver.lake.lake import Lake, ensure, exists, newest_version
+from warren_archiver.lake.lake import Lake, exists, newest_version, properties_of, set_properties
 from warren_archiver.lake.table import Kept
+from warren_archiver.layers import LAYERS
 from warren_archiver.moments import moment
-from warren_archiver.replay_catalogue import TABLES as REPLAY
 from warren_archiver.silver import catalogue as silver
-from warren_archiver.silver.catalogue import TABLES as SILVER
-from warren_archiver.silver.upsert import upsert
 from warren_archiver.steps import Tell, told, untold
-from warren_archiver.streaming.registered import register
 
 log = structlog.get_logger(__name__)
-ALL = "all"
-"""Not a table: with it is noted when upkeep was done with all of them."""
+NOTED = "warren.upkeep"
+"""A table's property: on which day it was put in order, and up to which version; of the table of
+events: when upkeep was done with all."""
 CLUSTERED = {
     silver.POSITIONS.name: "group",
     silver.PARTITION_MINUTES.name: "group",
@@ -42,6 +38,11 @@ CLUSTERED = {
     silver.EVALUATIONS.name: "group",
 }
 """By what rows of a day lie together: who asks for one of these opens a part of the day's files."""
+
+
+class _Noted(NamedTuple):
+    day: date
+    version: int
 
 
 class Upkept(NamedTuple):
@@ -68,7 +69,6 @@ class Upkeep:
             Kept.AS_EVENTS: settings.keep_days,
             Kept.AS_MINUTES: settings.minutes_keep_days,
         }
-        self._schema = settings.schema_name
         self._clock = clock
         self._looked_on: date | None = None
 
@@ -87,34 +87,26 @@ class Upkeep:
 
     def _done_on(self) -> date:
         """The day on which it was done last, or on which the archive began."""
-        noted = self._lake.read(self._spark, self._lake.gold(UPKEEP_PROGRESS.name))
-        row = None if noted is None else noted.where(F.col("source") == ALL).first()
-        if row is None:
+        noted = self._noted(self._lake.events)
+        if noted is None:
             return datetime.fromtimestamp(self._lake.began(self._spark), UTC).date()
-        done: date = row["date"]
-        return done
+        return noted.day
 
     def run(self, tell: Tell = untold) -> list[Upkept]:
         """Removes rows of days that are no longer kept, puts days that are over in order, then
-        removes files that no version of the last week has; registers what has no name yet. What
-        was done to each table."""
-        lake = self._lake
-        bronze = [(lake.events, Kept.AS_EVENTS), (lake.gaps, Kept.ALWAYS)]
-        typed = [(lake.silver(table.name), table.kept) for table in SILVER]
-        gold = [(lake.gold(table.name), table.kept) for table in GOLD]
-        replay = [(lake.replay(table.name), table.kept) for table in REPLAY]
+        removes files that no version of the last week has. What was done to each table."""
         there = [
-            (path, how)
-            for path, how in (*bronze, *typed, *gold, *replay)
-            if exists(self._spark, path)
+            (path, table.kept)
+            for layer, tables in LAYERS.items()
+            for table in tables
+            if exists(self._spark, path := f"{self._lake.root}/{layer}/{table.name}")
         ]
         done = [
             self._keep(path, how)
             for path, how in told("upkeep", there, tell, lambda each: _name(each[0]))
         ]
-        if self._schema:
-            register(self._spark, lake, self._schema)
-        self._note(ALL, 0)
+        if exists(self._spark, self._lake.events):
+            self._note(self._lake.events, 0)
         return done
 
     def _keep(self, path: str, how: Kept) -> Upkept:
@@ -122,7 +114,7 @@ class Upkeep:
         before = _files(table)
         name = _name(path)
         dropped = self._forget(table, name, how)
-        ordered = self._put_in_order(path, name, CLUSTERED[name]) if name in CLUSTERED else 0
+        ordered = self._put_in_order(path, CLUSTERED[name]) if name in CLUSTERED else 0
         if path == self._lake.replay(name):  # a file for each run
             table.optimize().executeCompaction()
         table.vacuum()
@@ -142,37 +134,33 @@ class Upkeep:
             log.info("days dropped", table=name, days=len(days), first=first, last=last, kept=kept)
         return len(days)
 
-    def _put_in_order(self, path: str, name: str, by: str) -> int:
+    def _put_in_order(self, path: str, by: str) -> int:
         """Days that are over and have changed since the day of the last time, and that day itself;
         how many there were. Once a day: today's change with each batch of silver."""
-        today = self._today()
-        noted = self._progress().where(F.col("source") == name).first()
-        if noted is not None and noted["date"] >= today:
+        today, noted = self._today(), self._noted(path)
+        if noted is not None and noted.day >= today:
             return 0
-        version, since = newest_version(self._spark, path), None
+        version = newest_version(self._spark, path)
+        days = touched(self._spark, path, None if noted is None else noted.version, version)
         if noted is not None:
-            since = noted["version"]
-        days = touched(self._spark, path, since, version)
-        if noted is not None:
-            days |= {noted["date"]}
+            days |= {noted.day}
         over = sorted(day for day in days if day < today)
         for day in over:
             rows = DeltaTable.forPath(self._spark, path).optimize().where(f"date = '{day}'")
             rows.executeZOrderBy(by)
-        self._note(name, version)
+        self._note(path, version)
         return len(over)
 
-    def _progress(self) -> DataFrame:
-        path = self._lake.gold(UPKEEP_PROGRESS.name)
-        ensure(self._spark, path, UPKEEP_PROGRESS)
-        return self._spark.read.format("delta").load(path)
+    def _noted(self, path: str) -> _Noted | None:
+        noted = properties_of(self._spark, path).get(NOTED)
+        if noted is None:
+            return None
+        day, version = noted.split()
+        return _Noted(date.fromisoformat(day), int(version))
 
-    def _note(self, source: str, version: int) -> None:
+    def _note(self, path: str, version: int) -> None:
         """As done today."""
-        stored = self._progress()
-        row = [(source, version, self._today())]
-        noted = self._spark.createDataFrame(row, UPKEEP_PROGRESS.schema)
-        upsert(self._spark, self._lake.gold(UPKEEP_PROGRESS.name), UPKEEP_PROGRESS, noted, stored)
+        set_properties(self._spark, path, {NOTED: f"{self._today()} {version}"})
 
     def _today(self) -> date:
         return moment(self._clock).date()

@@ -21,11 +21,14 @@ from warren_archiver.gold.gold import ensure as ensure_gold
 from warren_archiver.lake.lake import Lake
 from warren_archiver.spark_failures import told_by_spark
 from warren_archiver.streaming.part import Part
+from warren_archiver.streaming.registered import register
 from warren_archiver.streaming.silver_query import SilverQuery
 from warren_archiver.streaming.upkeep import Upkeep
 
 log = structlog.get_logger(__name__)
 LOOK_EVERY = 1.0  # seconds
+NAMED_EVERY = 3600.0
+"""Seconds between two looks for tables that have no name yet."""
 FIRST = 30.0
 """Seconds after the start before silver, where its interval is longer: reports and gold soon have
 something, and what the first time costs, most of it for planning what was never planned before, is
@@ -56,6 +59,7 @@ class Work:
         self.archiving = Part("archiving", archiver.path, clock, archiver.interval)
         self._refining = Part("silver", archiver.path, clock, archiver.silver_interval)
         self._summing = Part("gold", archiver.path, clock, archiver.gold_interval)
+        self._naming = Part("registering", archiver.path, clock, NAMED_EVERY)
         self._has_silver = archiver.silver_interval > 0
         self._has_gold = self._has_silver and archiver.gold_interval > 0
         self._doing = ""
@@ -74,8 +78,7 @@ class Work:
             self._do(self._refining, self._silver.take, once=True)
         if self._has_gold:
             self._do(self._summing, self._take_gold, once=True)
-        if not self._stop.is_set():
-            self._upkeep.look()
+        self._look_after_tables()
 
     def follow(self) -> None:
         """Until told to stop; what fails stops nothing else. Raises LakeGone."""
@@ -87,13 +90,17 @@ class Work:
 
     def _turn_of_all(self) -> None:
         self._do(self.archiving, self._bronze.take)
-        if not self._has_silver:
-            self._upkeep.look()
-            return
-        self._do(self._refining, self._silver.take)
+        if self._has_silver:
+            self._do(self._refining, self._silver.take)
         if self._has_gold and self._refining.went_well:
             self._do(self._summing, self._take_gold)
-        if self._refining.tried:
+        if self._refining.tried or not self._has_silver:
+            self._look_after_tables()
+
+    def _look_after_tables(self) -> None:
+        if self._settings.archiver.schema_name:
+            self._do(self._naming, self._register)
+        if not self._stop.is_set():
             self._upkeep.look()
 
     def _find_silver(self) -> None:
@@ -121,6 +128,9 @@ class Work:
         ARCHIVER_GOLD_TIMESTAMP.set(self._clock.now_ms() / 1000)
         seconds = round(self._clock.monotonic() - started, 2)
         log.info("gold written", rows=sum(written.values()), seconds=seconds)
+
+    def _register(self, _: threading.Event) -> None:
+        register(self._spark, self._lake, self._settings.archiver.schema_name)
 
     def interrupt(self) -> None:
         """Give up what is being done; it is done next time."""
