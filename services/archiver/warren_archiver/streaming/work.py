@@ -20,6 +20,7 @@ from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.gold import ensure as ensure_gold
 from warren_archiver.lake.lake import Lake
 from warren_archiver.spark_failures import told_by_spark
+from warren_archiver.streaming.effort import effort
 from warren_archiver.streaming.part import Part
 from warren_archiver.streaming.registered import register
 from warren_archiver.streaming.silver_query import SilverQuery
@@ -138,7 +139,7 @@ class Work:
         self._spark.interruptAll()
 
     def look(self) -> Look:
-        """What is being done waits; tasks of Spark's that end move.
+        """What is being done waits; tasks of Spark's that end move, and so does whoever plans.
 
         May be called from any thread. Raises KafkaError when the home cluster does not answer,
         ArchiveFailed when Spark does not.
@@ -151,7 +152,8 @@ class Work:
         stages = tracker.getActiveStageIds()
         infos = [tracker.getStageInfo(stage) for stage in stages]
         tasks = sum(info.numCompletedTasks for info in infos if info)
-        look = Look(int(self.busy), (self._turn, tuple(stages), tasks), unit="")
+        mark = self._turn, tuple(stages), tasks, effort()
+        look = Look(int(self.busy), mark, unit="")
         if look.waiting and look == self._looked and self._doing == self.archiving.name:
             # Spark waits for Kafka without a word.
             connect(HOME, HOME, self._settings.home, ANSWER_SECONDS)
