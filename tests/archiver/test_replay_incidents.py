@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection
+from datetime import date
 
 import pytest
 from warren.errors import SettingsError
 from warren.settings import EvaluationSettings, Settings
-from warren_archiver.replay.incidents import Change, Incident, incidents, paired, renamed
+from warren_archiver.replay.incidents import Change, Incident, Pair, incidents, paired, renamed
 from warren_archiver.replay.suggestions import CANDIDATES, candidates, suggestions
+from warren_archiver.replay.tables import row_of
 from warren_archiver.replay.what_if import changed, overridden
+from warren_archiver.replay_catalogue import REPLAYED_INCIDENTS
 from warren_core.evaluation import RuleBook
 
 MINUTE = 60_000
@@ -48,6 +51,20 @@ def test_an_incident_lasts_from_its_first_change_to_the_one_that_ends_it() -> No
     assert _spans(found) == [(1, 9, "ERR"), (20, 30, "ERR"), (40, None, "WARN")]
     assert _spans(incidents(changes, 10 * MINUTE, END))[0] == (20, 30, "ERR")
     assert _spans(incidents(changes, 25 * MINUTE, END))[0] == (20, 30, "ERR")
+
+
+@pytest.mark.parametrize(
+    ("published", "replayed"),
+    [((1, 5), None), (None, (1, None)), ((1, None), (2, 5)), ((2, 5), (1, None))],
+)
+def test_a_row_is_null_only_where_the_table_says_so(
+    published: tuple[int, int | None] | None, replayed: tuple[int, int | None] | None
+) -> None:
+    """Delta refuses all rows of a write that has another null."""
+    pair = Pair(*(None if span is None else _incident(*span) for span in (published, replayed)))
+    row = dict(zip(REPLAYED_INCIDENTS.names, row_of("run", pair, date(2026, 11, 21)), strict=True))
+    null = {name for name, value in row.items() if value is None}
+    assert null <= {field.name for field in REPLAYED_INCIDENTS.fields if field.null is not None}
 
 
 def test_what_is_over_within_five_minutes_is_a_flap() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from pyspark.sql import SparkSession
 from warren.clock import Clock
@@ -28,9 +28,18 @@ def write(
     told = (len(replay.published), len(replay.replayed), flaps, replayed_flaps)
     row = (run, now, _moment(period.start_ms), _moment(period.end_ms), json.dumps(changes))
     _append(spark, lake, RUNS, [(*row, replay.events, *told, now.date())])
-    rows = [(run, *_pair(pair), now.date()) for pair in replay.pairs]
-    _append(spark, lake, REPLAYED_INCIDENTS, rows)
+    _append(
+        spark, lake, REPLAYED_INCIDENTS, [row_of(run, pair, now.date()) for pair in replay.pairs]
+    )
     return run
+
+
+def row_of(run: str, pair: Pair, day: date) -> tuple[object, ...]:
+    """Of the incidents of a run."""
+    published, replayed = _times(pair.published), _times(pair.replayed)
+    one = pair.replayed
+    said = (one.worst, one.reason) if one is not None else (None, None)
+    return (run, *pair.group, pair.kind, *replayed, *said, *published, pair.sooner_ms, day)
 
 
 def _append(spark: SparkSession, lake: Lake, table: Table, rows: list[tuple[object, ...]]) -> None:
@@ -39,13 +48,6 @@ def _append(spark: SparkSession, lake: Lake, table: Table, rows: list[tuple[obje
     if rows:
         frame = spark.createDataFrame(rows, table.schema).coalesce(1)
         frame.write.format("delta").mode("append").save(path)
-
-
-def _pair(pair: Pair) -> tuple[object, ...]:
-    published, replayed = _times(pair.published), _times(pair.replayed)
-    one = pair.replayed
-    said = (one.worst, one.reason) if one is not None else (None, None)
-    return (*pair.group, pair.kind, *replayed, *said, *published, pair.sooner_ms)
 
 
 def _times(incident: Incident | None) -> tuple[object, ...]:
