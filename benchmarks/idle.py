@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import psutil
 from support.measuring import family, rss_mb, usage
 from support.running_warren import RunningWarren, running_demo
 
@@ -45,7 +46,7 @@ class Stretch:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10, help="between two passes")
+    parser.add_argument("--minutes", type=float, default=6, help="between two passes")
     arguments = parser.parse_args()
     every = arguments.minutes * 60
     with (
@@ -94,13 +95,14 @@ def _stretches(warren: RunningWarren) -> Iterator[Stretch]:
     (archiver, *_) = warren.pids("archiver")
     taken: dict[int, float] = {}
     now, then = Stretch(is_pass=False), time.monotonic()
+    running: list[int] = []
     while True:
         time.sleep(LOOK_EVERY)
         own = family(archiver)
-        is_pass = len(own) > 1
-        if is_pass != now.is_pass:
+        children = [child.pid for child in psutil.Process(archiver).children()]
+        if children != running:  # on a slow machine the next pass follows at once
             yield now
-            now = Stretch(is_pass)
+            now, running = Stretch(bool(children)), children
         jvms = {pid for pid in own if _is_java(pid)}
         for pid in own:
             cpu_s = _cpu_s(pid)
