@@ -17,6 +17,7 @@ ReasonName = Literal[
     "not_catching_up",  # far behind, and the lag does not shrink
     "catching_up",  # far behind after it stood still, and comes nearer
     "replaying",  # the committed offset went back, and the group reads on from there
+    "unsubscribed",  # no member subscribes to the topic any more
 ]
 # Why an incident ended without the group being OK.
 EndReasonName = Literal["group_deleted", "group_expired", "group_forgotten"]

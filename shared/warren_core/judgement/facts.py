@@ -73,13 +73,15 @@ class Pace(NamedTuple):
 class Facts:
     """Of a group that is not OK. Arrays are of all its partitions."""
 
+    cluster: str
     group: str
     state: GroupState
     told: Int64  # [Told, partition] by the observation
     status: Statuses
     counts: Mapping[Status, int]  # of partitions, by status
     lag: Int64  # what it is judged by, UNKNOWN where it is
-    bad: list[int]  # rows, worst first
+    bad: list[int]  # rows, worst first, but for those that nobody is to read
+    unsubscribed: list[int]  # rows of topics that no member subscribes to any more
     presence: Presence  # of members, as the event has it: it may be newer than `membership`
     membership: Membership | None  # None: nothing is known of it
     lateness: Lateness | None  # likewise; only what was measured lately
@@ -119,7 +121,7 @@ class Facts:
 
     @property
     def worst(self) -> Status:
-        return Status(int(self.status[self.bad[0]]))
+        return Status(int(self.status[self.bad[0]])) if self.bad else Status.OK
 
     def with_status(self, *wanted: Status) -> list[int]:
         """Rows, worst first."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from warren.contracts import GroupEvent
 from warren.errors import WarrenError
+
+from warren_core.judgement.subscription import Subscription, subscription_after
 
 REMEMBERED_MS = 15 * 60_000
 MOST_REBALANCES = 30
@@ -45,6 +47,8 @@ class Membership:
     rebalances: int
     rebalanced_at: tuple[int, ...]
     """Those of the last quarter of an hour that were seen."""
+    subscription: Subscription | None = None
+    """What its members ask for, or its last ones did; None where nobody can say."""
 
     @cached_property
     def owners(self) -> dict[tuple[str, int], int]:
@@ -87,6 +91,7 @@ def membership_after(event: GroupEvent, before: Membership | None) -> Membership
         left=left,
         rebalances=event.rebalances,
         rebalanced_at=_rebalanced_at(event, before),
+        subscription=subscription_after(event, None if before is None else before.subscription),
     )
 
 
@@ -102,9 +107,15 @@ def _rebalanced_at(event: GroupEvent, before: Membership | None) -> tuple[int, .
 
 
 def encode(membership: Membership) -> bytes:
+    """The subscription comes third beside who left: versions before it read the first two there,
+    and refuse fields that they do not know.
+    """
     fields: dict[str, Any] = {
         name: getattr(membership, name) for name in Membership.__dataclass_fields__
     }
+    subscription: Subscription | None = fields.pop("subscription")
+    if subscription is not None:
+        fields["left"] = [*(membership.left or ("", "")), subscription.fields()]
     return json.dumps({"v": VERSION, **fields}, separators=(",", ":")).encode()
 
 
@@ -115,11 +126,23 @@ def decode(value: bytes) -> Membership:
         if fields.pop("v") != VERSION:
             raise CorruptMembership("membership of another version")
         read = Membership(**fields)
+        left, subscription = _left_and_subscription(fields["left"])
         return replace(
             read,
             members=tuple(Member(*member) for member in read.members),
-            left=None if read.left is None else (read.left[0], read.left[1]),
+            left=left,
             rebalanced_at=tuple(read.rebalanced_at),
+            subscription=subscription,
         )
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise CorruptMembership(f"membership cannot be read: {error}") from error
+
+
+def _left_and_subscription(
+    stored: Sequence[Any] | None,
+) -> tuple[tuple[str, str] | None, Subscription | None]:
+    if stored is None:
+        return None, None
+    client_id, host, *more = stored
+    left = (client_id, host) if client_id or host else None
+    return left, Subscription.from_fields(more[0]) if more else None

@@ -15,6 +15,7 @@ from warren.contracts.status import Status, partition_name
 from warren.words import grouped
 
 from warren_core.evaluation import (
+    UNKNOWN,
     Bools,
     Evidence,
     Explanation,
@@ -43,6 +44,7 @@ from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.layout import MISSING, Layout
 from warren_core.judgement.state import GroupState
+from warren_core.judgement.unsubscribed import explained, settled, since_unsubscribed
 from warren_core.judgement.update import Updated
 
 LONGEST_TURN_MS = 5 * 60_000
@@ -77,6 +79,7 @@ class Verdict:
     onset: Onset | None = None  # where some partition is not OK, as what follows
     why: Reasons = NONE
     late: Lateness | None = None  # as far as it was measured lately
+    unsubscribed: frozenset[int] = frozenset()  # rows of topics that no member subscribes to
 
 
 def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
@@ -85,19 +88,29 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
     following = Following(state.windows.filled < rules.intervals, rules.grace_ms, doubt=rules.doubt)
     evidence = Evidence(state.windows, least_lag, now, state.track, following)
     partitions = by_rules(evidence, rules)
-    late = None
+    late, unsubscribed = None, None
     if not (partitions.status == Status.OK).all():
         late = knowledge.lateness_at(now)
         partitions = _told_in_turn(partitions, rules, state, knowledge)
         partitions = _told_nothing_left(partitions, state, late)
-    group = judge_group(partitions, lag)
+        unsubscribed = since_unsubscribed(state, partitions.status, knowledge.membership())
+    counted = lag
+    if unsubscribed is not None:
+        partitions = _told_unsubscribed(partitions, state, unsubscribed)
+        counted = np.where((unsubscribed != UNKNOWN) & (partitions.status != Status.OK), 0, lag)
+    group = judge_group(partitions, counted)
     if group.status is Status.OK:
         return Verdict(partitions, group, lag, least_lag)
     status, policies = partitions.status, rules.policies
     onset = onset_of(state.windows, status, state.onset)
     found = explain(evidence, status, policies, rules.allowed_lag, onset, updated.lag_before)
-    why = _reasons(state.layout, status, lag, found)
-    return Verdict(partitions, group, lag, least_lag, onset, why, late)
+    apart: frozenset[int] = frozenset()
+    if unsubscribed is not None:
+        left = np.flatnonzero((unsubscribed != UNKNOWN) & (status != Status.OK)).tolist()
+        apart = frozenset(left)
+        found |= {row: explained(state, row, int(unsubscribed[row]), int(lag[row])) for row in left}
+    why = _reasons(state.layout, status, counted, found)
+    return Verdict(partitions, group, lag, least_lag, onset, why, late, apart)
 
 
 def by_rules(evidence: Evidence, rules: PartitionRules) -> PartitionVerdicts:
@@ -187,6 +200,14 @@ def _told_nothing_left(
         if status[row] in _OF_A_LAG:
             status[row] = Status.OK
     return replace(verdicts, status=status)
+
+
+def _told_unsubscribed(
+    verdicts: PartitionVerdicts, state: GroupState, since: Int64
+) -> PartitionVerdicts:
+    """The verdicts with WARN where nobody subscribes to the topic; OK until that has settled."""
+    said = np.where(settled(state, since), np.uint8(Status.WARN), np.uint8(Status.OK))
+    return replace(verdicts, status=np.where(since == UNKNOWN, verdicts.status, said))
 
 
 def _reasons(

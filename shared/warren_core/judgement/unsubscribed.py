@@ -1,0 +1,61 @@
+"""Partitions of topics that no member of the group subscribes to any more: nobody is to read them.
+
+They are told as WARN, once, however long nobody has read them. A deployment takes its time, and may
+be taken back: until that has settled, what was OK stays so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from warren.contracts.status import Status
+from warren.words import duration, records
+
+from warren_core.evaluation import UNKNOWN, Began, Bools, Column, Explanation, Int64
+from warren_core.evaluation.policies import Statuses
+from warren_core.judgement.membership import Membership
+from warren_core.judgement.state import GroupState
+
+SETTLED_MS = 3 * 60_000
+"""A topic that nobody has subscribed to for so long is left on purpose."""
+APART_MS = 15_000
+"""Membership and commits are observed apart: so long one may be behind the other."""
+_BEHIND = (Status.WARN, Status.STOP, Status.STALL)
+
+
+def since_unsubscribed(
+    state: GroupState, status: Statuses, membership: Membership | None
+) -> Int64 | None:
+    """[partition] Unix milliseconds since when nobody subscribes to its topic, of those that are
+    behind and not committed since; UNKNOWN in all others. None where that is so in none.
+    """
+    subscription = None if membership is None else membership.subscription
+    behind = np.isin(status, _BEHIND)
+    if subscription is None or not behind.any():
+        return None
+    since, now = np.full(len(status), UNKNOWN, np.int64), state.applied.observed_at
+    for topic, _, rows in state.layout.slices():
+        if not behind[rows].any():
+            continue
+        left_at = subscription.unsubscribed_since(topic, now)
+        if left_at is not None:
+            since[rows] = np.where(behind[rows], left_at, UNKNOWN)
+    committed = state.windows.newest(Column.OBSERVED_AT)
+    since[committed > since + APART_MS] = UNKNOWN
+    return since if (since != UNKNOWN).any() else None
+
+
+def settled(state: GroupState, since: Int64) -> Bools:
+    """[partition] nobody has subscribed for long enough, or it was told as bad before."""
+    known = since != UNKNOWN
+    long: Bools = known & (state.applied.observed_at - since >= SETTLED_MS)
+    if state.onset is None:
+        return long
+    told: Bools = known & (state.onset.marks[Began.STANDS_SINCE] != UNKNOWN)
+    return long | told
+
+
+def explained(state: GroupState, row: int, since: int, lag: int) -> Explanation:
+    topic, _ = state.layout.name(row)
+    unread = f"; {records(lag)} unread" if lag > 0 else ""
+    ago = duration(max(state.applied.observed_at - since, 0))
+    return Explanation("unsubscribed", f"no member has subscribed to {topic} for {ago}{unread}")

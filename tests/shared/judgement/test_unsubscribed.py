@@ -1,0 +1,223 @@
+"""Topics that no member subscribes to any more: told once as WARN, and counted nowhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from support.group_looks import STEP
+from support.offset_events import NOW, At, Judge, offset_event
+from warren.contracts import GroupEvent, GroupMember, LagEvent, StatusChange
+from warren_core.evaluation import Rules
+from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.judge import Judged
+from warren_core.judgement.membership import (
+    Membership,
+    decode,
+    encode,
+    membership_after,
+)
+
+DEPLOYED = 24
+"""The look after which members of the new release are there: until then all is well."""
+BOTH, KEPT = ("kept", "old"), ("kept",)
+
+
+def member(name: str, *topics: str, **more: Any) -> GroupMember:
+    assignment = {topic: [0] for topic in topics}
+    fields = {"subscription": list(topics), "assignment": assignment, **more}
+    return GroupMember(member_id=name, client_id=name, host="h", **fields)
+
+
+def members(look: float, *each: GroupMember, **more: Any) -> GroupEvent:
+    fields = {"state": "Stable" if each else "Empty", "protocol_type": "consumer", **more}
+    return GroupEvent(
+        cluster="prod",
+        group="billing",
+        observed_at=round(NOW + look * STEP),
+        position=-1,
+        members=list(each),
+        **{"protocol": "classic", **fields},
+    )
+
+
+RELEASES = (members(0, member("a", *BOTH)), members(DEPLOYED, member("b", *KEPT)))
+
+
+def played(
+    groups: Iterable[GroupEvent] = RELEASES,
+    count: int = 72,
+    *,
+    policy: Any = "progress",
+    stopped: Sequence[str] = ("old",),
+    committed_again: int | None = None,
+) -> list[LagEvent]:
+    """What is told of a group, look by look, of whose two topics one is read no more."""
+    judge = Judge(Rules(policy=policy))
+    told: list[LagEvent] = []
+    changes: list[StatusChange] = []
+    for look in range(count):
+        known: Membership | None = None
+        for event in groups:
+            if event.observed_at <= NOW + look * STEP:
+                known = membership_after(event, known)
+        kept = None if known is None else decode(encode(known))
+        judge.knowledge = Knowledge(lambda kept=kept: kept)
+        at = {topic: {0: position(look, topic in stopped)} for topic in BOTH}
+        if committed_again is not None and look >= committed_again:
+            at["old"] = {0: At(50 * DEPLOYED, NOW + look * STEP, log_end=50 * look)}
+        outcome = judge(offset_event(NOW + look * STEP, at))
+        assert isinstance(outcome, Judged)
+        told.append(outcome.lag)
+        if outcome.change is not None:
+            changes.append(outcome.change.data)
+            assert outcome.change.data.cause == outcome.lag.cause
+    assert len(changes) == sum(one.status != other.status for one, other in pairwise(told))
+    return told
+
+
+def position(look: int, is_stopped: bool) -> At:
+    last = min(look, DEPLOYED) if is_stopped else look
+    return At(50 * last, NOW + last * STEP, log_end=50 * look, commits=int(last == look))
+
+
+def statuses(told: Sequence[LagEvent]) -> list[str]:
+    """Without those that stay."""
+    found: list[str] = []
+    for each in told:
+        if not found or each.status != found[-1]:
+            found.append(each.status)
+    return found
+
+
+@pytest.mark.parametrize("policy", ["progress", "burrow"])
+def test_a_topic_that_is_left_is_told_once_and_counts_nowhere(policy: str) -> None:
+    told = played(policy=policy)
+    assert statuses(told) == ["OK", "WARN"]
+    last = told[-1]
+    assert (last.reason, last.total_lag) == ("unsubscribed", 0)
+    assert last.topics["old"].lag == [50 * (len(told) - 1 - DEPLOYED)], "and is still seen"
+    assert last.topics["old"].status == ["WARN"]
+    assert last.explanation == (
+        f"old/0 WARN: no member has subscribed to old for 3 m 55 s; {last.topics['old'].lag[0]:,} "
+        "records unread"
+    )
+    assert last.cause is not None
+    assert (last.cause.name, last.cause.also) == ("unsubscribed", [])
+    assert last.cause.action is not None
+    assert "--delete-offsets --group billing --topic old" in last.cause.action
+    assert last.cause.action.endswith("DELETE /v3/kafka/prod/consumer/billing/topic/old")
+
+
+def test_a_deployment_that_is_taken_back_is_never_told() -> None:
+    back = members(DEPLOYED + 20, member("a", *BOTH))
+    told = played([*RELEASES, back], DEPLOYED + 24)
+    assert statuses(told) == ["OK"]
+
+
+def test_who_subscribes_again_and_does_not_read_has_stopped() -> None:
+    back = members(DEPLOYED + 40, member("a", *BOTH))
+    assert statuses(played([*RELEASES, back], 90)) == ["OK", "WARN", "ERR"]
+
+
+def test_a_group_of_which_nothing_was_known_before_is_told_as_well() -> None:
+    assert statuses(played([members(DEPLOYED + 1, member("b", *KEPT))])) == ["OK", "WARN"]
+
+
+def test_what_was_told_as_stopped_before_anybody_knew_is_told_as_left_at_once() -> None:
+    late = members(DEPLOYED + 30, member("b", *KEPT))
+    assert statuses(played([late])) == ["OK", "ERR", "WARN"]
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        pytest.param([member("a", *BOTH), member("b", *KEPT)], id="half deployed"),
+        pytest.param([member("b", *BOTH, instance_id="static-1")], id="static member"),
+        pytest.param([member("b", "kept", subscribed_regex="ol[a-e]")], id="KIP-848, not matched"),
+        pytest.param([member("b", "kept", subscribed_regex="(?=x)")], id="not of RE2"),
+        pytest.param(
+            [member("b", "kept", subscription=["kept"], assignment={"old": [0]})],
+            id="cooperative: not given back yet",
+        ),
+        pytest.param([member("b", "kept", subscription=[])], id="nobody says"),
+    ],
+)
+def test_what_somebody_may_subscribe_to_has_stopped(release: list[GroupMember]) -> None:
+    told = played([RELEASES[0], members(DEPLOYED, *release)])
+    assert statuses(told) == ["OK", "ERR"]
+    assert told[-1].total_lag > 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"protocol": "consumer", "protocol_type": ""},
+        {"protocol": "streams", "protocol_type": ""},
+        {"protocol": "classic"},
+    ],
+)
+def test_all_protocols_whose_members_commit(fields: dict[str, Any]) -> None:
+    new = member("b", *KEPT, subscribed_regex="kep.*" if fields["protocol"] != "classic" else None)
+    assert statuses(played([RELEASES[0], members(DEPLOYED, new, **fields)])) == ["OK", "WARN"]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"protocol": "share", "protocol_type": ""}, {"protocol_type": "connect"}]
+)
+def test_members_that_say_otherwise_what_they_read(fields: dict[str, Any]) -> None:
+    told = played([members(0, member("b", *KEPT), **fields)])
+    assert statuses(told) == ["OK", "ERR"]
+
+
+def test_restarts_and_rebalances_change_nothing() -> None:
+    """Again and again members leave, the group has none for a while, and then all come back."""
+    new, other = member("b", *KEPT), member("c", *KEPT, assignment={})
+    lives = [
+        event
+        for at in range(DEPLOYED, 150, 30)
+        for event in (
+            members(at, new),
+            members(at + 8, other, state="PreparingRebalance"),
+            members(at + 9),
+            members(at + 15, new, state="CompletingRebalance"),
+            members(at + 16, new, other),
+        )
+    ]
+    told = played([RELEASES[0], *lives], 150)
+    assert statuses(told) == ["OK", "WARN"]
+
+
+def test_another_topic_that_stops_is_told_for_itself() -> None:
+    """And what is read no more is not named as its cause, nor counted."""
+    told = played([*RELEASES], stopped=BOTH)
+    assert statuses(told) == ["OK", "ERR"]
+    last = told[-1]
+    assert (last.reason, last.total_lag) == ("no_commit", 50 * (len(told) - 1 - DEPLOYED))
+    assert last.cause is not None
+    assert last.cause.name == "unknown"
+    assert last.explanation is not None
+    assert last.explanation.startswith("kept/0 STOP")
+
+
+def test_what_is_committed_all_the_same_is_read_by_somebody() -> None:
+    told = played(committed_again=DEPLOYED + 10)
+    assert statuses(told) == ["OK", "ERR"]
+    assert told[-1].reason == "no_progress"
+
+
+def test_a_topic_with_nothing_left_is_nobody_s_trouble() -> None:
+    assert statuses(played(stopped=())) == ["OK"]
+
+
+def test_the_version_before_reads_what_is_stored() -> None:
+    """It knows no subscription, and takes two names from where that is kept."""
+    known = membership_after(RELEASES[0], None)
+    gone = membership_after(members(3), known)
+    for each in (known, gone, membership_after(RELEASES[1], gone)):
+        assert decode(encode(each)) == each
+        fields = each.__dataclass_fields__.keys() - {"subscription"}
+        assert set(json.loads(encode(each))) == {"v", *fields}
