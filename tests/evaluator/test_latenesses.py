@@ -15,12 +15,15 @@ from typing import Any
 import pytest
 from support.evaluator_process import Home
 from support.freshness_events import WELL, Row, freshness_event, late
-from support.offset_events import NOW, At, commits, offset_event
+from support.group_looks import group_event
+from support.offset_events import NOW, At, Judge, commits, offset_event
 from support.waiting import eventually
 from warren.clock import ManualClock
-from warren.contracts import FreshnessEvent, LagEvent, StatusChangeEvent, group_key
+from warren.contracts import FreshnessEvent, GroupMember, LagEvent, StatusChangeEvent, group_key
 from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN
 from warren.settings import ObjectiveSettings
+from warren_core.judgement.membership import membership_after
+from warren_core.judgement.state_codec import encode as encode_state
 from warren_core.objectives.limits import ObjectiveBook
 from warren_core.objectives.standing import Standing
 from warren_core.objectives.verdicts import Objectives
@@ -130,6 +133,26 @@ def test_a_group_that_is_gone_is_forgotten_once_that_is_committed() -> None:
     other = SourceRecord("w.freshness", 1, 9, group_key("prod", "x"), None)
     asyncio.run(worker.run([other]))
     assert world.stored == {}
+
+
+def test_no_objective_is_about_a_topic_that_no_member_subscribes_to() -> None:
+    """It is left when the first member of the new release is there; nobody commits it since."""
+    worlds = World(), World()
+    rows = {"orders": [WELL], "old": [LOST]}
+    measured = freshness_event(0, topics=rows), freshness_event(90_000, topics=rows)
+    release = GroupMember(member_id="m", client_id="c", host="h", subscription=["orders"])
+    event = group_event(-9, [0]).model_copy(update={"members": [release]})
+    known = membership_after(event, None)
+    positions = {topic: {0: At(100, NOW - 90_000, lag=9)} for topic in rows}
+    state = Judge().judged(offset_event(NOW, positions)).state
+    more = {"read_windows": lambda _: encode_state(state)}
+    run(worlds[0].worker(**more), *measured)
+    assert [change.data.status for change in worlds[0].told] == ["ERR"]
+    run(worlds[1].worker(**more, membership_of=lambda _: known), *measured)
+    assert worlds[1].told == []
+    late_ms = run(worlds[1].worker(**more, membership_of=lambda _: known)).of(KEY)
+    assert late_ms is not None
+    assert (late_ms.late_ms, late_ms.lost_records) == (0, 0)
 
 
 def life(seed: int, length: int = 40) -> list[FreshnessEvent | None]:

@@ -97,6 +97,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         read_windows=table.read,
         committed=lambda: _committed(app, freshness.get_topic_name()),
         measured=trends.measured,
+        membership_of=memberships.of,
     )
     evaluator = BatchEvaluator(
         rules.rules_for,

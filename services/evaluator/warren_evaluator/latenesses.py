@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -19,9 +19,12 @@ from warren.contracts import FreshnessEvent, StatusChangeEvent, split_group_key
 from warren.errors import ContractViolation
 from warren.metrics import evaluator as metrics
 from warren.words import duration
-from warren_core.judgement.lateness import Lateness
+from warren_core.judgement.counted import without
+from warren_core.judgement.lateness import AT_EASE, Lateness
+from warren_core.judgement.membership import Membership
 from warren_core.judgement.state_arrays import CorruptState
-from warren_core.judgement.state_codec import positions_in
+from warren_core.judgement.state_codec import Positions, positions_in
+from warren_core.judgement.unsubscribed import topics_left
 from warren_core.objectives.group_record import (
     CorruptRecord,
     GroupRecord,
@@ -66,6 +69,7 @@ class Latenesses:
         read_windows: Callable[[bytes], bytes | None] = lambda _: None,
         committed: Callable[[], Mapping[int, int]] = dict,
         measured: Callable[[bytes, FreshnessEvent], None] = lambda _key, _event: None,
+        membership_of: Callable[[bytes], Membership | None] = lambda _: None,
     ) -> None:
         """`topic`: where changes are told. `measured` is told of every measurement."""
         self.limits_for = limits_for
@@ -76,6 +80,7 @@ class Latenesses:
         self._read_windows = read_windows
         self._committed = committed
         self._measured = measured
+        self._membership_of = membership_of
         self._told: set[bytes] = set()  # keys whose stored news were told by this worker
         self._gone = GoneGroups()
         self._broken = BrokenLimits()
@@ -134,7 +139,9 @@ class Latenesses:
             log.warning("event refused", **record.place, reason=violation.reason)
             return None
         self._measured(key, event)
-        lag = functools.cache(lambda: self._lag(key, event.measured_at))
+        left_out = self._left_out(key, event)
+        event = without(event, left_out)
+        lag = functools.cache(lambda: self._lag(key, event.measured_at, left_out))
         limits = self.limits_for(event.cluster, event.group)
         return after_event(before, event, record.offset, limits, lag)
 
@@ -148,13 +155,31 @@ class Latenesses:
             raise ContractViolation(f"measured_at: {duration(ahead)} ahead of this worker's clock")
         return event
 
-    def _lag(self, key: bytes, now: int) -> GroupLag | None:
+    def _left_out(self, key: bytes, event: FreshnessEvent) -> frozenset[str]:
+        """Topics that nobody is to read: no objective is about them."""
+        late = [t for t, rows in event.topics.items() if not AT_EASE.issuperset(rows.reason)]
+        membership = self._membership_of(key) if late else None
+        subscription = None if membership is None else membership.subscription
+        left = [t for t in late if subscription and t not in subscription.topics]
+        stands = self._stands(key) if left else None
+        if subscription is None or stands is None:
+            return frozenset()
+        return topics_left(subscription, left, stands.layout, stands.latest, event.measured_at)
+
+    def _lag(self, key: bytes, now: int, left_out: Collection[str]) -> GroupLag | None:
+        stands = self._stands(key)
+        lag = None if stands is None else group_lag(stands, now)
+        if lag is None or not left_out:
+            return lag
+        counted = {topic: each for topic, each in lag.by_topic.items() if topic not in left_out}
+        return GroupLag(counted)
+
+    def _stands(self, key: bytes) -> Positions | None:
         value = self._read_windows(key)
         try:
-            stands = None if value is None else positions_in(value)
+            return None if value is None else positions_in(value)
         except CorruptState:
             return None
-        return None if stands is None else group_lag(stands, now)
 
     def _read(self, key: bytes) -> GroupRecord | None:
         value = self._table.read(key)

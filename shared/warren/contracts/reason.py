@@ -23,5 +23,7 @@ ReasonName = Literal[
 EndReasonName = Literal["group_deleted", "group_expired", "group_forgotten"]
 
 REASONS: tuple[ReasonName, ...] = get_args(ReasonName)
+NOT_COUNTED: frozenset[ReasonName] = frozenset(("unsubscribed",))
+"""Partitions for which these hold count in no total, no ranking and no objective."""
 REASON = f"Why it is not OK: {', '.join(REASONS)}; more may come; null when OK"
 EXPLANATION = "The reason in one sentence, with figures; null when OK"

@@ -6,14 +6,19 @@ be taken back: until that has settled, what was OK stays so.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from warren.contracts.status import Status
 from warren.words import duration, records
 
 from warren_core.evaluation import UNKNOWN, Began, Bools, Column, Explanation, Int64
 from warren_core.evaluation.policies import Statuses
+from warren_core.judgement.columns import Latest
+from warren_core.judgement.layout import Layout
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupState
+from warren_core.judgement.subscription import Subscription
 
 SETTLED_MS = 3 * 60_000
 """A topic that nobody has subscribed to for so long is left on purpose."""
@@ -42,6 +47,20 @@ def since_unsubscribed(
     committed = state.windows.newest(Column.OBSERVED_AT)
     since[committed > since + APART_MS] = UNKNOWN
     return since if (since != UNKNOWN).any() else None
+
+
+def topics_left(
+    subscription: Subscription, topics: Iterable[str], layout: Layout, latest: Int64, now: int
+) -> frozenset[str]:
+    """Of these topics those that nobody subscribes to, and nobody has committed since."""
+    left = set()
+    for topic in topics:
+        since = subscription.unsubscribed_since(topic, now)
+        rows = layout.ranges.get(topic)
+        if since is not None and rows is not None:
+            newest = int(latest[Latest.COMMITTED_AT, rows].max())
+            left |= {topic} if newest <= since + APART_MS else set()
+    return frozenset(left)
 
 
 def settled(state: GroupState, since: Int64) -> Bools:

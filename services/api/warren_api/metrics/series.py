@@ -217,8 +217,8 @@ class Snapshot:
         return [
             MeasuredTopic(view.cluster, view.group, topic, columns, view.membership)
             for view in self.views
-            if view.freshness
-            for topic, columns in view.freshness.event.topics.items()
+            if (measured := view.measured or view.freshness)
+            for topic, columns in measured.event.topics.items()
         ]
 
     @cached_property

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
 from warren.contracts import FreshnessEvent, FreshnessReason, TimeToLossReason, TopicFreshness
+from warren_core.judgement.counted import without
 
 STALE_INTERVALS = 3
 HALF = 0.5
@@ -55,6 +56,10 @@ class GroupFreshness:
         gap = event.measured_at - self.event.measured_at
         gaps = (*self.gaps, gap)[-_GAPS_KEPT:] if gap > 0 else self.gaps
         return type(self)(event, gaps)
+
+    def without(self, topics: Collection[str]) -> Self:
+        """As if the group had never read these topics."""
+        return type(self)(without(self.event, topics), self.gaps) if topics else self
 
     def is_stale(self, now: int, interval: int) -> bool:
         """Older at `now` (Unix ms) than three times the usual interval.

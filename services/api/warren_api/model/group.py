@@ -82,9 +82,12 @@ class GroupView:
     event: LagEvent
     changed: StatusSince | None = None
     freshness: GroupFreshness | None = None
+    """Of the topics that count."""
     membership: Membership | None = None
     broken: tuple[BrokenObjective, ...] = ()
     """Worst first."""
+    measured: GroupFreshness | None = None
+    """Of all topics."""
     # Text made from the view, by what it is for: a list of all groups is asked for again and again,
     # and most of them have not changed since.
     rendered: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
@@ -100,7 +103,7 @@ class GroupView:
     @cached_property
     def partitions(self) -> tuple[PartitionRow, ...]:
         """All partitions by topic and number."""
-        rows = map(self._owned, rows_of(self.event, self.freshness))
+        rows = map(self._owned, rows_of(self.event, self.measured or self.freshness))
         return tuple(sorted(rows, key=lambda row: (row.topic, row.partition)))
 
     @property

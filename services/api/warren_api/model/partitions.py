@@ -13,6 +13,7 @@ from warren.contracts import (
     TopicLag,
     WindowEdge,
 )
+from warren.contracts.reason import NOT_COUNTED
 from warren.errors import ContractViolation
 from warren_core.evaluation import UNKNOWN
 from warren_core.evaluation.packed_windows import Commits, unpack
@@ -134,8 +135,8 @@ def badness_of(columns: TopicLag) -> Iterable[int]:
     would have the garbage collector look through all that is held.
     """
     return (
-        (SEVERITY[status] << 63) + (lag or 0)
-        for status, lag in zip(columns.status, columns.lag, strict=True)
+        (SEVERITY[status] << 63) + (0 if reason in NOT_COUNTED else lag or 0)
+        for status, lag, reason in zip(columns.status, columns.lag, columns.reason, strict=True)
     )
 
 

@@ -25,6 +25,7 @@ from warren.contracts import (
 )
 from warren.errors import ContractViolation
 from warren.silences import Silences
+from warren_core.judgement.counted import topics_not_counted
 
 from warren_api.model.cluster import ClusterView
 from warren_api.model.freshness import GroupFreshness
@@ -217,12 +218,14 @@ class ReadModel:
             self._put(name, view.event)
 
     def _put(self, name: GroupName, event: LagEvent) -> None:
+        measured = self._freshness.get(name)
         view = GroupView(
             event,
             self._changes.get(name),
-            self._freshness.get(name),
+            measured and measured.without(topics_not_counted(event)),
             self._members.get(name),
             self._broken_by(name),
+            measured,
         )
         self.states += self._views.put(name, view)
 
