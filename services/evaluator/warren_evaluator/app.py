@@ -98,6 +98,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         committed=lambda: _committed(app, freshness.get_topic_name()),
         measured=trends.measured,
         membership_of=memberships.of,
+        rules_for=rules.rules_for,
     )
     evaluator = BatchEvaluator(
         rules.rules_for,

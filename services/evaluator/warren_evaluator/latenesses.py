@@ -19,6 +19,7 @@ from warren.contracts import FreshnessEvent, StatusChangeEvent, split_group_key
 from warren.errors import ContractViolation
 from warren.metrics import evaluator as metrics
 from warren.words import duration
+from warren_core.evaluation import GroupRules, Rules
 from warren_core.judgement.counted import without
 from warren_core.judgement.lateness import AT_EASE, Lateness
 from warren_core.judgement.membership import Membership
@@ -40,12 +41,13 @@ from warren_core.objectives.group_record import (
 from warren_core.objectives.lag import GroupLag, group_lag
 from warren_core.objectives.limits import Limit
 
-from warren_evaluator.batch import MOST_AHEAD_MS
+from warren_evaluator.batch import MOST_AHEAD_MS, RulesFor
 from warren_evaluator.broken_limits import BrokenLimits
 from warren_evaluator.gone_groups import GoneGroups
 from warren_evaluator.records import Publication, SourceRecord, Table
 
 log = structlog.get_logger(__name__)
+NO_RULES = GroupRules(Rules())
 KEPT_DECODED = 4096  # groups that are not OK, at most
 
 LimitsFor = Callable[[str, str], Sequence[Limit]]  # (cluster, group)
@@ -70,6 +72,7 @@ class Latenesses:
         committed: Callable[[], Mapping[int, int]] = dict,
         measured: Callable[[bytes, FreshnessEvent], None] = lambda _key, _event: None,
         membership_of: Callable[[bytes], Membership | None] = lambda _: None,
+        rules_for: RulesFor = lambda _cluster, _group: NO_RULES,
     ) -> None:
         """`topic`: where changes are told. `measured` is told of every measurement."""
         self.limits_for = limits_for
@@ -81,6 +84,7 @@ class Latenesses:
         self._committed = committed
         self._measured = measured
         self._membership_of = membership_of
+        self._rules_for = rules_for
         self._told: set[bytes] = set()  # keys whose stored news were told by this worker
         self._gone = GoneGroups()
         self._broken = BrokenLimits()
@@ -156,7 +160,16 @@ class Latenesses:
         return event
 
     def _left_out(self, key: bytes, event: FreshnessEvent) -> frozenset[str]:
-        """Topics that nobody is to read: no objective is about them."""
+        """Topics that are ignored or that nobody is to read: no objective is about them."""
+        return self._ignored(event) | self._unsubscribed(key, event)
+
+    def _ignored(self, event: FreshnessEvent) -> frozenset[str]:
+        rules = self._rules_for(event.cluster, event.group)
+        if rules.same_for_all_topics and not rules.group.ignore:  # as nearly always
+            return frozenset()
+        return frozenset(topic for topic in event.topics if rules.of_topic(topic).ignore)
+
+    def _unsubscribed(self, key: bytes, event: FreshnessEvent) -> frozenset[str]:
         late = [t for t, rows in event.topics.items() if not AT_EASE.issuperset(rows.reason)]
         membership = self._membership_of(key) if late else None
         subscription = None if membership is None else membership.subscription

@@ -18,12 +18,14 @@ ReasonName = Literal[
     "catching_up",  # far behind after it stood still, and comes nearer
     "replaying",  # the committed offset went back, and the group reads on from there
     "unsubscribed",  # no member subscribes to the topic any more
+    "run_missed",  # a run that the owner expects has not come
+    "ignored",  # not judged: the owner wants it so
 ]
 # Why an incident ended without the group being OK.
 EndReasonName = Literal["group_deleted", "group_expired", "group_forgotten"]
 
 REASONS: tuple[ReasonName, ...] = get_args(ReasonName)
-NOT_COUNTED: frozenset[ReasonName] = frozenset(("unsubscribed",))
+NOT_COUNTED: frozenset[ReasonName] = frozenset(("unsubscribed", "ignored"))
 """Partitions for which these hold count in no total, no ranking and no objective."""
-REASON = f"Why it is not OK: {', '.join(REASONS)}; more may come; null when OK"
+REASON = f"Why it is not OK, or not judged: {', '.join(REASONS)}; more may come; null when OK"
 EXPLANATION = "The reason in one sentence, with figures; null when OK"

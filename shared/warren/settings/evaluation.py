@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from warren.section import Seconds, Section
 from warren.settings.expressions import OneOrMoreExpressions
+from warren.settings.spans import Span
 
 PolicyName = Literal["burrow", "wiki", "progress"]
 Intervals = Annotated[int, Field(ge=2, le=255)]
@@ -53,6 +54,21 @@ class EvaluationOverride(Section):
         description="Seconds without a commit after which a group is dropped; not with `topics`",
     )
     doubt: bool | None = Field(default=None, description=DOUBT)
+    expected_every: Span | None = Field(
+        default=None,
+        description="How often a job runs, seconds or such as `24h`: a run that has not come by "
+        "then and a fifth is told at once; what is unread between runs is not",
+    )
+    expected_delay: Span | None = Field(
+        default=None,
+        description="How late consumers are on purpose, seconds or such as `10m`: lateness up to "
+        "it is usual",
+    )
+    ignore: bool | None = Field(
+        default=None,
+        description="Not judged: OK with the reason `ignored`; counts in no total, no ranking and "
+        "no objective, and nobody is notified",
+    )
 
     @model_validator(mode="after")
     def _says_what_for_whom(self) -> Self:

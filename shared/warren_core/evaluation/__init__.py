@@ -13,7 +13,7 @@ from warren_core.evaluation.presence import presence_of
 from warren_core.evaluation.progress import waited_ms
 from warren_core.evaluation.rules import GroupRules, PartitionRules, RuleBook, Rules
 from warren_core.evaluation.track import Sighting, Track
-from warren_core.evaluation.usual import usual_gap
+from warren_core.evaluation.usual import late_ms, usual_gap
 from warren_core.evaluation.verdicts import (
     GroupSummary,
     GroupVerdict,
@@ -56,6 +56,7 @@ __all__ = [
     "is_expired",
     "judge_group",
     "judge_partitions",
+    "late_ms",
     "onset_of",
     "presence_of",
     "reads_a_burst",

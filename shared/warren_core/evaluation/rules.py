@@ -27,11 +27,22 @@ class Rules:
     allowed_lag: int = 0
     minimum_complete: float = 0.0
     expire_group_ms: int = 7 * 86_400_000
+    expected_every_ms: int = 0
+    """The owner's word: a run comes so often; 0: nothing is said."""
+    expected_delay_ms: int = 0
+    """The owner's word: so late it is on purpose."""
+    ignore: bool = False
+    """The owner's word: not judged."""
     doubt: bool = True
     """Whether what a window says that has begun to fill is doubted; false: to the letter."""
     grace_ms: int = 15_000
     """So long, a window that has begun to fill is not taken for a group that has stopped."""
     log_ends_apart_ms: int = LOG_ENDS_APART_MS
+
+    @property
+    def has_owners_word(self) -> bool:
+        """Whether the owner has said what to expect, or that nobody need look."""
+        return self.ignore or self.expected_every_ms > 0 or self.expected_delay_ms > 0
 
     @classmethod
     def from_settings(
@@ -48,7 +59,7 @@ class Rules:
 
 
 def _in_milliseconds(settings: Mapping[str, Any]) -> dict[str, Any]:
-    seconds = ("min_distance", "expire_group")
+    seconds = ("min_distance", "expire_group", "expected_every", "expected_delay")
     return {
         f"{name}_ms" if name in seconds else name: round(value * 1000) if name in seconds else value
         for name, value in settings.items()
@@ -141,6 +152,9 @@ class PartitionRules:
     policies: Mapping[PolicyName, Bools]  # who is judged by which
     grace_ms: int  # every group is observed so often
     doubt: bool | Bools  # whose windows are doubted while they fill
+    expected_every_ms: int | Int64 = 0  # the owner's word, as in `Rules`
+    expected_delay_ms: int | Int64 = 0
+    ignore: bool | Bools = False
 
     @classmethod
     def of(cls, rules: GroupRules, topics: Iterable[tuple[str, int]]) -> Self:
@@ -162,6 +176,9 @@ class PartitionRules:
             policies={one.policy: policy == one.policy for one in each},
             grace_ms=rules.group.grace_ms,
             doubt=np.repeat([one.doubt for one in each], counts),
+            expected_every_ms=np.repeat([one.expected_every_ms for one in each], counts),
+            expected_delay_ms=np.repeat([one.expected_delay_ms for one in each], counts),
+            ignore=np.repeat([one.ignore for one in each], counts),
         )
 
     @classmethod
@@ -175,6 +192,9 @@ class PartitionRules:
             policies={rules.policy: np.ones(partitions, np.bool_)},
             grace_ms=rules.grace_ms,
             doubt=rules.doubt,
+            expected_every_ms=rules.expected_every_ms,
+            expected_delay_ms=rules.expected_delay_ms,
+            ignore=rules.ignore,
         )
 
     def min_distance_of(self, rows: Int64) -> int | Int64:
@@ -186,6 +206,17 @@ class PartitionRules:
     def capacity_of(self, rows: Int64) -> Int64 | None:
         """None when all windows have all slots."""
         return None if isinstance(self.intervals, int) else self.intervals[rows]
+
+    @property
+    def has_owners_word(self) -> bool:
+        """Whether the owner has said something of some partition."""
+        said = self.expected_every_ms, self.expected_delay_ms, self.ignore
+        return any(bool(np.any(each)) for each in said)
+
+    def ignored_rows(self, partitions: int) -> list[int]:
+        """Of so many partitions those that are not judged."""
+        rows: list[int] = np.flatnonzero(np.broadcast_to(self.ignore, partitions)).tolist()
+        return rows
 
     def policy_of(self, row: int) -> PolicyName:
         return next(name for name, mask in self.policies.items() if mask[row])

@@ -50,6 +50,8 @@ def is_ordinary(entry: Entry, rules: GroupRules) -> bool:
         return False
     if event.deleted or event.removed or event.earlier or event.forget is not None:
         return False
+    if rules.group.has_owners_word:
+        return False
     has_track = state.track is not None or rules.group.policy != "progress"
     if not (
         rules.same_for_all_topics

@@ -43,6 +43,11 @@ from warren_core.judgement.columns import Latest
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.layout import MISSING, Layout
+from warren_core.judgement.owners_word import (
+    IGNORED,
+    run_missed,
+    told_as_the_owner_expects,
+)
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.unsubscribed import explained, settled, since_unsubscribed
 from warren_core.judgement.update import Updated
@@ -53,7 +58,7 @@ _OF_A_LAG = (Status.WARN, Status.STOP, Status.STALL)
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """Why partitions are not OK. `worst_first` are their rows."""
+    """Why partitions are not OK, or not judged. `worst_first`: rows of those that are not OK."""
 
     by_row: dict[int, Explanation]
     worst_first: list[int]
@@ -61,8 +66,10 @@ class Reasons:
 
     @property
     def reason(self) -> str | None:
-        """Of the group: that of its worst partition."""
-        return self.by_row[self.worst_first[0]].reason if self.worst_first else None
+        """Of the group: that of its worst partition; of one that is ignored, that it is."""
+        if self.worst_first:
+            return self.by_row[self.worst_first[0]].reason
+        return IGNORED.reason if self.explanation else None
 
 
 NONE = Reasons({}, [], None)
@@ -94,13 +101,20 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
         partitions = _told_in_turn(partitions, rules, state, knowledge)
         partitions = _told_nothing_left(partitions, state, late)
         unsubscribed = since_unsubscribed(state, partitions.status, knowledge.membership())
-    counted = lag
+    said = rules.has_owners_word
+    if said:
+        partitions = told_as_the_owner_expects(partitions, rules, state, least_lag, late)
+    counted = np.where(rules.ignore, 0, lag) if said else lag
     if unsubscribed is not None:
         partitions = _told_unsubscribed(partitions, state, unsubscribed)
-        counted = np.where((unsubscribed != UNKNOWN) & (partitions.status != Status.OK), 0, lag)
+        is_left = (unsubscribed != UNKNOWN) & (partitions.status != Status.OK)
+        counted = np.where(is_left, 0, counted)
     group = judge_group(partitions, counted)
+    ignored = dict.fromkeys(rules.ignored_rows(len(lag)), IGNORED)
     if group.status is Status.OK:
-        return Verdict(partitions, group, lag, least_lag)
+        said_of_all = IGNORED.sentence if 0 < len(ignored) == len(lag) else None
+        why = Reasons(ignored, [], said_of_all) if ignored else NONE
+        return Verdict(partitions, group, lag, least_lag, why=why)
     status, policies = partitions.status, rules.policies
     onset = onset_of(state.windows, status, state.onset)
     found = explain(evidence, status, policies, rules.allowed_lag, onset, updated.lag_before)
@@ -109,7 +123,10 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
         left = np.flatnonzero((unsubscribed != UNKNOWN) & (status != Status.OK)).tolist()
         apart = frozenset(left)
         found |= {row: explained(state, row, int(unsubscribed[row]), int(lag[row])) for row in left}
+    if said:
+        found |= run_missed(rules, state, status, least_lag)
     why = _reasons(state.layout, status, counted, found)
+    why.by_row.update(ignored)
     return Verdict(partitions, group, lag, least_lag, onset, why, late, apart)
 
 

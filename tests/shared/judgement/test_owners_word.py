@@ -1,0 +1,140 @@
+"""What the owner says of a group stands above the rules: runs, lateness on purpose, ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from support.freshness_events import freshness_event, late
+from support.offset_events import NOW, At, Judge, commits, heartbeat, offset_event
+from warren.contracts import LagEvent, OffsetEvent
+from warren.settings import CollectorSettings, EvaluationSettings
+from warren_core.evaluation import RuleBook
+from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.lateness import lateness_of
+
+HOUR, LOOK = 3_600_000, 1_200_000
+DAY = 24 * HOUR
+PATIENT = CollectorSettings(interval=600, heartbeat=600)
+"""Looks every 20 minutes are not late."""
+
+
+def judge(policy: str = "progress", **override: Any) -> Judge:
+    overrides = [{"groups": "^billing$", **override}] if override else []
+    settings = EvaluationSettings.model_validate({"policy": policy, "overrides": overrides})
+    return Judge(RuleBook(settings, PATIENT).rules_for("prod", "billing"))
+
+
+def told(judged: Judge, events: Iterable[OffsetEvent]) -> list[LagEvent]:
+    return [each.lag for each in judged.all(events)]
+
+
+def daily(days: int, left_out: frozenset[int] = frozenset()) -> Iterable[OffsetEvent]:
+    """A job that reads all there is in an hour, each midnight; a record comes each second."""
+    committed, committed_at = 0, NOW
+    for look in range(days * DAY // LOOK):
+        now = NOW + look * LOOK
+        runs = look * LOOK % DAY < HOUR and look * LOOK // DAY not in left_out
+        written = look * LOOK // 1000
+        if runs:
+            committed, committed_at = written, now
+        at = At(committed, committed_at, log_end=written, commits=int(runs))
+        yield offset_event(now, {"orders": {0: at}, "quiet": {0: At(7, NOW, commits=0)}})
+
+
+def hours_told(told_of: list[LagEvent]) -> list[float]:
+    """When its status changed, hours since the beginning."""
+    at = [(each.evaluated_at - NOW) / HOUR for each in told_of]
+    status = [each.status for each in told_of]
+    return [at[n] for n in range(1, len(at)) if status[n] != status[n - 1]]
+
+
+@pytest.mark.parametrize("policy", ["progress", "burrow", "wiki"])
+def test_one_run_of_a_daily_job_left_out_is_told_at_once(policy: str) -> None:
+    """The last run before ended at 48 h 40 min; the one of 72 h is left out, that of 96 h comes."""
+    lags = told(judge(policy, expected_every="24h"), daily(5, frozenset({3})))
+    began, ended = hours_told(lags)
+    assert 0 <= began - (48 + 2 / 3 + 28.8) < 1
+    assert ended == 96
+    bad = next(each for each in lags if each.status == "ERR")
+    assert (bad.reason, bad.topics["quiet"].status) == ("run_missed", ["OK"])
+    assert bad.explanation is not None
+    assert "no run for 1 d 5 h, expected every 1 d; " in bad.explanation
+
+
+def test_without_the_owner_s_word_it_is_told_late_and_the_first_days_are_told_wrongly() -> None:
+    changes = hours_told(told(judge(), daily(5, frozenset({3}))))
+    assert changes[0] < 24, "nobody knows yet that it comes once a day"
+
+
+def test_a_job_whose_runs_come_is_never_told() -> None:
+    lags = told(judge(expected_every="24h"), daily(4))
+    assert {each.status for each in lags} == {"OK"}
+    assert lags[-1].total_lag > 0, "it is seen all the same"
+
+
+def delayed(delay_s: int, stops_at: int | None = None, count: int = 90) -> Iterable[OffsetEvent]:
+    """Reads each record so long after it was written, ten a second; looked at every 5 s."""
+    for look in range(count):
+        moves = look if stops_at is None else min(look, stops_at)
+        now, at = NOW + look * 5000, NOW + moves * 5000
+        committed, end = 50 * moves, 50 * look + 10 * delay_s
+        yield offset_event(
+            now, {"orders": {0: At(committed, at, log_end=end, commits=int(moves == look))}}
+        )
+
+
+def measured(
+    delay_s: int, stops_at: int, judged: Judge, events: Iterable[OffsetEvent]
+) -> list[str]:
+    statuses = []
+    for look, event in enumerate(events):
+        age = delay_s + 5 * max(look - stops_at, 0)
+        committed = event.topics["orders"].committed[0]
+        row = late(age * 1000, committed=committed)
+        known = lateness_of(freshness_event(look * 5000, row))
+        judged.knowledge = Knowledge(lateness=lambda known=known: known)
+        statuses.append(judged.judged(event).lag.status)
+    return statuses
+
+
+def test_lateness_on_purpose_is_usual_and_more_of_it_is_not() -> None:
+    """Ten minutes are allowed, and five usual: it stops after 100 s, for good."""
+    assert "ERR" in measured(300, 20, judge(), delayed(300, 20, 75))
+    statuses = measured(300, 20, judge(expected_delay="10m"), delayed(300, 20, 75))
+    assert set(statuses) == {"OK"}
+    longer = measured(300, 20, judge(expected_delay="10m"), delayed(300, 20, 200))
+    assert longer.index("ERR") == 20 + 300 // 5 + 1, "as soon as it is later than that"
+
+
+def test_a_delay_topic_is_not_told_without_freshness_either() -> None:
+    lags = told(judge(expected_delay=1200), delayed(300, None, 200))
+    assert {each.status for each in lags} == {"OK"}
+
+
+@pytest.mark.parametrize("policy", ["progress", "burrow", "wiki"])
+def test_what_is_ignored_is_ok_with_a_reason_and_counts_nowhere(policy: str) -> None:
+    stopped = [*commits(10, 20, 30), heartbeat(4, 90), heartbeat(30, 900)]
+    judged = judge(policy, ignore=True)
+    last = judged.all(stopped)[-1]
+    lag = last.lag
+    assert (lag.status, lag.reason, lag.total_lag, last.change) == ("OK", "ignored", 0, None)
+    assert lag.explanation == "not judged: an override of [evaluation] says ignore"
+    orders = lag.topics["orders"]
+    assert (orders.status, orders.reason, orders.lag) == (["OK"], ["ignored"], [900])
+    assert LagEvent.from_bytes(lag.to_bytes()) == lag
+
+
+def test_one_topic_that_is_ignored_says_nothing_of_the_others() -> None:
+    stopped = [
+        offset_event(NOW + at, {t: {0: At(5, NOW, 40, commits=int(at == 0))} for t in ("a", "b")})
+        for at in range(0, 3 * HOUR, LOOK)
+    ]
+    lags = told(judge(topics="^a$", ignore=True), stopped)
+    assert (lags[-1].status, lags[-1].reason) == ("ERR", "no_commit")
+    assert (lags[-1].topics["a"].reason, lags[-1].total_lag) == (["ignored"], 40)
+    both = told(judge(topics="^[ab]$", ignore=True), stopped)
+    assert (both[-1].status, both[-1].reason) == ("OK", "ignored")
+    well = told(judge(topics="^a$", ignore=True), stopped[:1])
+    assert (well[-1].status, well[-1].reason) == ("OK", None)
