@@ -24,6 +24,7 @@ from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupGone, GroupState
 from warren_core.judgement.state_arrays import CorruptState
 from warren_core.judgement.state_codec import Remains, decode, encode, remains
+from warren_core.ownership import NOBODY_S, Ownership
 
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write
 from warren_evaluator.trends import Trends
@@ -43,6 +44,7 @@ Usable: TypeAlias = tuple[SourceRecord, bytes, OffsetEvent]
 States: TypeAlias = dict[bytes, GroupState | GroupGone | None]
 MembershipOf: TypeAlias = Callable[[bytes], Membership | None]
 LatenessOf: TypeAlias = Callable[[bytes], Lateness | None]
+OwnershipOf: TypeAlias = Callable[[str, str], Ownership]  # (cluster, group)
 RulesFor: TypeAlias = Callable[[str, str], GroupRules]  # (cluster, group)
 
 
@@ -57,12 +59,14 @@ class BatchEvaluator:
         membership_of: MembershipOf = lambda _: None,
         lateness_of: LatenessOf = lambda _: None,
         trends: Trends | None = None,
+        ownership_of: OwnershipOf = lambda _cluster, _group: NOBODY_S,
     ) -> None:
         """Of a group's key: `membership_of` what is known of its members, `lateness_of` of how late
         it is. `trends`: None where nobody asks for minutes."""
         self._rules_for = rules_for
         self._membership_of = membership_of
         self._lateness_of = lateness_of
+        self._ownership_of = ownership_of
         self._clock = clock
         self._lag = LAG.full_name(topic_prefix)
         self._lag_status = LAG_STATUS.full_name(topic_prefix)
@@ -90,7 +94,9 @@ class BatchEvaluator:
                         source_offset=record.offset,
                         more_follows=number in parts,
                         knowledge=Knowledge(
-                            partial(self._membership_of, key), partial(self._lateness_of, key)
+                            partial(self._membership_of, key),
+                            partial(self._lateness_of, key),
+                            self._ownership_of(event.cluster, event.group),
                         ),
                     )
                 except ContractViolation as violation:

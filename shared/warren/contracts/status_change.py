@@ -122,6 +122,15 @@ class StatusChange(BaseModel):
         exclude_if=is_none,
         description="Whose trouble it is; absent when OK, and from evaluators that do not know it",
     )
+    owner: str | None = Field(
+        default=None, exclude_if=is_none, description="Whose the group is, as [[groups]] says"
+    )
+    runbook: str | None = Field(
+        default=None, exclude_if=is_none, description="URL of what to do, likewise"
+    )
+    labels: dict[str, str] | None = Field(
+        default=None, exclude_if=is_none, description="What else is told of the group, likewise"
+    )
     incident_id: str
     opened_at: Milliseconds
     total_lag: int

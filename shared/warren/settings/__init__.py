@@ -18,6 +18,7 @@ from warren.settings.archiver import ArchiverSettings
 from warren.settings.clusters import ClusterSettings, FilterSettings
 from warren.settings.connection import HomeSettings, KafkaConnection
 from warren.settings.evaluation import EvaluationOverride, EvaluationSettings, PolicyName
+from warren.settings.groups import GroupSettings
 from warren.settings.notifier import NotifierSettings
 from warren.settings.objectives import ObjectiveSettings
 from warren.settings.oidc import OidcSettings
@@ -44,6 +45,9 @@ class Settings(Section):
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
     objectives: list[ObjectiveSettings] = Field(
         default_factory=list, description="What is asked of groups"
+    )
+    groups: list[GroupSettings] = Field(
+        default_factory=list, description="Whose groups are, and what else is told of them"
     )
     evaluator: EvaluatorSettings = Field(default_factory=EvaluatorSettings)
     freshness: FreshnessSettings = Field(default_factory=FreshnessSettings)
@@ -93,6 +97,7 @@ __all__ = [
     "EvaluatorSettings",
     "FilterSettings",
     "FreshnessSettings",
+    "GroupSettings",
     "HomeSettings",
     "KafkaConnection",
     "LocalSettings",

@@ -20,6 +20,7 @@ from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.layout import Layout
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupState
+from warren_core.ownership import NOBODY_S, Ownership
 
 # Freshness measures every 10 s, or as often as its passes end.
 MEASURED_LATELY_MS = 2 * 60_000
@@ -34,10 +35,13 @@ LATE_S = 30  # of production: with less behind, it is no trouble of pace
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known of a group beside its offsets; asked only where the group is not OK."""
+    """What is known of a group beside its offsets; the first two are asked for only where it is not
+    OK.
+    """
 
     membership: Callable[[], Membership | None] = lambda: None
     lateness: Callable[[], Lateness | None] = lambda: None
+    ownership: Ownership = NOBODY_S
 
     def lateness_at(self, now_ms: int) -> Lateness | None:
         """None where it was not measured lately."""

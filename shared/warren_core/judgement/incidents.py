@@ -27,6 +27,7 @@ from warren_core.evaluation import UNKNOWN
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.state import Applied, GroupState
 from warren_core.judgement.verdict import Verdict
+from warren_core.ownership import NOBODY_S, Ownership
 
 _ENDS: dict[EndReasonName, str] = {
     "group_deleted": "the group was deleted",
@@ -43,6 +44,7 @@ def status_change(
     state: GroupState,
     verdict: Verdict,
     cause: Cause | None = None,
+    ownership: Ownership = NOBODY_S,
 ) -> StatusChangeEvent | None:
     """A group went from one status to another; None where it did not."""
     if state.status is before.status:
@@ -70,12 +72,16 @@ def status_change(
             partition_counts={partition_name(status): n for status, n in group.counts.items()},
             partitions=listed,
             partitions_omitted=len(why.worst_first) - len(listed),
+            **ownership.told(),
         ),
     )
 
 
 def incident_ended(
-    event: OffsetEvent, known: GroupState | None, reason: EndReasonName
+    event: OffsetEvent,
+    known: GroupState | None,
+    reason: EndReasonName,
+    ownership: Ownership = NOBODY_S,
 ) -> StatusChangeEvent | None:
     """A group is no more; None where it had no open incident."""
     if known is None or known.opened_at is None:
@@ -95,6 +101,7 @@ def incident_ended(
             max_lag=None,
             partition_counts={},
             partitions=[],
+            **ownership.told(),
         ),
     )
 

@@ -107,7 +107,10 @@ def judge(
             ends = "group_expired"
         else:
             return _judged(event, known, updated, rules, knowledge)
-    return Ended(after or GroupGone.by(event, source_offset), incident_ended(event, known, ends))
+    return Ended(
+        after or GroupGone.by(event, source_offset),
+        incident_ended(event, known, ends, knowledge.ownership),
+    )
 
 
 def _admit(
@@ -144,7 +147,7 @@ def _judged(
     cause = None
     if verdict.onset is not None:
         cause = find_cause(_facts(event, after, updated, verdict, rules, knowledge))
-    change = status_change(event, before, after, verdict, cause)
+    change = status_change(event, before, after, verdict, cause, knowledge.ownership)
     columns = LagColumns.of(Rows.of(after), verdict.lag, verdict.partitions)
     policy = rules.group.policy
     report = lag_event(event, after, columns, verdict.group, policy, verdict.why, cause)

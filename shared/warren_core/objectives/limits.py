@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 from warren.contracts import FRESHNESS_CHANGED, RETENTION_CHANGED, EventTypeName, LimitName, Status
 from warren.patterns import Expression, expressions
-from warren.settings import ObjectiveSettings
+from warren.settings import GroupSettings, ObjectiveSettings
 from warren.settings.objectives import RETENTION
+
+from warren_core.ownership import NOBODY_S, Ownership, OwnershipBook
 
 HOUR_MS = 3_600_000
 DEFAULT_SHARE = 0.5
@@ -38,6 +40,8 @@ class Limit:
     """Of the retention; more than that left is no loss to come."""
     owner: str | None = None
     runbook: str | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    """Of the group, as `Ownership` has them."""
     target_of: Limit | None = None
     """Of a burn rate: what is to be kept for that share of the time."""
 
@@ -64,16 +68,35 @@ class Limit:
 class ObjectiveBook:
     """Which limits a group has."""
 
-    def __init__(self, settings: Sequence[ObjectiveSettings]) -> None:
+    def __init__(
+        self, settings: Sequence[ObjectiveSettings], groups: Sequence[GroupSettings] = ()
+    ) -> None:
+        """`groups`: whose they are, where an objective does not say it."""
+        owned_by = OwnershipBook(groups)
         objectives = [_Objective(each) for each in settings]
 
         @functools.cache
         def shared(matching: tuple[_Objective, ...]) -> tuple[Limit, ...]:
             return (*_retention(matching), *(limit for each in matching for limit in each.limits()))
 
+        @functools.cache
+        def owned(limits: tuple[Limit, ...], by: Ownership) -> tuple[Limit, ...]:
+            if by == NOBODY_S:
+                return limits
+            return tuple(
+                replace(
+                    one,
+                    owner=one.owner or by.owner,
+                    runbook=one.runbook or by.runbook,
+                    labels=by.labels,
+                )
+                for one in limits
+            )
+
         @functools.lru_cache(maxsize=MOST_GROUPS)
         def limits_for(cluster: str, group: str) -> tuple[Limit, ...]:
-            return shared(tuple(each for each in objectives if each.matches(cluster, group)))
+            limits = shared(tuple(each for each in objectives if each.matches(cluster, group)))
+            return owned(limits, owned_by.of(cluster, group))
 
         self.limits_for = limits_for
 

@@ -76,7 +76,8 @@ def judge(
         observed = lag()
         total = 0 if observed is None else observed.total
         breaches = [_breach(*each) for each in broken]
-        changes.append(_change(about, status, total, breaches, late))
+        labels = dict(limits[0].labels) if limits else {}
+        changes.append(_change(about, status, total, breaches, late, labels))
         if status is Status.OK:
             del incidents[kind]
         else:
@@ -166,6 +167,7 @@ def _change(
     total_lag: int,
     breaches: list[Breach],
     late: FreshnessEvent | None = None,
+    labels: dict[str, str] | None = None,
 ) -> StatusChangeEvent:
     cluster, group, kind, now, opened_at, previous = about
     reason = breaches[0].limit if breaches else None
@@ -185,6 +187,7 @@ def _change(
             previous=group_name(previous),
             reason=reason,
             explanation=explanation,
+            labels=labels or None,
             incident_id=derived_id(cluster, group, kind, opened_at),
             opened_at=opened_at,
             total_lag=total_lag,

@@ -87,7 +87,7 @@ def router(context: ApiContext) -> APIRouter:
         context.is_freshness_stale,
     )
     newest = Drawn[LastChanges](1)
-    limits_of = ObjectiveBook(context.settings.objectives).limits_for
+    limits_of = ObjectiveBook(context.settings.objectives, context.settings.groups).limits_for
 
     def render(
         template: str, cluster: str | None = None, status_code: int = 200, **variables: Any

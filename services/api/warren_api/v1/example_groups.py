@@ -59,6 +59,7 @@ GROUP_SUMMARY: Body = {
     "last_status": "ERR",
     "not_judged": None,
     "status_reason": "no_commit",
+    "ignored": False,
     "explanation": _WHY,
     "cause": CAUSE,
     "since": STOPPED_AT,
@@ -102,6 +103,7 @@ SHARE_GROUP_SUMMARY: Body = {
     "group": "thumbnails",
     "not_judged": "lag not defined by committed offsets",
     "broken_objectives": [],
+    "ignored": False,
     "partition_counts": {},
     "partition_count": 6,
     "protocol": "share",
@@ -188,6 +190,9 @@ _STOPPED_PARTITION: Body = {
 
 GROUP_DETAIL: Body = {
     **GROUP_SUMMARY,
+    "owner": "payments",
+    "runbook": "https://wiki.example.org/payments",
+    "labels": {"tier": "1"},
     "policy": "burrow",
     "topics": [
         {

@@ -51,6 +51,9 @@ class GroupSummary(BaseModel):
         "groups), or nothing has been committed; null: there is one"
     )
     status_reason: str | None = Field(description="Why the status is not OK, for machines")
+    ignored: bool = Field(
+        description="Not judged, as an override of `[evaluation]` says: its OK means nothing"
+    )
     explanation: str | None = Field(description="Why the status is not OK, in one sentence")
     cause: Cause | None = Field(
         description="Whose trouble it is and what to do, as last judged; null: OK, or not judged"
@@ -127,6 +130,7 @@ class GroupSummary(BaseModel):
             "not_judged": None,
             "status": verdict.status,
             "status_reason": verdict.reason,
+            "ignored": event.reason == "ignored",
             "cause": view.cause or event.cause,
             "worst": WorstPartition.of(view.worst) if view.worst else None,
             "broken_objectives": [BrokenObjectiveView.of(one) for one in view.broken],
@@ -149,6 +153,7 @@ class GroupSummary(BaseModel):
         unknown: dict[str, Any] = dict.fromkeys(cls.model_fields)
         own: dict[str, Any] = {
             "not_judged": membership.not_judged,
+            "ignored": False,
             "broken_objectives": [],
             "silence": SilenceNote.of(notes.silence_of(membership)),
             "partition_counts": {},
@@ -225,6 +230,9 @@ class GroupDetail(GroupSummary):
     """A group with its topics and partitions, by name and number, its members and its past."""
 
     policy: str | None = Field(description="Rules by which it was judged; null: it was not")
+    owner: str | None = Field(description="Whose it is, as `[[groups]]` says; null: it does not")
+    runbook: str | None = Field(description="What to do where it is in trouble, likewise")
+    labels: dict[str, str] = Field(description="What else is told of it, likewise")
     topics: list[GroupTopic]
     partitions: list[PartitionDetail]
     membership: MembershipDetail | None = Field(

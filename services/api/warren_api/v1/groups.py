@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import AfterValidator, Field
 from warren.words import visible
 from warren_core.objectives.limits import ObjectiveBook
+from warren_core.ownership import OwnershipBook
 
 from warren_api.context import ApiContext, Notes, Verdicts
 from warren_api.group_row import Asked
@@ -174,7 +175,9 @@ class GroupQuery(ListQuery):
 
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["groups"])
-    limits_of = ObjectiveBook(context.settings.objectives).limits_for
+    limits_of = ObjectiveBook(context.settings.objectives, context.settings.groups).limits_for
+
+    owners = OwnershipBook(context.settings.groups)
 
     def summary(row: GroupRow, verdicts: Verdicts, notes: Notes) -> GroupSummary:
         if isinstance(row, Membership):
@@ -201,6 +204,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         return GroupDetail(
             **dict(summary(row, context.verdicts(), context.notes())),
             policy=row.event.policy if isinstance(row, GroupView) else None,
+            **owners.of(cluster, group).shown(),
             topics=[GroupTopic.of(topic, progress) for topic, progress in topics.items()],
             partitions=[PartitionDetail.of(partition) for partition in partitions],
             membership=MembershipDetail.of(membership) if membership else None,

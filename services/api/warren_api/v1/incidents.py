@@ -50,7 +50,7 @@ class IncidentQuery(ListQuery):
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["incidents"])
 
-    limits_of = ObjectiveBook(context.settings.objectives).limits_for
+    limits_of = ObjectiveBook(context.settings.objectives, context.settings.groups).limits_for
 
     def known() -> list[IncidentRecord]:
         return group_incidents(context.model.history.changes(), context.model.groups())

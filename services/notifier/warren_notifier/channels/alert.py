@@ -47,6 +47,7 @@ def alert_labels(text: IncidentText, status: GroupStatusName, more: Mapping[str,
     change = text.change
     found = {
         **more,
+        **(change.labels or {}),
         "alertname": NAMES.get(text.event_type, "WarrenGroup"),
         "cluster": change.cluster,
         "consumer_group": change.group,

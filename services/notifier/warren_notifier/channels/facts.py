@@ -83,6 +83,7 @@ def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
         for name, value in found:
             is_dated = name in SENTENCES and is_old(seen, now)
             yield name, as_of(value, seen, now) if is_dated else value
+    yield from _ownership(change)
     for each in told.ended:
         lasted = duration(at(each) - each.data.opened_at)
         yield "Over", f"{CALLED[each.type]}: {how_it_ended(each.data)} after {lasted}"
@@ -114,6 +115,7 @@ def _of_one(
         if is_old(seen, now):
             yield "As of", f"{utc(seen)} ({duration(now - seen)} ago)"
         yield from _why(change)
+        yield from _ownership(change)
     if change.objectives is not None:
         yield from _objectives(change.objectives)
     if kind != "resolved":
@@ -166,6 +168,14 @@ def _end(change: StatusChange) -> tuple[str, str]:
         return _KEPT
     said = visible(change.reason or "")
     return _END.get(change.reason, (f"ended, {said},", f"is not watched any more: {said}"))
+
+
+def _ownership(change: StatusChange) -> Iterator[tuple[str, str]]:
+    """Objectives say theirs in their own lines."""
+    if change.owner:
+        yield "Owner", visible(change.owner)
+    if change.runbook:
+        yield "Runbook", visible(change.runbook)
 
 
 def _objectives(breaches: Sequence[Breach]) -> Iterator[tuple[str, str]]:

@@ -85,17 +85,19 @@ class IncidentText:
     @property
     def owner(self) -> str:
         breaches = self.change.objectives or []
-        return next((breach.owner for breach in breaches if breach.owner), "")
+        return next((breach.owner for breach in breaches if breach.owner), self.change.owner or "")
 
     @property
     def runbook(self) -> str:
         breaches = self.change.objectives or []
-        return next((breach.runbook for breach in breaches if breach.runbook), "")
+        said = (breach.runbook for breach in breaches if breach.runbook)
+        return next(said, self.change.runbook or "")
 
     @property
     def runbooks(self) -> list[str]:
         """Values of `facts` that are URLs which people can follow."""
         said = [breach.runbook or "" for breach in self.change.objectives or []]
+        said += [self.change.runbook or ""]
         return [runbook for runbook in said if is_web_link(runbook)]
 
     @property

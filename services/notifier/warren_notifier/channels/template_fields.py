@@ -89,6 +89,7 @@ def _warren(text: IncidentText, event: str, pending: PendingDelivery) -> Fields:
         "time_to_loss_ms": text.time_to_loss_ms,
         "owner": text.owner,
         "runbook": text.runbook,
+        "labels": dict(text.change.labels or {}),
         "link": text.link,
         "delivery_id": pending.delivery_id,
         "incident_id": pending.incident_id,

@@ -77,7 +77,7 @@ class Change:
     topic: str = ""
     """Of the worst partition."""
     owner: str = ""
-    """Of the worst objective that is not kept."""
+    """Of the worst objective that is not kept; else the group's."""
     cause: str = ""
     of_whole: tuple[Part, ...] = ()
     """Of a group's incident: its open conditions, or those that ended last."""
@@ -141,7 +141,7 @@ def read_change(value: bytes | None) -> Change | None:
         at=round(event.time.timestamp() * 1000),
         opened_at=event.data.opened_at,
         topic=_topic(event.data),
-        owner=next((b.owner for b in event.data.objectives or () if b.owner), ""),
+        owner=_owner(event.data),
         cause=event.data.cause.name if event.data.cause is not None else "",
     )
 
@@ -185,6 +185,11 @@ def as_known(change: Change, incident: OpenIncident | None) -> Change:
     if incident is None or change.incident_id != incident.goes_on_as:
         return change
     return replace(change, incident_id=incident.incident_id)
+
+
+def _owner(change: StatusChange) -> str:
+    of_objectives = (breach.owner for breach in change.objectives or () if breach.owner)
+    return next(of_objectives, change.owner or "")
 
 
 def _topic(change: StatusChange) -> str:
