@@ -13,7 +13,7 @@ from notifier.harness import Harness, Log, Scripted, life
 from pydantic import ValidationError
 from support.waiting import until
 from warren.clock import ManualClock
-from warren.contracts import StatusChangeEvent
+from warren.contracts import Cause, StatusChangeEvent
 from warren.settings.notifier import NotifierSettings
 from warren.silences import Silences
 from warren_notifier.channels.channel import Refused
@@ -66,6 +66,27 @@ def test_who_is_next_is_told_once_then_as_the_others() -> None:
     assert kinds(boss) == ["opened", "repeated", "changed", "resolved"]
     assert kinds(mail) == kinds(boss)
     assert len(set(boss.ids + mail.ids)) == 8
+
+
+def test_a_topic_that_nobody_subscribes_to_is_told_once_to_one() -> None:
+    """It stays as it is until somebody has time for it; that something else is bad is told."""
+    log, mail, boss = Log(), Scripted(), Scripted()
+    left = Cause(name="unsubscribed", sentence="no member subscribes to old any more")
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        channels = {"mail": mail, "boss": boss}
+        harness = Harness(log, tasks, [escalating(repeat_interval=3600)], channels)
+        await harness.assign()
+        await harness.read(event("WARN", cause=left))
+        await at(harness, 901)
+        await at(harness, 3601)
+        assert (kinds(mail), kinds(boss)) == (["opened"], [])
+        await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
+        await at(harness, 3602)
+        assert (kinds(mail), kinds(boss)) == (["opened", "changed"], ["opened"])
+        await harness.idle()
+
+    life(scenario)
 
 
 def test_bad_enough_for_the_route_all_the_time_is_what_counts() -> None:

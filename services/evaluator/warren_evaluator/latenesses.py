@@ -142,9 +142,9 @@ class Latenesses:
         except ContractViolation as violation:
             log.warning("event refused", **record.place, reason=violation.reason)
             return None
-        self._measured(key, event)
         left_out = self._left_out(key, event)
         event = without(event, left_out)
+        self._measured(key, event)
         lag = functools.cache(lambda: self._lag(key, event.measured_at, left_out))
         limits = self.limits_for(event.cluster, event.group)
         return after_event(before, event, record.offset, limits, lag)

@@ -268,7 +268,8 @@ class _Course:
         if incident is None or change is None or at is None or at > self._now:
             return
         # Nobody is reminded of what flaps; what must hear of an incident again still does.
-        quiet = subject.flapping is not None or self._holds.acknowledgement(incident) is not None
+        quiet = subject.flapping is not None or change.is_told_once
+        quiet |= self._holds.acknowledgement(incident) is not None
         known = (change, incident, subject.told(), subject.under_way(), self._now)
         self._take(change, on_repeat(self._router, *known, is_looked_after=quiet))
 
@@ -277,7 +278,9 @@ class _Course:
         at = escalate_at(self._router.routes, incident)
         if incident is None or change is None or at is None or at > self._now:
             return
-        if subject.is_over_for_now or self._holds.acknowledgement(incident) is not None:
+        if subject.is_over_for_now or change.is_told_once:
+            return
+        if self._holds.acknowledgement(incident) is not None:
             return
         # The time of a route begins when what it has to tell is no longer put off.
         held = {t.told.route for t in subject.tellings.values() if t.is_held}

@@ -98,6 +98,11 @@ class Change:
         return severity_of(self.status)
 
     @property
+    def is_told_once(self) -> bool:
+        """Nobody need be reminded: it stays as it is until somebody has time for it."""
+        return self.severity is Severity.WARN and self.cause == "unsubscribed"
+
+    @property
     def closing(self) -> bool:
         """Whether it ends the group's incident."""
         return self.severity is Severity.OK
