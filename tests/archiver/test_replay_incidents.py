@@ -8,7 +8,7 @@ from datetime import date
 
 import pytest
 from warren.errors import SettingsError
-from warren.settings import EvaluationSettings, Settings
+from warren.settings import EvaluationOverride, EvaluationSettings, Settings
 from warren_archiver.replay.incidents import Change, Incident, Pair, incidents, paired, renamed
 from warren_archiver.replay.suggestions import CANDIDATES, candidates, suggestions
 from warren_archiver.replay.tables import row_of
@@ -144,6 +144,32 @@ def test_the_smallest_change_is_suggested_that_silences_and_loses_nothing() -> N
     assert (override.groups, override.intervals) == (["^noisy$"], 20)
 
 
+def test_a_group_that_is_late_on_purpose_gets_the_word_of_its_owner() -> None:
+    told = _of("delay", (10, 11), (20, 21), (30, 31), (100, 160))
+
+    def judge(change: str, groups: Collection[tuple[str, str]]) -> list[Incident]:
+        assert {group for _, group in groups} == {"delay"}
+        silent = "expected_delay" in change and '"1m"' not in change
+        return _of("delay", (104, 160)) if silent else [*told]
+
+    (found,) = suggestions(told, judge, lambda _: "progress", END)
+    assert (found.change, found.sooner_ms) == ('evaluation.expected_delay="5m"', -4 * MINUTE)
+    written = tomllib.loads(found.override() or "")
+    (override,) = EvaluationSettings.model_validate(written["evaluation"]).overrides
+    assert override.expected_delay == 300
+
+
+def test_who_had_an_incident_that_lasted_is_never_to_be_ignored() -> None:
+    flapping = [(10, 11), (20, 21), (30, 31)]
+
+    def judge(change: str, groups: Collection[tuple[str, str]]) -> list[Incident]:
+        return [] if "ignore" in change else [o for _, g in groups for o in _of(g, *flapping)]
+
+    told = [*_of("noise", *flapping), *_of("both", *flapping, (50, 90))]
+    found = {one.group: one.change for one in suggestions(told, judge, lambda _: "wiki", END)}
+    assert found == {"noise": "evaluation.ignore=true", "both": None}
+
+
 def test_what_has_just_begun_at_the_end_neither_flaps_nor_lasts() -> None:
     """With `--last`, a group that flaps is in trouble at the end as often as not."""
     end = END // MINUTE
@@ -168,7 +194,8 @@ def test_nothing_is_tried_that_changes_nothing() -> None:
     suggestions(told, judge, lambda key: "progress" if key[1] == "a" else "wiki", END)
     assert not any("intervals" in each or "progress" in each for each in asked["a"])
     assert asked["a"] == set(candidates("progress"))
-    assert asked["b"] == set(CANDIDATES) - {'evaluation.policy="burrow"'}
+    later = {each for each in CANDIDATES if "expected_delay" in each}
+    assert asked["b"] == set(CANDIDATES) - {'evaluation.policy="burrow"'} - later
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES)
@@ -179,5 +206,10 @@ def test_every_candidate_is_a_setting_above_all_overrides(candidate: str) -> Non
     before = RuleBook(settings.evaluation).rules_for("prod", "a").group
     after = RuleBook(overridden(settings, candidate).evaluation).rules_for("prod", "a").group
     ((name, value),) = tomllib.loads(candidate)["evaluation"].items()
-    assert getattr(before, name) != value == getattr(after, name)
+    said = getattr(EvaluationOverride.model_validate({"groups": "^", name: value}), name)
+    found = [
+        getattr(rules, name) if hasattr(rules, name) else getattr(rules, f"{name}_ms") / 1000
+        for rules in (before, after)
+    ]
+    assert found[0] != said == found[1]
     assert after.min_distance_ms == before.min_distance_ms == 5000

@@ -16,10 +16,14 @@ NOISE = 3
 """So many flaps in the period make a group noisy."""
 _LONGER = tuple(f"evaluation.intervals={count}" for count in (15, 20, 30, 40))
 _ALLOWED = tuple(f"evaluation.allowed_lag={lag}" for lag in (10, 100, 1_000, 10_000, 100_000))
+_LATER = tuple(f'evaluation.expected_delay="{span}"' for span in ("1m", "5m", "15m", "1h"))
+_RUNS = tuple(f'evaluation.expected_every="{span}"' for span in ("1h", "24h", "7d"))
+_IGNORED = "evaluation.ignore=true"
 _PROGRESS, _BURROW = 'evaluation.policy="progress"', 'evaluation.policy="burrow"'
-CANDIDATES = (*_LONGER, *_ALLOWED, _PROGRESS, _BURROW)
-"""From the smallest: longer windows tell later, an allowed lag keeps silent about small ones, and
-another policy is another language."""
+CANDIDATES = (*_LONGER, *_ALLOWED, *_LATER, *_RUNS, _PROGRESS, _BURROW, _IGNORED)
+"""From the smallest: longer windows tell later, an allowed lag keeps silent about small ones, then
+comes what only the owner can say, another policy is another language, and who is ignored is not
+judged."""
 
 Judge = Callable[[str, Collection[GroupKey]], Sequence[Incident]]
 """What these groups would have told, with this change."""
@@ -56,11 +60,12 @@ class Suggestion:
 def candidates(policy: str) -> tuple[str, ...]:
     """Those of `CANDIDATES` that change anything for a group that is judged by this policy.
 
-    `progress` reads no windows.
+    `progress` reads no windows. Others know how late a partition is from freshness alone, which a
+    replay of offsets has not.
     """
     if policy == "progress":
-        return (*_ALLOWED, _BURROW)
-    return (*_LONGER, *_ALLOWED, _PROGRESS)
+        return (*_ALLOWED, *_LATER, *_RUNS, _BURROW, _IGNORED)
+    return (*_LONGER, *_ALLOWED, *_RUNS, _PROGRESS, _IGNORED)
 
 
 def suggestions(

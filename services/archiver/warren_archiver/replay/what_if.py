@@ -12,6 +12,8 @@ from warren.errors import SettingsError
 from warren.settings import EvaluationOverride, EvaluationSettings, ObjectiveSettings, Settings
 
 _PREFIX = "evaluation."
+OWNERS_WORD = EvaluationOverride.model_fields.keys() - EvaluationSettings.model_fields.keys()
+"""What overrides say and `[evaluation]` does not."""
 
 
 def changed(settings: Settings, assignments: Sequence[str], policy: str | None = None) -> Settings:
@@ -49,9 +51,13 @@ def changed(settings: Settings, assignments: Sequence[str], policy: str | None =
 def overridden(settings: Settings, assignment: str) -> Settings:
     """With an override of all groups, above those that there are. Raises SettingsError."""
     evaluation = settings.evaluation
-    values = changed(settings, [assignment]).evaluation.model_dump()
-    name = assignment.partition("=")[0].strip().removeprefix(_PREFIX)
-    override = EvaluationOverride.model_validate({"groups": "^", name: values[name]})
+    name, _, text = assignment.partition("=")
+    field = name.strip().removeprefix(_PREFIX)
+    if field in OWNERS_WORD:
+        value = _value(text.strip())
+    else:
+        value = changed(settings, [assignment]).evaluation.model_dump()[field]
+    override = EvaluationOverride.model_validate({"groups": "^", field: value})
     overrides = [override, *evaluation.overrides]
     above = evaluation.model_copy(update={"overrides": overrides})
     return settings.model_copy(update={"evaluation": above})
