@@ -43,7 +43,7 @@ def group_status(view: GroupView, *, all_partitions: bool) -> Body:
         "partitions": [_partition(row) for row in partitions],
         "partition_count": view.partition_count,
         "maxlag": _partition(view.max_lag) if view.max_lag else None,
-        "totallag": view.event.total_lag,
+        "totallag": view.lag_of_all,
     }
 
 

@@ -69,7 +69,7 @@ def _current_offsets(topics: Sequence[JudgedTopic]) -> list[Value | None]:
 
 
 _BURROW_GROUPS: tuple[Series[GroupView], ...] = (
-    Series(families.BURROW_TOTAL_LAG, lambda views: [v.event.total_lag for v in views]),
+    Series(families.BURROW_TOTAL_LAG, lambda views: [v.lag_of_all for v in views]),
     Series(families.BURROW_STATUS, lambda views: [_CODES[group_status(v)] for v in views]),
 )
 _BURROW_PARTITIONS: tuple[Series[JudgedTopic], ...] = (
@@ -134,7 +134,7 @@ def _lag_seconds(topics: Sequence[MeasuredTopic]) -> list[Value | None]:
 
 
 _GROUPS: tuple[Series[GroupView], ...] = (
-    Series(families.EXPORTER_SUM_LAG, lambda views: [v.event.total_lag for v in views]),
+    Series(families.EXPORTER_SUM_LAG, lambda views: [v.lag_of_all for v in views]),
     Series(families.EXPORTER_MAX_LAG, lambda views: [_max_lag(v) for v in views]),
     Series(families.EXPORTER_MAX_LAG_SECONDS, lambda views: [_max_lag_seconds(v) for v in views]),
 )

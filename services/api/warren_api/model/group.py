@@ -19,6 +19,7 @@ from warren.contracts import (
     TimeToLossReason,
 )
 from warren.loss_words import deleted
+from warren_core.judgement.counted import topics_not_counted
 from warren_core.objectives.lag import GroupLag
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.readings import read
@@ -127,6 +128,13 @@ class GroupView:
         """The partition with the largest lag; the first of equals, as in Burrow."""
         found = foremost(self.event, known_lags)
         return self._owned(found) if found else None
+
+    @cached_property
+    def lag_of_all(self) -> int:
+        """As Burrow sums: also of topics that `total_lag` leaves out."""
+        left_out = topics_not_counted(self.event)
+        unsaid = (self.event.topics[topic].lag for topic in left_out)
+        return self.event.total_lag + sum(lag or 0 for lags in unsaid for lag in lags)
 
     def _owned(self, row: PartitionRow) -> PartitionRow:
         """The row with the member that owns the partition, if any is known to."""
