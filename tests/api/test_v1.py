@@ -30,6 +30,7 @@ def test_groups_worst_first(api: Api) -> None:
         "last_status": "ERR",
         "not_judged": None,
         "status_reason": "no_progress",
+        "ignored": False,
         "explanation": WHY,
         "since": NOW - 60_000,
         "cause": None,
