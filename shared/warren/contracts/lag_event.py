@@ -54,7 +54,8 @@ class TopicLag(BaseModel):
     log_end: list[Offset]
     lag: list[int | None] = Field(
         description="Log end - committed offset, >= 0; one less in topics of last_processed; null "
-        "unknown"
+        "unknown. Where committed is -1, at least so much: what was written since it was first "
+        "seen so"
     )
     complete: list[float] = Field(description="Filled share of the window, 0 to 1")
     window_start: WindowEdge

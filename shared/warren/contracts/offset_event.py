@@ -43,6 +43,13 @@ class TopicPositions(BaseModel):
         "it: what follows is read with isolation.level=read_committed only when an open "
         "transaction has ended. -1 elsewhere; absent where there is none",
     )
+    owned: list[int] | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Where nothing was ever committed: 1 a member owns the partition, 0 none does; "
+        "-1 elsewhere, and where nobody knows. Absent where all has been committed. A topic of "
+        "which nothing was committed lists its partitions that a member owns, or owned last",
+    )
 
     @model_validator(mode="after")
     def _columns(self) -> Self:

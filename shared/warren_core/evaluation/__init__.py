@@ -4,7 +4,7 @@ The same windows at the same moment always give the same statuses: live, replaye
 """
 
 from warren_core.evaluation.backlog import reads_a_burst
-from warren_core.evaluation.evidence import Evidence, Following
+from warren_core.evaluation.evidence import Evidence, Following, Uncommitted
 from warren_core.evaluation.explanations import Explanation, explain
 from warren_core.evaluation.learning import see
 from warren_core.evaluation.onset import Began, Onset, onset_of
@@ -22,6 +22,7 @@ from warren_core.evaluation.verdicts import (
     judge_group,
     judge_partitions,
     told_beyond_end,
+    told_never_committed,
 )
 from warren_core.evaluation.waits import expect, inherit
 from warren_core.evaluation.windows import MAX_TIME, UNKNOWN, Bools, Column, Int64, Windows
@@ -48,6 +49,7 @@ __all__ = [
     "Rules",
     "Sighting",
     "Track",
+    "Uncommitted",
     "Windows",
     "by_partition",
     "expect",
@@ -62,6 +64,7 @@ __all__ = [
     "reads_a_burst",
     "see",
     "told_beyond_end",
+    "told_never_committed",
     "usual_gap",
     "waited_ms",
 ]

@@ -29,6 +29,14 @@ class Following:
 
 
 @dataclass(frozen=True, slots=True)
+class Uncommitted:
+    """Partitions that the group has never committed; their windows hold an assumed commit."""
+
+    rows: Bools  # [partition] which they are
+    owned: Bools  # [partition] a member owns it
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """All partitions to be judged, as they are at one moment (or each at its own).
 
@@ -43,3 +51,4 @@ class Evidence:
     now_ms: int | Int64  # for all, or [partition]
     track: Track | None = None
     following: Following | None = None
+    uncommitted: Uncommitted | None = None  # None: there are none

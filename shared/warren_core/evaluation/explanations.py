@@ -65,8 +65,15 @@ def explain(
     if "progress" in policies:
         learnt = tracked(evidence, allowed_lag).take(rows)
     by_progress = policies["progress"][rows].tolist() if learnt else [False] * len(rows)
+    never = [False] * len(rows)
+    if evidence.uncommitted is not None:
+        never = evidence.uncommitted.rows[rows].tolist()
     return {
-        row: _learnt(part, i, learnt) if learnt and by_progress[i] else _by_window(part, i)
+        row: _never_committed(part, i)
+        if never[i]
+        else _learnt(part, i, learnt)
+        if learnt and by_progress[i]
+        else _by_window(part, i)
         for i, row in enumerate(rows.tolist())
     }
 
@@ -141,6 +148,15 @@ def _by_window(part: _Part, i: int) -> Explanation:
     """What `burrow` and `wiki` have seen."""
     status = part.status[i]
     return Explanation(_REASONS[status], _SENTENCES[status](part, i))
+
+
+def _never_committed(part: _Part, i: int) -> Explanation:
+    by = "no owner is known" if part.status[i] == Status.STOP else "its owner commits nothing"
+    return Explanation(
+        "never_committed",
+        f"never committed, though at least {records(part.lag[i])} came within "
+        f"{duration(part.silence(i))}; {by}",
+    )
 
 
 def _stopped(part: _Part, i: int) -> str:

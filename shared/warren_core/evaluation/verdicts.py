@@ -1,4 +1,9 @@
-"""Verdicts: of partitions, by what their policy says and beyond the log end, and of their groups.
+"""Verdicts: of partitions, by what their policy says, never committed and beyond the log end, and
+of their groups.
+
+Where a group has never committed, nobody knows how far behind it is: a policy judges by what was
+written since it was first seen so. What stands still there is STALL where a member owns the
+partition, who has got nowhere yet, and else STOP, for whom nobody reads.
 
 What no policy asks, since the lag then looks like none, is whether an offset is beyond the log end.
 The log end is read after the commits, so it is below one of them only where records are gone that
@@ -23,6 +28,10 @@ Floats = NDArray[np.float64]
 _LARGEST = 2**63 - 1
 _STATUSES = list(Status)
 LOOKS = 2
+FIRST_COMMIT_MS = 340_000
+"""So long, a first commit may take: clients look for new partitions every 5 min by default
+(metadata.max.age.ms), and then share them out and read.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +55,24 @@ def judge_partitions(
     complete: Floats = filled / intervals
     # In single precision, as Burrow compares: 1/3 is enough for a minimum of 0.33333334.
     enough = complete.astype(np.float32) >= np.float32(minimum_complete)
+    if evidence.uncommitted is not None:  # no window fills there
+        enough = enough | evidence.uncommitted.rows
+        complete = np.where(evidence.uncommitted.rows, 0.0, complete)
     judged = (filled > 0) & enough
     status = np.where(judged, policy(evidence, allowed_lag), np.uint8(Status.OK))
     return PartitionVerdicts(status.astype(np.uint8, copy=False), complete)
+
+
+def told_never_committed(verdicts: PartitionVerdicts, evidence: Evidence) -> PartitionVerdicts:
+    """The verdicts with what holds where nobody has ever committed, whatever the policy."""
+    never = evidence.uncommitted
+    if never is None:  # as mostly
+        return verdicts
+    waited = evidence.now_ms - evidence.windows.newest(Column.COMMITTED_AT)
+    stands = (verdicts.status == Status.STOP) & (waited > FIRST_COMMIT_MS)
+    told = np.where(never.owned, np.uint8(Status.STALL), np.uint8(Status.STOP))
+    told = np.where(stands, told, np.uint8(Status.OK))
+    return replace(verdicts, status=np.where(never.rows, told, verdicts.status))
 
 
 def told_beyond_end(verdicts: PartitionVerdicts, evidence: Evidence) -> PartitionVerdicts:

@@ -52,8 +52,8 @@ _PACES = np.array([Figure.COMMIT_PAUSE, Figure.DAILY])
 
 
 def inherit(track: Track, new: Bools, topic: slice) -> None:
-    """New partitions of a topic take the habits of that sibling which waits the longest, where it
-    is known how long one may.
+    """New partitions of a topic, and those that nobody has committed, take the habits of that
+    sibling which waits the longest, where it is known how long one may.
     """
     marks, figures = track.marks[:, topic], track.figures[:, topic]
     known = ~new[topic] & (marks[Mark.WAITS] >= BY.known_waits)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from warren.contracts import OffsetEvent, Status
 
 from warren_core.evaluation import GroupRules
+from warren_core.judgement.assumed import left_out
 from warren_core.judgement.judge import Judged
 from warren_core.judgement.state import GroupGone, GroupState
 
@@ -64,7 +65,7 @@ def is_ordinary(entry: Entry, rules: GroupRules) -> bool:
     ):
         return False
     has = state.layout.has
-    for topic, columns in event.topics.items():  # noqa: SIM110  # a generator takes twice as long
+    for topic, columns in event.topics.items():  # a generator takes twice as long
         if not has(topic, columns.partition):
             return False
-    return True
+    return not left_out(event, state.latest, state.layout)

@@ -19,6 +19,7 @@ from warren.contracts.reason import ReasonName
 from warren.errors import ContractViolation
 
 from warren_core.evaluation import (
+    Bools,
     Evidence,
     Following,
     GroupRules,
@@ -27,18 +28,24 @@ from warren_core.evaluation import (
     PartitionRules,
     PartitionVerdicts,
     Rules,
+    Track,
     Windows,
     explain,
+    inherit,
     onset_of,
 )
 from warren_core.evaluation.commit_convention import Commits
 from warren_core.evaluation.packed_windows import pack_parts
+from warren_core.evaluation.track import Mark
 from warren_core.evaluation.verdicts import GroupVerdicts, are_expired, judge_groups
 from warren_core.judgement import columns
+from warren_core.judgement.assumed import made_only, settled
+from warren_core.judgement.assumption import assume, give_way
 from warren_core.judgement.brief import Brief, Entry
+from warren_core.judgement.columns import Latest
 from warren_core.judgement.judge import Judged
 from warren_core.judgement.lag_events import LagColumns, lag_event
-from warren_core.judgement.observation import observe_together
+from warren_core.judgement.observation import Observation, observe_together
 from warren_core.judgement.state import (
     Applied,
     GroupState,
@@ -59,7 +66,7 @@ from warren_core.judgement.update import (
     remember_log_ends,
     shown,
 )
-from warren_core.judgement.verdict import bad_rows, by_rules
+from warren_core.judgement.verdict import bad_rows, by_rules, uncommitted
 
 MOST_ROWS = 4_000
 """Partitions that are judged in one go: more do not fit into the processor's caches."""
@@ -153,7 +160,7 @@ class _Cohort:
         found = self._judge()
         rows = found.rows
         all_ = LagColumns.of(rows, found.lag, found.verdicts)
-        packed = pack_parts(rows.windows, self._parts)
+        packed = pack_parts(made_only(rows.latest, rows.windows), self._parts)
         told: list[Judged | None] = []
         for number, is_over in enumerate(self._expired(found)):
             status = found.groups.status[number]
@@ -182,7 +189,8 @@ class _Cohort:
             rows.track,
             self._observation,
         )
-        lag_before = lag_of(latest, self._steps(before))
+        lag_before = lag_of(settled(latest, windows), self._steps(before))
+        give_way(latest, windows, track, observation)
         latest[:, observation.rows] = observation.latest
         forget_other_logs(windows, observation)
         is_first = windows.filled[observation.rows] == 0
@@ -191,22 +199,32 @@ class _Cohort:
         steps = self._steps(commits)
         observed = steps if isinstance(steps, int) else steps[observation.rows]
         insert(windows, observation, self._all, observed, is_first)
+        seen = assume(windows, observation)
         if self._rules.policy != "progress":
             track = None
         if track is not None:
-            learn(track, observation, self._all, observed)
+            self._learn(track, seen, observed, latest[Latest.COMMITTED] < 0)
         observation = replace(observation, before=only_kept(rows.told))
         told = observation.told if columns.KEPT else None
         rows = rows._replace(track=track, told=told)
-        lag = lag_of(latest, steps)
-        evidence = self._evidence(rows, least_lag_of(latest, windows, lag, steps))
+        lag = lag_of(settled(latest, windows), steps)
+        least = least_lag_of(latest, windows, lag, steps)
+        evidence = self._evidence(rows, least, observation)
         verdicts = by_rules(evidence, self._all)
         groups = judge_groups(verdicts, lag, self._starts)
         return _Found(rows, evidence, verdicts, groups, lag, lag_before, commits)
 
     def _expired(self, found: _Found) -> Iterable[bool]:
-        windows = found.evidence.windows
+        windows = made_only(found.rows.latest, found.rows.windows)
         return are_expired(windows, self._starts, self._now, self._rules.expire_group_ms)
+
+    def _learn(self, track: Track, seen: Observation, steps: Int64 | int, nobody: Bools) -> None:
+        heirs = nobody | (track.marks[Mark.COMMITTED] < 0)
+        learn(track, seen, self._all, steps)
+        for number in np.unique(self._group[heirs]).tolist():
+            start = self._parts[number].start
+            for _, _, rows in self._states[number].layout.slices():
+                inherit(track, heirs, slice(start + rows.start, start + rows.stop))
 
     def _learnt(self, before: list[Commits], windows: Windows) -> list[Commits]:
         """With what the events show of how their groups commit."""
@@ -234,10 +252,12 @@ class _Cohort:
             ]
         )
 
-    def _evidence(self, rows: Rows, lag: Int64) -> Evidence:
+    def _evidence(self, rows: Rows, lag: Int64, observation: Observation) -> Evidence:
         is_filling = rows.windows.filled < self._all.intervals
         following = Following(is_filling, self._all.grace_ms, self._group, self._all.doubt)
-        return Evidence(rows.windows, lag, self._now[self._group], rows.track, following)
+        never = uncommitted(rows.latest, rows.windows, observation)
+        now = self._now[self._group]
+        return Evidence(rows.windows, lag, now, rows.track, following, never)
 
     def _reasons(self, found: _Found) -> tuple[Onset | None, dict[int, ReasonName]]:
         """Of partitions that are not OK, and why groups are not, by number."""

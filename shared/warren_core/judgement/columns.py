@@ -40,6 +40,7 @@ class Told(EventColumn):
 
     LEADER = 0
     LAST_STABLE = 1
+    OWNED = 2
 
 
 KEPT: frozenset[Told] = frozenset()

@@ -163,7 +163,8 @@ class Facts:
 
     def newest_commit_seen_at(self) -> int:
         """Of all partitions; UNKNOWN without commits."""
-        seen = self.windows.newest(Column.OBSERVED_AT)[self.windows.filled > 0]
+        made = self.latest[Latest.COMMITTED] >= 0
+        seen = self.windows.newest(Column.OBSERVED_AT)[made & (self.windows.filled > 0)]
         return int(seen.max(initial=UNKNOWN))
 
     def lost(self) -> Int64:

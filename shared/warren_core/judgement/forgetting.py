@@ -7,10 +7,12 @@ are remembered as forgotten, and what it tells of them passes unheard until it c
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import compress
 
 from warren.contracts import OffsetEvent, Status, TopicPositions
 
-from warren_core.evaluation import UNKNOWN, Column
+from warren_core.evaluation import Column
+from warren_core.judgement.columns import Latest
 from warren_core.judgement.state import GroupState
 
 
@@ -50,8 +52,8 @@ def _to_forget(request: OffsetEvent, known: GroupState) -> dict[str, list[int]]:
 
     Those with a newer one were forgotten already and came back: the request is being replayed.
     """
-    windows = known.windows
-    is_old = (windows.newest(Column.OBSERVED_AT) <= request.observed_at) | (windows.filled == 0)
+    is_old = known.windows.newest(Column.OBSERVED_AT) <= request.observed_at
+    is_old |= known.latest[Latest.COMMITTED] < 0
     wanted = request.forget or known.layout.topics
     chosen = {
         topic: [p for p, old in zip(partitions, is_old[rows].tolist(), strict=True) if old]
@@ -91,13 +93,8 @@ def _without_commits(hidden: frozenset[int], positions: TopicPositions) -> froze
 
 
 def _without_positions(hidden: frozenset[int], positions: TopicPositions) -> TopicPositions:
-    """The same, but these partitions as if they had never committed."""
-    is_hidden = [partition in hidden for partition in positions.partition]
-    masked = {
-        name: [UNKNOWN if hide else value for hide, value in zip(is_hidden, values, strict=True)]
-        for name, values in (
-            ("committed", positions.committed),
-            ("committed_at", positions.committed_at),
-        )
-    }
-    return positions.model_copy(update=masked)
+    """The same without these partitions."""
+    shown = [partition not in hidden for partition in positions.partition]
+    columns = {name: values for name, values in positions if values is not None}
+    kept = {name: list(compress(values, shown)) for name, values in columns.items()}
+    return positions.model_copy(update=kept)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from warren.contracts import EndReasonName, LagEvent, OffsetEvent, Status, StatusChangeEvent
 
 from warren_core.evaluation import UNKNOWN, GroupRules, is_expired, presence_of
+from warren_core.judgement.assumed import made_only
 from warren_core.judgement.causes.catalogue import find_cause
 from warren_core.judgement.facts import Facts, Knowledge
 from warren_core.judgement.forgetting import heard
@@ -100,7 +101,9 @@ def judge(
         elif not forgets and (more_follows or event.part + 1 < event.parts):
             return Taken(updated.state)
         elif not forgets and is_expired(
-            updated.state.windows, event.observed_at, rules.group.expire_group_ms
+            made_only(updated.state.latest, updated.state.windows),
+            event.observed_at,
+            rules.group.expire_group_ms,
         ):
             if known is None:
                 return Nothing()

@@ -10,6 +10,7 @@ from warren.contracts.status import PartitionStatusName, group_name, partition_n
 from warren_core.evaluation import UNKNOWN, Column, GroupSummary, Int64, PartitionVerdicts
 from warren_core.evaluation.packed_windows import pack
 from warren_core.evaluation.windows import Bools
+from warren_core.judgement.assumed import made_only
 from warren_core.judgement.columns import Latest, Told
 from warren_core.judgement.incidents import incident
 from warren_core.judgement.state import GroupState, Rows
@@ -32,7 +33,7 @@ class LagColumns(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, lag: Int64, verdicts: PartitionVerdicts) -> LagColumns:
-        windows = rows.windows
+        windows = made_only(rows.latest, rows.windows)
         empty = windows.filled == 0
         return cls(
             {
@@ -78,7 +79,7 @@ def lag_event(
         cause=cause,
         topics=_topics(state, columns, first, why),
         last_processed=state.last_processed,
-        windows=pack(state.windows) if windows is None else windows,
+        windows=pack(made_only(state.latest, state.windows)) if windows is None else windows,
         incident=incident(event.cluster, event.group, state.opened_at),
     )
 

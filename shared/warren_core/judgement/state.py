@@ -23,6 +23,7 @@ from warren_core.evaluation import (
 )
 from warren_core.evaluation.commit_convention import Commits, last_processed
 from warren_core.judgement import columns
+from warren_core.judgement.assumed import settled
 from warren_core.judgement.columns import Latest, Told, unknown
 from warren_core.judgement.layout import Layout
 
@@ -123,8 +124,8 @@ class GroupState:
 
     @property
     def lag(self) -> Int64:
-        """[partition]"""
-        return lag_of(self.latest, self.steps)
+        """[partition] at least, where nobody has committed."""
+        return lag_of(settled(self.latest, self.windows), self.steps)
 
     @property
     def least_lag(self) -> Int64:
@@ -138,7 +139,7 @@ class GroupState:
         left = self.lag != 0  # unknown is not nothing
         advanced = windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
         goes_on = (windows.filled >= ENOUGH_COMMITS) & advanced
-        return bool(np.all(goes_on | ~left | (windows.filled == 0)))
+        return bool(np.all(goes_on | ~left | (self.latest[Latest.COMMITTED] < 0)))
 
     @classmethod
     def of_incident(
@@ -324,7 +325,7 @@ def least_lag_of(latest: Int64, windows: Windows, lag: Int64, steps: Int64 | int
     """
     if (lag != UNKNOWN).all():  # as nearly always
         return lag
-    then = latest.copy()
+    then = settled(latest, windows).copy()
     then[Latest.LOG_END] = windows.log_ends[:, -1]
     return np.where(lag == UNKNOWN, lag_of(then, steps), lag)
 

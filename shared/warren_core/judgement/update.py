@@ -30,6 +30,8 @@ from warren_core.evaluation import (
 from warren_core.evaluation.commit_convention import REST_MS, CommitEvidence, Commits, Rest
 from warren_core.evaluation.track import Mark
 from warren_core.judgement import columns
+from warren_core.judgement.assumed import left_out
+from warren_core.judgement.assumption import assume, give_way
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.layout import MISSING, Layout
 from warren_core.judgement.observation import Observation, observe, order_of
@@ -61,10 +63,13 @@ def updated_state(
 ) -> Updated:
     """Partitions that the event does not name stay. Raises ContractViolation."""
     old = known or GroupState.new(Applied.by(event), rules.group.intervals)
+    if gone := left_out(event, old.latest, old.layout):
+        event = event.model_copy(update={"removed": {**gone, **event.removed}})
     state, of_rows = old.grown(event, rules)
     observation = observe(event, state.layout, state.told)
     goes_on = event.part + 1 < event.parts
     rows, windows = observation.rows, state.windows
+    give_way(state.latest, windows, state.track, observation)
     state.latest[:, rows] = observation.latest
     forget_other_logs(windows, observation)
     is_first = windows.filled[rows] == 0
@@ -83,13 +88,15 @@ def updated_state(
     steps = updated.steps
     steps = steps if isinstance(steps, int) else steps[rows]
     insert(windows, observation, of_rows, steps, is_first)
+    settled = assume(windows, observation)
     if state.track is not None:
         first = state.track.marks[Mark.COMMITTED] < 0
-        learn(state.track, observation, of_rows, steps)
+        learn(state.track, settled, of_rows, steps)
         if event.earlier:
             expect(state.track, windows)
-        for topic in state.layout.ranges.values() if old.track and first.any() else ():
-            inherit(state.track, first, topic)
+        heirs = first | (state.latest[Latest.COMMITTED] < 0)
+        for topic in state.layout.ranges.values() if old.track and heirs.any() else ():
+            inherit(state.track, heirs, topic)
     return Updated(updated, of_rows, observation, known)
 
 
@@ -121,8 +128,6 @@ def insert(
     """
     rows, latest = observation.rows, observation.latest
     committed, committed_at = latest[Latest.COMMITTED], latest[Latest.COMMITTED_AT]
-    if (gone := committed < 0).any():
-        windows.clear_commits(rows[gone])
     if (elsewhere := _was_elsewhere(windows, observation)).any():
         windows.clear_commits(rows[elsewhere])
         is_first = is_first | elsewhere

@@ -26,6 +26,8 @@ from warren_core.evaluation import (
     PartitionRules,
     PartitionVerdicts,
     Track,
+    Uncommitted,
+    Windows,
     by_partition,
     explain,
     judge_group,
@@ -33,16 +35,19 @@ from warren_core.evaluation import (
     onset_of,
     reads_a_burst,
     told_beyond_end,
+    told_never_committed,
     usual_gap,
     waited_ms,
 )
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.rule import BY
 from warren_core.evaluation.track import Mark
-from warren_core.judgement.columns import Latest
+from warren_core.judgement.assumed import is_assumed
+from warren_core.judgement.columns import Latest, Told
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.layout import MISSING, Layout
+from warren_core.judgement.observation import Observation
 from warren_core.judgement.owners_word import (
     IGNORED,
     run_missed,
@@ -93,7 +98,8 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
     state, rules = updated.state, updated.rules
     lag, least_lag, now = state.lag, state.least_lag, state.applied.observed_at
     following = Following(state.windows.filled < rules.intervals, rules.grace_ms, doubt=rules.doubt)
-    evidence = Evidence(state.windows, least_lag, now, state.track, following)
+    never = uncommitted(state.latest, state.windows, updated.observation)
+    evidence = Evidence(state.windows, least_lag, now, state.track, following, never)
     partitions = by_rules(evidence, rules)
     late, unsubscribed = None, None
     if not (partitions.status == Status.OK).all():
@@ -139,7 +145,13 @@ def by_rules(evidence: Evidence, rules: PartitionRules) -> PartitionVerdicts:
         allowed_lag=rules.allowed_lag,
         minimum_complete=rules.minimum_complete,
     )
-    return told_beyond_end(verdicts, evidence)
+    return told_beyond_end(told_never_committed(verdicts, evidence), evidence)
+
+
+def uncommitted(latest: Int64, windows: Windows, observation: Observation) -> Uncommitted | None:
+    """None where the group has committed all of its partitions, as mostly."""
+    rows = is_assumed(latest, windows)
+    return Uncommitted(rows, observation.told[Told.OWNED] > 0) if rows.any() else None
 
 
 def bad_rows(status: Statuses, lag: Int64, group: Int64 | None = None) -> Int64:

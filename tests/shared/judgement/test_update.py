@@ -110,11 +110,11 @@ def test_commits_closer_than_the_minimum_distance_are_one() -> None:
     assert topic.window_start.at == [NOW]
 
 
-def test_a_partition_never_committed_is_there_but_ok_and_without_lag() -> None:
+def test_a_partition_never_committed_is_there_and_nothing_is_known_to_be_unread() -> None:
     event = offset_event(NOW, {"orders": {0: At(5, NOW), 1: At(-1, -1, commits=0, log_end=77)}})
     judged = Judge().judged(event)
     topic = judged.lag.topics["orders"]
-    assert (topic.status[1], topic.committed[1], topic.lag[1]) == ("OK", -1, None)
+    assert (topic.status[1], topic.committed[1], topic.lag[1]) == ("OK", -1, 0)
     assert (topic.complete[1], topic.window_start.offset[1]) == (0.0, None)
     assert judged.lag.total_lag == 0
 

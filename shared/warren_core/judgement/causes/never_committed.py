@@ -1,0 +1,52 @@
+"""Cause: nobody has ever committed the partitions that stand still."""
+
+from __future__ import annotations
+
+from warren.words import duration, records
+
+from warren_core.judgement.causes.catalogue import Found, address, cause, found, has, listed
+from warren_core.judgement.columns import Latest
+from warren_core.judgement.facts import Facts
+
+
+@cause(
+    "root",
+    55,
+    "Never committed what it should read",
+    "nobody has ever committed all that stands still, though records came after it was first seen; "
+    "not where a group with members has no owner for it",
+)
+def never_committed(facts: Facts) -> Found | None:
+    rows = facts.standing()
+    if not rows or len(rows) < len(facts.bad) or (facts.latest[Latest.COMMITTED, rows] >= 0).any():
+        return None
+    since = facts.stands_since(rows)
+    row = rows[0]
+    topic, partition = facts.layout.name(row)
+    group = facts.membership
+    number = None if group is None else group.owners.get((topic, partition))
+    if group is None or number is None:
+        who, client_id, host = "no owner is known", None, None
+        look = (
+            "does anybody read it? A consumer that assigns partitions to itself (assign) does not "
+            "see those that are added"
+        )
+    else:
+        member = group.members[number]
+        client_id, host = member.client_id, member.host
+        who = f"{client_id} at {address(host)} owns it"
+        look = (
+            f"look at the log of {client_id}: does it fail at its first record, or never commit? "
+            "A group that keeps its offsets elsewhere is none that Warren can judge"
+        )
+    return found(
+        f"{listed(facts, rows)} {has(rows)} never been committed, and at least "
+        f"{records(int(facts.lag[rows].sum()))} came in {duration(facts.now_ms - since)}; {who}",
+        look,
+        topic=topic,
+        partition=partition,
+        partitions=len(rows),
+        since=since,
+        client_id=client_id,
+        host=host,
+    )

@@ -1,0 +1,235 @@
+"""Partitions that nobody has ever committed: judged by what was written since they were seen so."""
+
+from __future__ import annotations
+
+import pytest
+from support.offset_events import MINUTE, NOW, At, Judge, offset_event
+from warren.contracts import GroupEvent, GroupMember, LagEvent, OffsetEvent, TopicPositions
+from warren.settings import PolicyName
+from warren_core.evaluation import GroupRules, Rules
+from warren_core.judgement.brief import Entry, is_ordinary
+from warren_core.judgement.cohort import judge_together, tell_together
+from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.judge import Ended, Judged
+from warren_core.judgement.membership import membership_after
+from warren_core.judgement.state import GroupState
+from warren_core.judgement.state_codec import decode, encode
+
+LOOK_MS = 5_000
+POLICIES: list[PolicyName] = ["progress", "burrow", "wiki"]
+
+
+def look(
+    seconds: int, ends: dict[int, int], owned: int = 1, committed: dict[int, int] | None = None
+) -> OffsetEvent:
+    """`ends` of the logs; what is `committed` is so at each look."""
+    at = NOW + seconds * 1000
+    made = committed or {}
+    number = list(ends)
+    topic = TopicPositions(
+        partition=number,
+        committed=[made.get(n, -1) for n in number],
+        committed_at=[at if n in made else -1 for n in number],
+        commits=[int(n in made) for n in number],
+        log_start=[0] * len(number),
+        log_end=list(ends.values()),
+        owned=[-1 if n in made else owned for n in number],
+    )
+    event = offset_event(at, group_state="Stable")
+    return event.model_copy(update={"topics": {"orders": topic}})
+
+
+def statuses(judged: Judged) -> list[str]:
+    return list(judged.lag.topics["orders"].status)
+
+
+def follow(group: Judge, minutes: float, *, start: int = 0, rate: int = 1) -> list[Judged]:
+    """One partition, owned, 1,000 records long, `rate` more each second, never committed."""
+    end = round(minutes * 60)
+    return [
+        group.judged(look(second, {0: 1000 + rate * (second - start)}))
+        for second in range(start, end + 1, 5)
+    ]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("owned", "status"), [(1, "STALL"), (0, "STOP"), (-1, "STOP")])
+def test_what_is_never_committed_is_told_after_first_commits_had_time(
+    policy: PolicyName, owned: int, status: str
+) -> None:
+    group = Judge(Rules(policy=policy))
+    told: dict[str, int] = {}
+    for second in range(0, 900, 5):
+        judged = group.judged(look(second, {0: 1000 + second}, owned))
+        told.setdefault(statuses(judged)[0], second)
+    assert told == {"OK": 0, status: 345}
+    topic = judged.lag.topics["orders"]
+    assert (topic.committed, topic.lag, judged.lag.total_lag) == ([-1], [895], 895)
+    assert topic.reason == ["never_committed"]
+    said = "never committed, though at least 895 records came within 14 m 55 s; "
+    assert said in str(topic.explanation)
+    assert topic.complete == [0.0]
+    assert topic.window_end.offset == [None]
+    assert judged.lag.status == "ERR"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_owners_of_empty_and_silent_topics_are_well(policy: PolicyName) -> None:
+    """Also whoever begins at the end of a log (auto.offset.reset=latest) that nobody writes to."""
+    group = Judge(Rules(policy=policy))
+    for second in range(0, 1800, 10):
+        judged = group.judged(look(second, {0: 0, 1: 5000}))
+        assert statuses(judged) == ["OK", "OK"]
+    assert judged.lag.topics["orders"].lag == [0, 0]
+    written = group.judged(look(1800, {0: 1, 1: 5000}))
+    assert (statuses(written), written.lag.topics["orders"].lag) == (["OK", "OK"], [1, 0])
+    for second in range(1810, 2200, 10):
+        judged = group.judged(look(second, {0: 1, 1: 5000}))
+    assert statuses(judged) == ["STALL", "OK"], "the one record is not read"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_sibling_of_what_is_committed_is_judged(policy: PolicyName) -> None:
+    """Partitions were added, and who assigns partitions to itself does not know of them."""
+    group = Judge(Rules(policy=policy))
+    for second in range(0, 600, 5):
+        group.judged(look(second, {0: second * 10}, committed={0: second * 10}))
+    for second in range(600, 1200, 5):
+        ends = {0: second * 10, 1: (second - 600) * 3}
+        judged = group.judged(look(second, ends, -1, committed={0: second * 10}))
+    assert statuses(judged) == ["OK", "STOP"]
+    assert judged.lag.topics["orders"].lag == [0, 595 * 3]
+
+
+def test_the_first_commit_ends_the_incident() -> None:
+    """Also one below where the log ended then: it has begun at the beginning (earliest)."""
+    for first in (20, 1300):
+        group = Judge(Rules(policy="progress"))
+        before = follow(group, 8)[-1]
+        assert statuses(before) == ["STALL"]
+        judged = group.judged(look(485, {0: 1485}, committed={0: first}))
+        assert judged.change is not None
+        assert (judged.change.data.previous, judged.change.data.status) == ("ERR", "OK")
+        topic = judged.lag.topics["orders"]
+        assert (topic.lag, topic.window_start.offset) == ([1485 - first], [first])
+
+
+def test_what_is_at_least_unread_never_shrinks() -> None:
+    """Not when a log end is unknown, nor by a restart of the evaluator, nor while nobody reads."""
+    group = Judge(Rules(policy="progress"))
+    least = 0
+    for second in range(0, 600, 5):
+        end = -1 if 300 <= second < 360 else 1000 + second
+        judged = group.judged(look(second, {0: end}))
+        (lag,) = judged.lag.topics["orders"].lag
+        assert lag is None if end < 0 else lag is not None and lag >= least
+        least = max(least, lag or 0)
+        assert isinstance(group.state, GroupState)
+        group.state = decode(encode(group.state))
+    assert statuses(judged) == ["STALL"]
+
+
+def test_a_rare_reader_has_the_time_that_its_other_partitions_take() -> None:
+    """A job reads each 8 min: what was written to a partition for the first time waits."""
+    group = Judge(Rules(policy="progress"))
+    seen: set[str] = set()
+    read, since = 0, 6240
+    for second in range(0, 7200, 10):
+        if second % 480 == 0:
+            read = second
+        ends = {0: second, 1: max(second - since, 0)}
+        committed = {0: read, 1: read - since} if read > since else {0: read}
+        seen.add(statuses(group.judged(look(second, ends, committed=committed)))[1])
+    assert seen == {"OK"}
+
+
+def test_a_topic_that_was_made_anew_begins_anew() -> None:
+    group = Judge(Rules(policy="progress"))
+    assert statuses(follow(group, 8)[-1]) == ["STALL"]
+    judged = group.judged(look(485, {0: 3}))
+    assert (statuses(judged), judged.lag.topics["orders"].lag) == (["OK"], [0])
+
+
+def test_a_group_without_a_commit_does_not_expire() -> None:
+    group = Judge(Rules(policy="progress", expire_group_ms=10 * MINUTE))
+    assert statuses(follow(group, 30)[-1]) == ["STALL"]
+
+
+def test_partitions_of_an_uncommitted_topic_are_there_while_they_are_told() -> None:
+    """Their owner has let go of them while no collector was there to say so."""
+    group = Judge(Rules(policy="progress"))
+    for second in range(0, 480, 5):
+        judged = group.judged(look(second, {0: second, 1: second}))
+    assert statuses(judged) == ["STALL", "STALL"]
+    judged = group.judged(look(480, {1: 480}))
+    assert list(judged.lag.topics["orders"].partition) == [1]
+    other = offset_event(NOW + 485_000, {"returns": {0: At(5, NOW)}})
+    judged = group.judged(other)
+    assert (list(judged.lag.topics), judged.lag.status) == (["returns"], "OK")
+    gone = group(offset_event(NOW + 490_000, deleted=True))
+    assert isinstance(gone, Ended)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_cohort_judges_them_as_one_by_one(policy: PolicyName) -> None:
+    rules = Rules(policy=policy)
+    one, many = Judge(rules), Judge(rules)
+    compared = 0
+    for second in range(0, 1500, 5):
+        committed = {0: second * 10} | ({2: second // 2} if second > 1000 else {})
+        ends = {0: second * 10, 1: max(second - 600, 0), 2: second}
+        event = look(second, ends, committed=committed)
+        alone = one.judged(event)
+        entry = Entry(event, many.state, 7)
+        if not is_ordinary(entry, GroupRules(rules)):
+            many.judged(event)
+            continue
+        (brief,) = judge_together([entry], rules)
+        assert brief is not None
+        assert (brief.status, brief.total_lag) == (alone.state.status, alone.lag.total_lag)
+        assert brief.reason == alone.lag.reason
+        if alone.lag.status == "OK" and alone.change is None:
+            (told,) = tell_together([entry], rules)
+            assert told is not None
+            assert _comparable(told.lag) == _comparable(alone.lag)
+            many.state = told.state
+        else:
+            many.judged(event)
+        assert isinstance(many.state, GroupState)
+        assert isinstance(one.state, GroupState)
+        assert encode(many.state) == encode(one.state)
+        compared += 1
+    assert compared > 250
+    assert alone.state.status.name == "ERR"
+
+
+def _comparable(event: LagEvent) -> bytes:
+    return event.to_bytes()
+
+
+def test_the_cause_says_who_owns_it() -> None:
+    member = GroupMember(
+        member_id="m", client_id="billing-1", host="/10.0.0.7", assignment={"orders": [0]}
+    )
+    group = GroupEvent(
+        cluster="prod",
+        group="billing",
+        observed_at=NOW,
+        position=1,
+        protocol="classic",
+        protocol_type="consumer",
+        state="Stable",
+        members=[member],
+    )
+    known = membership_after(group, None)
+    owned = Judge(Rules(policy="progress"), knowledge=Knowledge(membership=lambda: known))
+    cause = follow(owned, 8)[-1].lag.cause
+    assert cause is not None
+    assert cause.name == "never_committed"
+    assert cause.sentence == (
+        "orders/0 has never been committed, and at least 480 records came in 8 m; "
+        "billing-1 at 10.0.0.7 owns it"
+    )
+    alone = follow(Judge(Rules(policy="burrow")), 8)[-1].lag.cause
+    assert alone is not None
+    assert alone.sentence.endswith("no owner is known")
