@@ -191,6 +191,7 @@ class ClusterStack:
                 positions.groups,
                 TopicIds(asking(admin), self._clock),
                 opened.live,
+                watched.topic,
             )
             ticker = Ticker(
                 Origin(self.cluster, cluster.sources[0], EVENT_PARTITIONS),

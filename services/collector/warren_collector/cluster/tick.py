@@ -170,7 +170,12 @@ class Ticker:
         self.log_ends_at = self._clock.now_ms()
         if self._settling.answered():
             return True
-        there = [group for group in groups if ends.suspected.isdisjoint(group.topics)]
+        there = [
+            group
+            for group in groups
+            if ends.suspected.isdisjoint(group.topics)
+            and ends.suspected.isdisjoint(group.owned.partitions)
+        ]
         # The ends are older: what is before a last stable offset was there then, too.
         stable = standing(there, self._positions.columns, ends)
         ends = self._ends.with_last_stable(ends, stable)
@@ -218,6 +223,8 @@ class Ticker:
         for group in groups:
             for topic, rows in group.topics.items():
                 named[topic] = max(named.get(topic, 0), rows.named(commits))
+            for topic, partitions in group.owned.partitions.items():
+                named[topic] = max(named.get(topic, 0), max(partitions) + 1)
         return named
 
     def _remember(self, results: list[GroupEvents], now: float) -> None:

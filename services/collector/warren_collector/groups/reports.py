@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,11 +13,12 @@ from warren.contracts.topics import MAX_MESSAGE_BYTES
 
 from warren_collector.groups.live.group import is_recorded
 from warren_collector.groups.live.groups import News
+from warren_collector.groups.owned import own, owned_after
 from warren_collector.groups.recorded.description import count_rebalances, describe
 from warren_collector.groups.recorded.records import Findings, GroupRecords
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.topic_ids import TopicIds
-from warren_collector.positions.index import Group, GroupIndex
+from warren_collector.positions.index import NOTHING_OWNED, Group, GroupIndex
 
 log = structlog.get_logger(__name__)
 
@@ -64,8 +65,11 @@ class GroupReports:
         positions: GroupIndex,
         topic_ids: TopicIds,
         coordinators: Coordinators,
+        accepts_topic: Callable[[str], bool] = lambda _topic: True,
     ) -> None:
+        """`accepts_topic` says whether a topic is watched."""
         self._cluster = cluster
+        self._accepts_topic = accepts_topic
         self._states = states
         self._positions = positions
         self._topic_ids = topic_ids
@@ -156,6 +160,9 @@ class GroupReports:
         event = described.event(self._cluster, place[1], position, observed_at)
         event, content = _fitted(self._coordinators.complete(event))
         self._known_states[place] = _told_state(event)
+        known = self._positions.get(*place)
+        before = NOTHING_OWNED if known is None else known.owned
+        own(self._positions, *place, owned_after(event, before, self._accepts_topic))
         digest = _digest(content)
         if self._reported.get(place) == digest:
             self._states.taken(place)
@@ -172,12 +179,13 @@ class GroupReports:
         self._states.taken(place)
         self._reported.pop(place, None)
         self._known_states.pop(place, None)
+        own(self._positions, *place, NOTHING_OWNED)
         if group is not None:
             self._states.forget(group)
 
     def _is_there(self, place: Place) -> bool:
         positions = self._positions.get(*place)
-        has_positions = positions is not None and not positions.is_empty
+        has_positions = positions is not None and bool(positions.topics)
         return has_positions or self._coordinators.knows(place[1])
 
 

@@ -42,6 +42,17 @@ class TopicLog:
     leader: Int64s | None = None
     last_stable: Int64s | None = None
 
+    def of(self, partitions: Int64s, count: int) -> TopicLog:
+        """Of these partitions, which it has, and of more that it has not, `count` in all."""
+        more = np.full(count - len(partitions), UNKNOWN, np.int64)
+        start = np.concatenate([self.start[partitions], more])
+        end = np.concatenate([self.end[partitions], more])
+        return TopicLog(
+            start,
+            end,
+            None if self.leader is None else np.concatenate([self.leader[partitions], more]),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class LogEnds:

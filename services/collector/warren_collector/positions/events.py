@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from warren.contracts import EarlierPositions, OffsetEvent, TopicPositions
@@ -12,9 +12,14 @@ from warren.contracts.offset_event import SourceName
 from warren_collector.logs.ends import LogEnds, TopicLog
 from warren_collector.logs.highest import UNKNOWN
 from warren_collector.logs.watch import LogHistory
-from warren_collector.positions.columns import NO_OFFSET, Int64s, PositionColumns
+from warren_collector.positions.columns import (
+    NEVER_COMMITTED,
+    NO_OFFSET,
+    Int64s,
+    PositionColumns,
+)
 from warren_collector.positions.earlier_commits import EarlierCommits
-from warren_collector.positions.index import Group, TopicRows
+from warren_collector.positions.index import Group, Owned, TopicRows
 
 NO_POSITION = -1
 EVENT_PARTITIONS = 5_000  # most partitions in one event; larger groups are split over several
@@ -45,6 +50,7 @@ class Columns:
     log_end: Int64s
     leader: Int64s | None = None
     last_stable: Int64s | None = None
+    owned: Int64s | None = None
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -61,6 +67,7 @@ class Columns:
             self.log_end[cut],
             None if self.leader is None else self.leader[cut],
             None if self.last_stable is None else self.last_stable[cut],
+            None if self.owned is None else self.owned[cut],
         )
 
     def to_contract(self) -> TopicPositions:
@@ -74,6 +81,7 @@ class Columns:
             log_end=self.log_end.tolist(),
             leader=None if self.leader is None else self.leader.tolist(),
             last_stable=None if self.last_stable is None else self.last_stable.tolist(),
+            owned=None if self.owned is None else self.owned.tolist(),
         )
 
 
@@ -142,7 +150,8 @@ def group_events(
             removed[topic] = sorted({*removed.get(topic, []), *(gone - rows.gone)})
         result.gone.append((rows, gone))
         if len(listed):
-            topics[topic] = listed
+            topics[topic] = with_owners(listed, topic, group.owned)
+    topics |= _only_owned(group, columns, ends)
     if not topics and not removed:
         return result  # all of its topics are gone, and that was published
     parts = list(_parts(topics, origin.event_partitions))
@@ -186,6 +195,29 @@ def _positions(
     if rows.highest >= count:
         gone = frozenset(partition for partition in rows.by_partition if partition >= count)
     return _columns(np.arange(count), chosen, columns, log), gone
+
+
+def _only_owned(group: Group, columns: PositionColumns, ends: LogEnds) -> dict[str, Columns]:
+    """Of topics of which nothing is committed, the partitions that members own."""
+    found = {}
+    for topic in group.owned.partitions.keys() - group.topics.keys() - ends.missing:
+        partitions = np.array(sorted(group.owned.partitions[topic]), np.int64)
+        log = ends.topics.get(topic, _NO_LOG)
+        log = log.of(partitions[partitions < len(log.end)], len(partitions))
+        nobody = np.full(len(partitions), NEVER_COMMITTED, np.int64)
+        listed = _columns(partitions, nobody, columns, log)
+        found[topic] = with_owners(listed, topic, group.owned)
+    return found
+
+
+def with_owners(listed: Columns, topic: str, owned: Owned) -> Columns:
+    """The columns with what is owned of it where nothing is committed."""
+    nobody = listed.committed < 0
+    if owned.by_members is None or not nobody.any():
+        return listed
+    mine = owned.partitions.get(topic, ()) if owned.by_members else ()
+    is_owned = np.isin(listed.partition, list(mine))
+    return replace(listed, owned=np.where(nobody, is_owned, UNKNOWN))
 
 
 def _columns(partitions: Int64s, rows: Int64s, columns: PositionColumns, log: TopicLog) -> Columns:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,18 @@ class TopicRows:
         return self._listed
 
 
+class Owned(NamedTuple):
+    """Partitions, by topic, that members own, or owned last; `by_members`: there are some now,
+    None where nobody knows.
+    """
+
+    partitions: Mapping[str, frozenset[int]]
+    by_members: bool | None
+
+
+NOTHING_OWNED = Owned({}, None)
+
+
 class Group:
     """A group as one source partition has it.
 
@@ -67,7 +80,16 @@ class Group:
     one of them knows `is_shared`.
     """
 
-    __slots__ = ("is_shared", "name", "removed", "slot", "source", "source_partition", "topics")
+    __slots__ = (
+        "is_shared",
+        "name",
+        "owned",
+        "removed",
+        "slot",
+        "source",
+        "source_partition",
+        "topics",
+    )
 
     def __init__(self, name: str, source_partition: int, slot: int) -> None:
         self.name = name
@@ -75,12 +97,14 @@ class Group:
         self.slot = slot
         self.topics: dict[str, TopicRows] = {}
         self.removed: dict[str, set[int]] = {}
+        self.owned = NOTHING_OWNED
         self.source: SourceName | None = None
         self.is_shared = False
 
     @property
     def is_empty(self) -> bool:
-        return not self.topics
+        """Nothing is told of it."""
+        return not self.topics and not self.owned.partitions
 
     def row(self, topic: str, partition: int) -> int | None:
         rows = self.topics.get(topic)
