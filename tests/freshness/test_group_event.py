@@ -25,6 +25,15 @@ from warren_freshness.topics.open_transactions import TransactionOwner
 SNAPSHOT = GroupSnapshot(CLUSTER, GROUP, NOW - 5, {})
 
 
+def test_a_bound_of_what_was_never_committed_is_one_of_the_group() -> None:
+    rows = {"orders": [Row(0, 5, 70, "exact", 0), Row(1, -1, None, "no_commit", 900)]}
+    event = group_event(SNAPSHOT, rows, NOW)
+    assert (event.freshness_ms, event.at_least_ms, event.time_to_catch_up_ms) == (70, 900, None)
+    assert event.worst == WorstFreshness(
+        topic="orders", partition=1, freshness_ms=900, at_least=True
+    )
+
+
 def test_sums_and_extremes_over_all_partitions() -> None:
     rows = {
         "orders": [

@@ -57,6 +57,22 @@ def test_events_of_a_large_group_bring_other_topics_and_partitions() -> None:
     assert list(found)[:3] == [("orders", 1), ("orders", 2), ("orders", 4)]
 
 
+def test_since_when_records_came_that_nobody_ever_committed() -> None:
+    positions = GroupPositions()
+
+    def since(at: int, end: int, committed: int = -1) -> int:
+        event = offset_event({"orders": [At(committed, end)]}, observed_at=NOW + at)
+        assert positions.fold(event, HOME)
+        return states(positions)["orders", 0].lagging_since
+
+    assert [since(0, 4), since(10, 4), since(20, UNKNOWN), since(30, 4)] == [UNKNOWN] * 4
+    assert [since(40, 5), since(50, UNKNOWN), since(60, 9)] == [NOW + 40] * 3
+    assert since(70, 2) == UNKNOWN, "the topic was made anew"
+    assert [since(80, 2), since(90, 3)] == [UNKNOWN, NOW + 90]
+    assert since(100, 3, committed=3) == UNKNOWN
+    assert [since(110, 3), since(120, 8)] == [UNKNOWN, NOW + 120]
+
+
 def test_since_when_a_partition_lags() -> None:
     positions = GroupPositions()
 

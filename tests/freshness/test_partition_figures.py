@@ -139,7 +139,23 @@ def test_an_observation_from_the_future_bounds_nothing_below_zero() -> None:
 
 
 def test_no_commit() -> None:
-    assert measured(state(committed=-1)) == Row(0, -1, None, "no_commit", None)
+    silent = state(committed=-1, lagging_since=UNKNOWN)
+    assert measured(silent) == Row(0, -1, None, "no_commit", None)
+
+
+def test_never_committed_is_as_late_at_least_as_what_came_since() -> None:
+    """Also for an instance that takes over, which has not seen it come."""
+    at = state(committed=-1, lagging_since=NOW - 700)
+    row = measured(at)
+    assert (row.freshness_ms, row.reason, row.bound_ms) == (None, "no_commit", 700)
+    assert row.late_since == NOW - 700
+    known = to_remember(at, row, NOTHING)
+    later = measured(state(committed=-1, lagging_since=UNKNOWN), known=known, now=NOW + 60_000)
+    assert later.bound_ms == 60_700
+    assert unheard_of(at, known).reason == "timeout", "it may have committed since"
+    assert measured(state(committed=5), known=known).late_since == NOW - 700, "by the events alone"
+    empty = state(committed=-1, lagging_since=UNKNOWN, log_end=0)
+    assert measured(empty, known=known).bound_ms is None, "the topic was made anew"
 
 
 def test_expired_is_as_late_as_the_first_record_that_is_left_at_least() -> None:
@@ -324,5 +340,5 @@ def test_nothing_is_known_of_the_log() -> None:
 
 def test_a_group_that_was_not_heard_of_for_long() -> None:
     assert unheard_of(state(committed=9)) == Row(0, 9, None, "timeout", None)
-    assert unheard_of(state(committed=-1)).reason == "no_commit"
+    assert unheard_of(state(committed=-1, lagging_since=UNKNOWN)).reason == "no_commit"
     assert unheard_of(state(committed=2, log_start=6)).lost_records == 4

@@ -21,7 +21,7 @@ from warren.metrics import evaluator as metrics
 from warren.words import duration
 from warren_core.evaluation import GroupRules, Rules
 from warren_core.judgement.counted import without
-from warren_core.judgement.lateness import AT_EASE, Lateness
+from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state_arrays import CorruptState
 from warren_core.judgement.state_codec import Positions, positions_in
@@ -170,7 +170,7 @@ class Latenesses:
         return frozenset(topic for topic in event.topics if rules.of_topic(topic).ignore)
 
     def _unsubscribed(self, key: bytes, event: FreshnessEvent) -> frozenset[str]:
-        late = [t for t, rows in event.topics.items() if not AT_EASE.issuperset(rows.reason)]
+        late = [t for t, rows in event.topics.items() if not rows.all_at_ease]
         membership = self._membership_of(key) if late else None
         subscription = None if membership is None else membership.subscription
         left = [t for t in late if subscription and t not in subscription.topics]

@@ -54,6 +54,10 @@ _LOSS_REASON = (
 _RATE = "a second: the median slope of about the last minute; null until it was seen twice"
 
 
+# Nothing is amiss with these, unless a bound says that records have come all the same.
+_AT_EASE = frozenset(("caught_up", "control_only", "no_commit"))
+
+
 class TopicFreshness(BaseModel):
     """Columns, one entry per partition of the topic. docs/freshness.md defines each figure."""
 
@@ -66,7 +70,8 @@ class TopicFreshness(BaseModel):
     )
     reason: list[FreshnessReason] = Field(description="How the value came about, or why none did")
     bound_ms: list[int | None] = Field(
-        description="How far the value may be off; where it is unknown, what it is at least"
+        description="How far the value may be off; where it is unknown, what it is at least: of "
+        "no_commit, since when records have come after it was first seen so; null: none has"
     )
     lost_records: list[int] = Field(description="Offsets deleted before they were consumed")
     time_to_loss_ms: list[int | None] = Field(
@@ -120,6 +125,17 @@ class TopicFreshness(BaseModel):
     def _columns(self) -> Self:
         require_equal_lengths(self)
         return self
+
+    def is_at_ease(self, row: int) -> bool:
+        """Nothing is left to consume there, as far as anybody knows."""
+        reason = self.reason[row]
+        return reason in _AT_EASE and (reason != "no_commit" or self.bound_ms[row] is None)
+
+    @property
+    def all_at_ease(self) -> bool:
+        if not _AT_EASE.issuperset(self.reason):
+            return False
+        return "no_commit" not in self.reason or all(map(self.is_at_ease, range(len(self.reason))))
 
 
 class WorstFreshness(BaseModel):

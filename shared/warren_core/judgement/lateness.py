@@ -18,9 +18,7 @@ from warren.contracts import FreshnessEvent, TimeToLossReason, TopicFreshness
 MOST_PARTITIONS = 20
 MOST_TRANSACTIONS = 20
 MOST_AT_CONTROL_RECORDS = 100
-# Nothing is amiss with these; how late the others are is worth to be known.
 _NO_LOSS = 2**63
-AT_EASE = frozenset(("caught_up", "control_only", "no_commit"))
 
 
 class LatePartition(NamedTuple):
@@ -134,11 +132,11 @@ def _worst_first(event: FreshnessEvent) -> tuple[LatePartition, ...]:
     found = [
         (-rows.lost_records[n], _NO_LOSS if left is None else left, -(age or bound or 0), topic, n)
         for topic, rows in event.topics.items()
-        if not AT_EASE.issuperset(rows.reason)
-        for n, (reason, left, age, bound) in enumerate(
-            zip(rows.reason, rows.time_to_loss_ms, rows.freshness_ms, rows.bound_ms, strict=True)
+        if not rows.all_at_ease
+        for n, (left, age, bound) in enumerate(
+            zip(rows.time_to_loss_ms, rows.freshness_ms, rows.bound_ms, strict=True)
         )
-        if reason not in AT_EASE
+        if not rows.is_at_ease(n)
     ]
     worst = heapq.nsmallest(MOST_PARTITIONS, found)
     return tuple(_row(topic, n, event.topics[topic]) for *_, topic, n in worst)

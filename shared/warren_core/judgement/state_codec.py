@@ -29,8 +29,9 @@ from warren.contracts.offset_event import SourceName
 from warren.contracts.status import Status
 from warren.words import LATEST_MOMENT
 
-from warren_core.evaluation import UNKNOWN, Began, Column, Int64, Onset, Windows
+from warren_core.evaluation import UNKNOWN, Began, Bools, Column, Int64, Onset, Windows
 from warren_core.evaluation.commit_convention import Commits
+from warren_core.judgement.assumed import is_assumed, settled
 from warren_core.judgement.columns import Latest, as_declared
 from warren_core.judgement.layout import Layout
 from warren_core.judgement.state import Applied, GroupGone, GroupState
@@ -110,16 +111,21 @@ class Positions(NamedTuple):
 
     observed_at: int
     layout: Layout
-    latest: Int64  # [Latest, partition]
+    latest: Int64  # [Latest, partition] with assumed offsets, too
     commits: Commits
+    is_assumed: Bools  # [partition] nobody has committed: it is at least so far behind
 
     @classmethod
     def of(cls, state: GroupState) -> Positions:
-        return cls(state.applied.observed_at, state.layout, state.latest, state.commits)
+        assumed = is_assumed(state.latest, state.windows)
+        latest = settled(state.latest, state.windows)
+        return cls(state.applied.observed_at, state.layout, latest, state.commits, assumed)
 
 
 def positions_in(value: bytes) -> Positions | None:
-    """Without reading the windows; None for a group that is gone. Raises CorruptState."""
+    """Without reading more of the windows than their newest offsets; None for a group that is gone.
+    Raises CorruptState.
+    """
     if is_gone(value):
         return None
     try:
@@ -131,11 +137,17 @@ def positions_in(value: bytes) -> Positions | None:
         reader = Reader(value, _HEAD + _GROUP.size)
         layout, _, commits = decode_layout(bytes(reader.take(layout_size)), partitions)
         reader.decompress(version)
-        reader.numbers("<u2", (partitions,))
+        filled = reader.numbers("<u2", (partitions,))
         latest = reader.numbers("<i8", (len(Latest), len(layout)))
+        reader.take(1)
+        newest = reader.numbers("<i8", (partitions,))
     except (struct.error, ValueError, IndexError, TypeError) as error:
         raise CorruptState(f"state cannot be read: {error}") from error
-    return Positions(observed_at, layout, latest, commits)
+    assumed = (latest[Latest.COMMITTED] < 0) & (filled > 0)
+    if assumed.any():
+        latest = latest.copy()
+        latest[Latest.COMMITTED, assumed] = newest[assumed]
+    return Positions(observed_at, layout, latest, commits, assumed)
 
 
 def is_gone(value: bytes) -> bool:

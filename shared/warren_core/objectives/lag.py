@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from warren_core.evaluation import UNKNOWN
+from warren_core.judgement.columns import Latest
 from warren_core.judgement.state import lag_of, steps_of
 from warren_core.judgement.state_codec import Positions
 
@@ -13,7 +14,7 @@ LATELY_MS = 2 * 60_000
 
 
 class GroupLag(NamedTuple):
-    """By topic: the sum of the known lags, and whether that is all."""
+    """By topic: the sum of the known lags, at least, and whether that is all."""
 
     by_topic: Mapping[str, tuple[int, bool]]
 
@@ -30,9 +31,12 @@ def group_lag(stands: Positions, now: int) -> GroupLag | None:
     if abs(now - stands.observed_at) > LATELY_MS:
         return None
     lag = lag_of(stands.latest, steps_of(stands.layout, stands.commits))
+    start, end = stands.latest[[Latest.LOG_START, Latest.LOG_END]]
+    # Nobody knows how far behind it is where nothing was committed, unless the log is empty.
+    known = (lag != UNKNOWN) & (~stands.is_assumed | (start == end))
     return GroupLag(
         {
-            topic: (int(lag[rows].clip(min=0).sum()), bool((lag[rows] != UNKNOWN).all()))
+            topic: (int(lag[rows].clip(min=0).sum()), bool(known[rows].all()))
             for topic, _, rows in stands.layout.slices()
         }
     )

@@ -17,7 +17,6 @@ from warren_core.objectives.lag import AskLag, GroupLag
 from warren_core.objectives.limits import Limit
 
 Verdict = Literal["kept", "broken", "unknown"]
-_AT_EASE = frozenset(("caught_up", "control_only", "no_commit"))
 _UNHEARD_OF = "timeout"
 _KNOWN = frozenset(("exact", "estimated", "open_transaction", "expired"))
 
@@ -48,8 +47,8 @@ def _freshness(limit: Limit, event: FreshnessEvent) -> Reading:
             return KEPT
     worst, unknown = Reading("broken", limit.wanted), False
     for topic, rows in _late_topics(limit, event):
-        for number, reason in enumerate(rows.reason):
-            if reason in _AT_EASE:
+        for number in range(len(rows.partition)):
+            if rows.is_at_ease(number):
                 continue
             value, bound = rows.freshness_ms[number], rows.bound_ms[number] or 0
             least = bound if value is None else max(value - bound, 0)
@@ -112,7 +111,7 @@ def _time_to_loss(limit: Limit, event: FreshnessEvent) -> Reading:
         if _leave_time(rows, limit.wanted):
             continue
         for number, reason in enumerate(rows.reason):
-            if reason in _AT_EASE:
+            if rows.is_at_ease(number):
                 continue
             time, share = rows.time_to_loss_ms[number], rows.retention_left[number]
             if time is None:
@@ -141,8 +140,7 @@ def _leave_time(rows: TopicFreshness, wanted: float) -> bool:
     if known and min(known) < wanted:
         return False
     return len(known) == len(times) or all(
-        time is not None or reason in _AT_EASE
-        for time, reason in zip(times, rows.reason, strict=True)
+        time is not None or rows.is_at_ease(number) for number, time in enumerate(times)
     )
 
 
@@ -163,5 +161,5 @@ def _topics(limit: Limit, event: FreshnessEvent) -> Iterator[tuple[str, TopicFre
 def _late_topics(limit: Limit, event: FreshnessEvent) -> Iterator[tuple[str, TopicFreshness]]:
     """Those in which not all is consumed."""
     for topic, rows in _topics(limit, event):
-        if not _AT_EASE.issuperset(rows.reason):
+        if not rows.all_at_ease:
             yield topic, rows

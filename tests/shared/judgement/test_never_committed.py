@@ -13,7 +13,8 @@ from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.judge import Ended, Judged
 from warren_core.judgement.membership import membership_after
 from warren_core.judgement.state import GroupState
-from warren_core.judgement.state_codec import decode, encode
+from warren_core.judgement.state_codec import decode, encode, positions_in
+from warren_core.objectives.lag import GroupLag, group_lag
 
 LOOK_MS = 5_000
 POLICIES: list[PolicyName] = ["progress", "burrow", "wiki"]
@@ -205,6 +206,22 @@ def test_a_cohort_judges_them_as_one_by_one(policy: PolicyName) -> None:
 
 def _comparable(event: LagEvent) -> bytes:
     return event.to_bytes()
+
+
+def test_nobody_says_that_a_limit_of_the_lag_is_kept() -> None:
+    group = Judge(Rules(policy="burrow"))
+    for second in range(0, 60, 5):
+        group.judged(look(second, {0: 1000 + second, 1: 0, 2: 7}, committed={2: 7}))
+    assert isinstance(group.state, GroupState)
+    stands = positions_in(encode(group.state))
+    assert stands is not None
+    lag = group_lag(stands, NOW)
+    assert lag is not None
+    assert lag.by_topic == {"orders": (55, False)}
+    group.judged(look(60, {0: 1055, 1: 0, 2: 7}, committed={0: 1000, 2: 7}))
+    stands = positions_in(encode(group.state))
+    assert stands is not None
+    assert group_lag(stands, NOW) == GroupLag({"orders": (55, True)}), "an empty log has none"
 
 
 def test_the_cause_says_who_owns_it() -> None:

@@ -21,6 +21,7 @@ from warren_core.judgement.layout import Layout
 from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.state_arrays import CorruptState, encode_layout
 from warren_core.judgement.state_codec import (
+    Positions,
     decode,
     encode,
     is_gone,
@@ -139,7 +140,9 @@ def test_a_group_comes_back_as_it_was(state: GroupState) -> None:
     assert stands.observed_at == state.applied.observed_at
     assert stands.layout.topics == state.layout.topics
     assert stands.commits == state.commits
-    np.testing.assert_array_equal(stands.latest, state.latest)
+    expected = Positions.of(state)
+    np.testing.assert_array_equal(stands.latest, expected.latest)
+    np.testing.assert_array_equal(stands.is_assumed, expected.is_assumed)
 
 
 @given(applied, int64)

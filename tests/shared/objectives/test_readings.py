@@ -37,7 +37,9 @@ def reading(of: Limit, *rows: Row, lag: GroupLag | None = None, **more: Any) -> 
         ([UNHEARD, late(5)], "unknown"),
         ([UNHEARD], "unknown"),
         ([UNHEARD, late(90_000)], "broken"),
-        ([late(None, reason="no_commit"), WELL], "kept"),
+        ([late(None, reason="no_commit", bound_ms=None), WELL], "kept"),
+        ([late(None, reason="no_commit", bound_ms=60_000), WELL], "unknown"),
+        ([late(None, reason="no_commit", bound_ms=60_001), WELL], "broken"),  # at least so late
         ([], "kept"),
     ],
 )

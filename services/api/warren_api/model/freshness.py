@@ -107,14 +107,14 @@ class GroupFreshness:
 
     @cached_property
     def _unknown(self) -> tuple[tuple[FreshnessReason, int | None], ...]:
-        """Reason, and how late at least, of partitions with a commit but without a value."""
+        """Reason, and how late at least, of partitions without a value that have something left."""
         return tuple(
             (reason, bound)
             for topic in self._topics
             for freshness, reason, bound in zip(
                 topic.freshness_ms, topic.reason, topic.bound_ms, strict=True
             )
-            if freshness is None and reason != "no_commit"
+            if freshness is None and (reason != "no_commit" or bound is not None)
         )
 
     @property

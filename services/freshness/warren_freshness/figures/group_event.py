@@ -82,8 +82,8 @@ def _sum(rates: Iterable[float | None]) -> float | None:
 
 
 def _catch_up(rows: Sequence[Row]) -> int | None:
-    """Of the slowest partition of those that have committed; None where one is not known."""
-    left = [row.time_to_catch_up_ms for row in rows if row.reason != "no_commit"]
+    """Of the slowest partition; None where one is not known."""
+    left = [row.time_to_catch_up_ms for row in rows if not _is_at_ease(row)]
     known = [milliseconds for milliseconds in left if milliseconds is not None]
     return max(known, default=None) if len(known) == len(left) else None
 
@@ -104,8 +104,13 @@ def _late(row: Row) -> int | None:
 
 
 def _has_unknown(rows: Iterable[Row]) -> bool:
-    """Some partition has a commit but no value."""
-    return any(row.freshness_ms is None and row.reason != "no_commit" for row in rows)
+    """Some partition has something to consume but no value."""
+    return any(row.freshness_ms is None and not _is_at_ease(row) for row in rows)
+
+
+def _is_at_ease(row: Row) -> bool:
+    """Nothing was committed there, nor written since that is known."""
+    return row.reason == "no_commit" and row.bound_ms is None
 
 
 def _columns(rows: Sequence[Row], commits: CommitEvidence | None) -> TopicFreshness:

@@ -11,7 +11,7 @@ from warren.contracts import FreshnessReason, TimeToLossReason
 from warren_freshness.figures import arithmetic
 from warren_freshness.figures.held_up import LateSince, has_wrong_time, remembered_at
 from warren_freshness.figures.loss import Retention, Sizes, loss_of_unread, time_to_loss
-from warren_freshness.log_position import LogPosition, Reading, ReadOutcome
+from warren_freshness.log_position import UNKNOWN, LogPosition, Reading, ReadOutcome
 from warren_freshness.positions.partition_state import PartitionState, lost_records
 from warren_freshness.topics.open_transactions import TransactionOwner
 
@@ -69,7 +69,7 @@ def measure(
     place = state.to_read
     if place is None:
         if not state.has_committed:
-            return _without_value(state, "no_commit", 0, None)
+            return _never_committed(state, now, known)
         if state.is_beyond_end:
             return _without_value(state, "beyond_end", 0, None)
         newest = evidence.newest.get(state.log_end_position)
@@ -103,14 +103,25 @@ def measure(
 
 def unheard_of(state: PartitionState, known: LateSince | None = None) -> Row:
     """A partition of a group of which nothing was heard for too long: it may have committed."""
-    reason: FreshnessReason = "timeout" if state.has_committed else "no_commit"
+    since = remembered_at(state, known).since
+    is_at_ease = not state.has_committed and since is None
+    reason: FreshnessReason = "no_commit" if is_at_ease else "timeout"
     row = _without_value(state, reason, state.lost_records, None)
     return row._replace(
-        late_since=remembered_at(state, known).since,
+        late_since=since,
         produce_rate=None,
         consume_rate=None,
         time_to_catch_up_ms=None,
     )
+
+
+def _never_committed(state: PartitionState, now: int, known: LateSince | None) -> Row:
+    """Nobody knows where the group stands. It is as late, at least, as what was written first after
+    it was seen so.
+    """
+    is_empty = state.log_end == state.log_start != UNKNOWN
+    since = None if is_empty else remembered_at(state, known).earliest(state)
+    return _without_value(state, "no_commit", 0, arithmetic.at_least(since, now), since)
 
 
 def to_remember(

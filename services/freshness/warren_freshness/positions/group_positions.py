@@ -120,7 +120,7 @@ class GroupPositions:
         for topic, listed in event.topics.items():
             newer = TopicColumns.from_event(listed, event.observed_at)
             older = known.topics.get(topic)
-            known.topics[topic] = newer if older is None else newer.after(older)
+            known.topics[topic] = newer if older is None else newer.after(older, event.observed_at)
             pace = known.pace.setdefault(topic, Pace())
             pace.update(newer.partition, newer.committed, event.observed_at)
             log_range = self._logs.setdefault((event.cluster, topic), LogRange())

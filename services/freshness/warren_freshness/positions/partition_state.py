@@ -142,7 +142,7 @@ class PartitionState(NamedTuple):
     @property
     def known_since(self) -> int | None:
         """Since when, at least, the oldest unconsumed record has been there, Unix ms."""
-        if self.lagging_since != UNKNOWN and not self.steps:
+        if self.lagging_since != UNKNOWN and not (self.steps and self.has_committed):
             return self.lagging_since
         behind = self.log_end > self.next_offset
         return self.log_observed_at if self.has_committed and behind else None

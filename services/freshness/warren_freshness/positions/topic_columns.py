@@ -23,13 +23,16 @@ class TopicColumns:
     """Sorted by partition. `lagging_since`: observation from which on a record was known to be at
     the committed offset, Unix ms; UNKNOWN while there was none. `looks_beyond_end`: in how many of
     the last observations, two at most, the log ended before the committed offset; UNKNOWN where
-    none of them knew the log end."""
+    none of them knew the log end. `first_end`: where the log ended when nothing was first seen to
+    be committed; UNKNOWN elsewhere. What was written since is not consumed, as far as anybody
+    knows, so `lagging_since` is of that."""
 
     partition: Int64s
     committed: Int64s
     committed_at: Int64s
     lagging_since: Int64s
     looks_beyond_end: Int64s
+    first_end: Int64s
 
     @classmethod
     def from_event(cls, listed: TopicPositions, observed_at: int) -> TopicColumns:
@@ -44,22 +47,32 @@ class TopicColumns:
             np.array(listed.committed_at, np.int64)[order],
             np.where(lagging, observed_at, UNKNOWN),
             np.where(log_end == UNKNOWN, UNKNOWN, committed > log_end),
+            np.where(committed < 0, log_end, UNKNOWN),
         )
 
     def __len__(self) -> int:
         return len(self.partition)
 
-    def after(self, older: TopicColumns) -> TopicColumns:
-        """These columns, with what only the older ones know."""
+    def after(self, older: TopicColumns, observed_at: int) -> TopicColumns:
+        """These columns, which were `observed_at`, with what only the older ones know."""
         listed_again = np.isin(older.partition, self.partition)
         same = older._take(listed_again)
         at = np.searchsorted(self.partition, same.partition)
         stayed = (same.committed == self.committed[at]) & (same.lagging_since != UNKNOWN)
+        log_end, first = self.first_end[at], same.first_end  # UNKNOWN where something is committed
+        stayed &= (log_end == UNKNOWN) | (log_end >= first)  # else the topic was made anew
         since = self.lagging_since.copy()
         since[at[stayed]] = same.lagging_since[stayed]
+        written = ~stayed & (first != UNKNOWN) & (log_end > first)
+        since[at[written]] = observed_at
+        first_end = self.first_end.copy()
+        goes_on = (first != UNKNOWN) & (self.committed[at] < 0)
+        goes_on &= (log_end == UNKNOWN) | (log_end >= first)
+        first_end[at[goes_on]] = first[goes_on]
         looks = self.looks_beyond_end.copy()
         looks[at] = _looks(same.looks_beyond_end, looks[at])
-        merged = TopicColumns(self.partition, self.committed, self.committed_at, since, looks)
+        known = (self.partition, self.committed, self.committed_at, since, looks, first_end)
+        merged = TopicColumns(*known)
         return merged if listed_again.all() else merged._with(older._take(~listed_again))
 
     def without(self, partitions: Iterable[int]) -> TopicColumns:
@@ -84,6 +97,7 @@ class TopicColumns:
             self.committed_at,
             self.lagging_since,
             self.looks_beyond_end,
+            self.first_end,
         )
 
 
