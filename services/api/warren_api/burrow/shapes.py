@@ -33,7 +33,7 @@ def group_status(view: GroupView, *, all_partitions: bool) -> Body:
     partitions = (
         row
         for row in view.partitions
-        if all_partitions or group.partition_status(row.status) != "OK"
+        if all_partitions or group.partition_status(row.status, row.reason) != "OK"
     )
     return {
         "cluster": view.cluster,
@@ -76,7 +76,7 @@ def _partition(row: PartitionRow) -> Body:
         "topic": row.topic,
         "partition": row.partition,
         **_owner(row),
-        "status": group.partition_status(row.status),
+        "status": group.partition_status(row.status, row.reason),
         "start": _offset(row.start),
         "end": _offset(row.end),
         "current_lag": row.known_lag,

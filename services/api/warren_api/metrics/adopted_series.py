@@ -52,7 +52,7 @@ def _burrow_lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:
 def _statuses(topics: Sequence[JudgedTopic]) -> list[Value | None]:
     """Only where the window is full, as in Burrow."""
     return [
-        _CODES[partition_status(status)] if complete == 1.0 else None
+        _CODES[partition_status(status, None)] if complete == 1.0 else None
         for topic in topics
         for status, complete in zip(topic.columns.status, topic.columns.complete, strict=True)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -17,6 +17,7 @@ from warren.contracts import (
     PartitionStatusName,
     Status,
     TimeToLossReason,
+    TopicLag,
 )
 from warren.loss_words import deleted
 from warren_core.judgement.counted import topics_not_counted
@@ -31,6 +32,7 @@ from warren_api.model.partitions import (
     PartitionRow,
     badness_of,
     foremost,
+    is_at_least,
     known_lags,
     lost,
     rows_of,
@@ -256,15 +258,24 @@ class GroupView:
         )
 
 
-def partition_status(status: PartitionStatusName) -> PartitionStatusName:
-    return "OK" if status == "BEYOND_END" else status
+def partition_status(status: PartitionStatusName, reason: str | None) -> PartitionStatusName:
+    """As it is to Burrow, which asks for commits: where there is none it has nothing to say."""
+    return "OK" if status == "BEYOND_END" or reason == "never_committed" else status
 
 
 def group_status(view: GroupView) -> GroupStatusName:
     """Of the worst partition, as it is to Burrow."""
-    if view.event.status != "ERR" or "BEYOND_END" not in view.partition_counts:
+    topics = view.event.topics.values()
+    is_ours = "BEYOND_END" in view.partition_counts or any(
+        "never_committed" in topic.reason for topic in topics
+    )
+    if view.event.status != "ERR" or not is_ours:
         return view.event.status
-    worst = max(Status[partition_status(name)] for name in view.partition_counts)
+    worst = max(
+        Status[partition_status(status, topic.reason[row])]
+        for topic in topics
+        for row, status in enumerate(topic.status)
+    )
     return _GROUP_STATUSES[worst.for_group()]
 
 
@@ -303,7 +314,13 @@ def broken_now(
 def _lag(view: GroupView) -> GroupLag:
     return GroupLag(
         {
-            topic: (sum(lag or 0 for lag in columns.lag), None not in columns.lag)
+            topic: (sum(lag or 0 for lag in columns.lag), all(_is_all(columns)))
             for topic, columns in view.event.topics.items()
         }
     )
+
+
+def _is_all(columns: TopicLag) -> Iterator[bool]:
+    """Of each partition, whether its lag is known, and not only at least."""
+    rows = zip(columns.lag, columns.committed, columns.log_start, columns.log_end, strict=True)
+    return (row[0] is not None and not is_at_least(*row) for row in rows)

@@ -71,9 +71,19 @@ class PartitionRow(NamedTuple):
         return self.lag or 0
 
     @property
+    def is_lag_at_least(self) -> bool:
+        """Nothing was ever committed: the lag is what was written since it was first seen so."""
+        return is_at_least(self.lag, self.committed, self.log_start, self.log_end)
+
+    @property
     def badness(self) -> tuple[int, int]:
         """Sorts partitions: the more severe status first, then the larger lag."""
         return SEVERITY[self.status], self.known_lag
+
+
+def is_at_least(lag: int | None, committed: int, log_start: int, log_end: int) -> bool:
+    """An empty log has nothing to read, whoever has committed."""
+    return lag is not None and committed < 0 and log_start != log_end
 
 
 def lost(committed: int, log_start: int) -> int:

@@ -115,7 +115,8 @@ def _place(row: PartitionRow) -> tuple[str, int]:
 
 
 def _cell(row: PartitionRow, *, is_linked: bool) -> Markup:
-    lag = "unknown" if row.lag is None else grouped(row.lag)
+    at_least = "at least " if row.is_lag_at_least else ""
+    lag = "unknown" if row.lag is None else f"{at_least}{grouped(row.lag)}"
     loses = ", loses data" if row.is_losing else ""
     title = escape(f"{visible(row.topic)}/{row.partition}: {row.status}, lag {lag}{loses}")
     kind = row.status.lower()

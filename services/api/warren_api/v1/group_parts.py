@@ -73,6 +73,9 @@ class PartitionDetail(BaseModel):
     explanation: str | None = Field(description="Why the status is not OK, in one sentence")
     owner: str | None = Field(description="member_id of the member it is assigned to")
     lag: int | None
+    lag_at_least: bool = Field(
+        description="Nothing was ever committed: lag is what was written since it was first seen so"
+    )
     committed: int | None
     committed_at: int | None
     log_start: int | None
@@ -110,6 +113,7 @@ class PartitionDetail(BaseModel):
         offsets = ("committed", "committed_at", "log_start", "log_end")
         own: dict[str, Any] = {
             "status_reason": row.reason,
+            "lag_at_least": row.is_lag_at_least,
             "owner": row.owner.member_id if row.owner else None,
             "window_start": WindowCommit(**row.start._asdict()) if row.start else None,
             "window_end": WindowCommit(**row.end._asdict()) if row.end else None,
