@@ -32,7 +32,7 @@ def test_columns_of_partitions_become_a_map_of_structs_of_arrays() -> None:
     assert struct_of(OffsetEvent)["topics"].dataType.simpleString() == (
         "map<string,struct<partition:array<bigint>,committed:array<bigint>,"
         "committed_at:array<bigint>,commits:array<bigint>,log_start:array<bigint>,"
-        "log_end:array<bigint>,leader:array<bigint>,last_stable:array<bigint>>>"
+        "log_end:array<bigint>,leader:array<bigint>,last_stable:array<bigint>,owned:array<bigint>>>"
     )
 
 
