@@ -15,15 +15,17 @@ import sys
 from collections import defaultdict
 from typing import Any
 
-from support.detection.partitions import HOUR
+from support.detection.partitions import HOUR, Partition
+from support.detection.rhythms import RHYTHMS
 from support.detection.rules import by_age, by_lag, by_policy, by_progress
-from support.detection.scenarios import draw_partitions
+from support.detection.scenarios import SCENARIOS, draw_partitions
 from support.detection.scores import Tally, score
 from support.detection.simulation import Ints, Recording, play
 from warren_core.evaluation import POLICIES
 from warren_core.evaluation.progress import RULES
 
 DEVELOPMENT, REPORTING = (1, 2, 3), (101, 102, 103)
+DRAWN = {**SCENARIOS, **RHYTHMS}
 STATIC = {"lag > 10,000": by_lag, "oldest unread > 300 s": by_age}
 
 
@@ -37,7 +39,7 @@ def main() -> None:
     tallies: dict[str, dict[str, Tally]] = {rule: defaultdict(Tally) for rule in rules}
     seeds = _seeds(arguments)
     for seed in seeds:
-        partitions = draw_partitions(seed, arguments.repeats, seconds)
+        partitions = _drawn(seed, arguments, seconds)
         recording = play(partitions, seconds, seed, arguments.interval)
         for rule in rules:
             said = _said(rule, recording, members=not arguments.without_members)
@@ -63,7 +65,7 @@ def main() -> None:
 def _ablate(arguments: argparse.Namespace) -> None:
     seconds = round(arguments.hours * HOUR)
     seeds = _seeds(arguments)
-    drawn = [draw_partitions(seed, arguments.repeats, seconds) for seed in seeds]
+    drawn = [_drawn(seed, arguments, seconds) for seed in seeds]
     recordings = [
         play(partitions, seconds, seed, arguments.interval)
         for seed, partitions in zip(seeds, drawn, strict=True)
@@ -83,6 +85,10 @@ def _ablate(arguments: argparse.Namespace) -> None:
     print(json.dumps({"benchmark": "ablation", "seeds": list(seeds), "without": figures}))
 
 
+def _drawn(seed: int, arguments: argparse.Namespace, seconds: int) -> list[Partition]:
+    return draw_partitions(seed, arguments.repeats, seconds, DRAWN, arguments.scenarios)
+
+
 def _seeds(arguments: argparse.Namespace) -> tuple[int, ...]:
     return tuple(arguments.seeds or (REPORTING if arguments.report else DEVELOPMENT))
 
@@ -97,6 +103,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="partitions of each scenario")
     parser.add_argument("--interval", type=int, default=5, help="seconds between observations")
     parser.add_argument("--without-members", action="store_true", help="nobody may look at them")
+    parser.add_argument("--scenarios", nargs="+", choices=DRAWN, default=list(DRAWN))
     parser.add_argument("--rules", nargs="+", choices=[*POLICIES, *STATIC])
     parser.add_argument("--details", action="store_true", help="by scenario, on standard error")
     return parser.parse_args()

@@ -10,9 +10,10 @@ DAY = 6 * HOUR  # a short one
 
 Producer = Literal["steady", "bursty", "daily"]
 Committer = Literal["regular", "irregular", "batch"]
-Fault = Literal["crash", "hang", "poison", "slow", "rewind", "backlog", "loop"]
+Fault = Literal["crash", "hang", "poison", "slow", "rewind", "backlog", "loop", "open"]
 """Hang: no commits, the client lives. Backlog: a crash, and then as fast as the log for ever. Loop:
 its group rebalances without end, for processing takes longer than the session, and reads nothing.
+Open: a transaction that nobody ends; who has read up to it can do nothing.
 """
 Membership = Literal["member", "job", "alone"]
 """A job is a member while it runs; who is alone assigns partitions to itself."""
@@ -28,7 +29,7 @@ Harmless = Literal[
     "zombie",  # a commit of an old member goes back, and the next one is right again
 ]
 
-FAULTS = frozenset({"crash", "hang", "poison", "slow", "rewind", "backlog", "loop"})
+FAULTS = frozenset({"crash", "hang", "poison", "slow", "rewind", "backlog", "loop", "open"})
 SILENT = frozenset({"crash", "hang", "loop", "rebalance", "pause", "deploy"})  # no commits
 
 
@@ -57,11 +58,13 @@ class Partition:
     burst_every: int = 600
     burst_for: int = 40
     burst_factor: float = 6.0
+    quiet: float = 0.5  # share of the rate between bursts
     phase: float = 0.0  # of bursts and days, 0 to 1
     commits_always: bool = False  # also an offset that it has committed before
     commits_last: bool = False  # the last offset processed, not the next one
     clock: int = 0  # seconds that its clock is ahead
     work_first: float = 0.0  # a record takes so long (0: as the capacity says)
+    by_count: int = 0  # it commits whenever it has read so many records, else by time
     membership: Membership = "member"
     unsettled: tuple[int, int] = (0, 1)
     """Its group rebalances for so many of so many seconds; it reads in between."""

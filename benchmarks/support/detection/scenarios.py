@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
 import numpy as np
 from support.detection.partitions import HOUR, Fault, Membership, Partition, Span
@@ -11,14 +11,17 @@ Draw = Callable[[np.random.Generator, int], Partition]
 ALL_FAULTS: tuple[Fault, ...] = ("crash", "hang", "poison", "slow", "rewind")
 
 
-def draw_partitions(seed: int, repeats: int, seconds: int) -> list[Partition]:
-    """`repeats` partitions of each scenario; each is drawn from a stream of its own."""
+def draw_partitions(
+    seed: int, repeats: int, seconds: int, scenarios: Mapping[str, Draw], wanted: Container[str]
+) -> list[Partition]:
+    """`repeats` partitions of each wanted scenario; each is drawn from a stream of its own."""
     partitions = []
-    for number, (name, draw) in enumerate(SCENARIOS.items()):
-        for repeat in range(repeats):
+    for number, (name, draw) in enumerate(scenarios.items()):
+        for repeat in range(repeats if name in wanted else 0):
             partition = draw(np.random.default_rng([seed, number, repeat]), seconds)
             partition.scenario = name
-            partition.membership = _membership(partition, [seed, number, repeat])
+            if partition.membership == "member":
+                partition.membership = _membership(partition, [seed, number, repeat])
             partition.spans.sort(key=lambda span: span.start)
             partitions.append(partition)
     return partitions
@@ -32,7 +35,7 @@ def _membership(partition: Partition, draw: list[int]) -> Membership:
     return "job" if partition.committer == "batch" and rng.random() < 0.5 else "member"
 
 
-def _quick(rng: np.random.Generator) -> Partition:
+def quick(rng: np.random.Generator) -> Partition:
     """Commits each few seconds, enough for the peaks of a day."""
     return Partition(
         "",
@@ -85,7 +88,7 @@ def _with_rebalances(
 
 
 def _usual(rng: np.random.Generator, seconds: int) -> Partition:
-    return _with_rebalances(rng, _with_faults(rng, _quick(rng), seconds), seconds)
+    return _with_rebalances(rng, _with_faults(rng, quick(rng), seconds), seconds)
 
 
 def _daily(rng: np.random.Generator, seconds: int) -> Partition:
@@ -113,7 +116,7 @@ def _irregular(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 def _batch(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _quick(rng)
+    partition = quick(rng)
     partition.pause, partition.committer = float(rng.uniform(300, 1200)), "batch"
     partition.capacity = 20
     kinds: tuple[Fault, ...] = ("crash", "hang", "poison")
@@ -124,7 +127,7 @@ def _batch(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _hourly_batch(rng: np.random.Generator, seconds: int) -> Partition:
     """Its work is late by two runs, once."""
-    partition = _quick(rng)
+    partition = quick(rng)
     partition.pause, partition.committer, partition.capacity = 3600.0, "batch", 20
     start = 0.6 * seconds
     partition.spans.append(Span("crash", int(start), int(start + 2.5 * HOUR)))
@@ -132,27 +135,27 @@ def _hourly_batch(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 def _trickling(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _quick(rng)
+    partition = quick(rng)
     partition.rate, partition.capacity = 1 / float(rng.uniform(20, 400)), 1000.0
     kinds: tuple[Fault, ...] = ("crash", "hang", "poison")
     return _with_rebalances(rng, _with_faults(rng, partition, seconds, kinds=kinds), seconds)
 
 
 def _record_in_hours(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _quick(rng)
+    partition = quick(rng)
     partition.rate, partition.capacity = 1 / float(rng.uniform(2000, 6000)), 10_000.0
     return _with_faults(rng, partition, seconds, kinds=("crash",), every=4 * HOUR)
 
 
 def _slow_rebalances(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, _quick(rng), seconds)
+    partition = _with_faults(rng, quick(rng), seconds)
     return _with_rebalances(rng, partition, seconds, (30, 180))
 
 
 def _pauses(rng: np.random.Generator, seconds: int) -> Partition:
     """Stop-the-world for 60 to 600 s, every 2 to 10 times as long."""
     kinds: tuple[Fault, ...] = ("crash", "hang", "poison")
-    partition = _with_faults(rng, _quick(rng), seconds, kinds=kinds, first=3 * HOUR, every=3 * HOUR)
+    partition = _with_faults(rng, quick(rng), seconds, kinds=kinds, first=3 * HOUR, every=3 * HOUR)
     length = rng.uniform(60, 600)
     every = length * rng.uniform(2, 10)
     for start in np.arange(rng.uniform(60, every), seconds - 700, every):
@@ -164,7 +167,7 @@ def _pauses(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 def _constant_backlog(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_rebalances(rng, _quick(rng), HOUR)
+    partition = _with_rebalances(rng, quick(rng), HOUR)
     start = rng.uniform(1, 2) * HOUR
     end = min(start + 3 * HOUR, seconds - 0.5 * HOUR)
     partition.spans.append(Span("backlog", int(start), int(end), float(rng.uniform(900, 2400))))
@@ -172,7 +175,7 @@ def _constant_backlog(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 def _early(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _quick(rng)
+    partition = quick(rng)
     start = rng.uniform(60, 600)
     kinds: tuple[Fault, ...] = ("crash", "hang", "poison", "slow")
     kind, end = kinds[int(rng.integers(len(kinds)))], start + rng.uniform(900, 2400)
@@ -189,7 +192,7 @@ def _skewed_clock(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _long_work(rng: np.random.Generator, seconds: int) -> Partition:
     """A record takes minutes, and there are fewer than it could do."""
-    partition = _quick(rng)
+    partition = quick(rng)
     partition.work_first = float(rng.uniform(30, 200))
     partition.rate, partition.pause = 0.5 / partition.work_first, 1.0
     partition.commits_always = False
@@ -198,23 +201,23 @@ def _long_work(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 def _unknown_ends(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, _quick(rng), seconds, kinds=("crash", "hang"))
+    partition = _with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"))
     return _with_events(rng, partition, seconds, "unknown_end", (20, 400))
 
 
 def _transactions(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, _quick(rng), seconds)
+    partition = _with_faults(rng, quick(rng), seconds)
     return _with_events(rng, partition, seconds, "transaction", (10, 60))
 
 
 def _resets(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, _quick(rng), seconds, kinds=("crash", "slow"))
+    partition = _with_faults(rng, quick(rng), seconds, kinds=("crash", "slow"))
     return _with_events(rng, partition, seconds, "skip", (1, 2))
 
 
 def _replays(rng: np.random.Generator, seconds: int) -> Partition:
     """By an operator, read 3.5 times as fast as the log grows."""
-    partition = _quick(rng)
+    partition = quick(rng)
     partition.capacity = 3.5
     start = rng.uniform(1.2, 2) * HOUR
     partition.spans.append(
@@ -225,7 +228,7 @@ def _replays(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _scale_out(rng: np.random.Generator, seconds: int) -> Partition:
     """Members come and go in bunches: three rebalances in ten minutes."""
-    partition = _with_faults(rng, _quick(rng), seconds)
+    partition = _with_faults(rng, quick(rng), seconds)
     for bunch in rng.uniform(600, seconds - 1200, seconds // (2 * HOUR)):
         for start in bunch + np.sort(rng.uniform(0, 600, 3)):
             end = start + rng.uniform(5, 60)
@@ -236,7 +239,7 @@ def _scale_out(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _flapping_members(rng: np.random.Generator, seconds: int) -> Partition:
     """A rebalance every one to three minutes, all day; what there is gets read."""
-    partition = _with_faults(rng, _quick(rng), seconds, kinds=("crash", "hang"), every=3 * HOUR)
+    partition = _with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"), every=3 * HOUR)
     at = 60.0
     while at < seconds - 120:
         took = rng.uniform(8, 35)
@@ -249,12 +252,12 @@ def _flapping_members(rng: np.random.Generator, seconds: int) -> Partition:
 def _repeated_crashes(rng: np.random.Generator, seconds: int) -> Partition:
     """Of twenty minutes, every hour or so: no habit."""
     kinds: tuple[Fault, ...] = ("crash",)
-    partition = _quick(rng)
+    partition = quick(rng)
     return _with_faults(rng, partition, seconds, kinds=kinds, every=1.2 * HOUR, length=(1100, 1300))
 
 
 def _zombies(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, _quick(rng), seconds, kinds=("crash", "hang"))
+    partition = _with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"))
     return _with_events(rng, partition, seconds, "zombie", (1, 2), (5, 300))
 
 
@@ -265,7 +268,7 @@ def _falling_ends(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _unsettled(rng: np.random.Generator, seconds: int) -> Partition:
     """A rebalance that takes longer than it is until the next one, all day; what comes is read."""
-    partition = _quick(rng)
+    partition = quick(rng)
     took = int(rng.integers(15, 35))
     partition.unsettled = took, took + int(rng.integers(15, 30))
     partition.capacity *= 2.5
@@ -273,12 +276,12 @@ def _unsettled(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 def _loops(rng: np.random.Generator, seconds: int) -> Partition:
-    return _with_faults(rng, _quick(rng), seconds, kinds=("loop",))
+    return _with_faults(rng, quick(rng), seconds, kinds=("loop",))
 
 
 def _long_bursts(rng: np.random.Generator, seconds: int) -> Partition:
     """Of 1 to 10 min, six times as far apart."""
-    partition = _with_faults(rng, _quick(rng), seconds)
+    partition = _with_faults(rng, quick(rng), seconds)
     partition.producer, partition.burst_for = "bursty", int(rng.integers(60, 600))
     partition.burst_every = int(max(900, partition.burst_for * rng.uniform(6, 8)))
     partition.burst_factor = float(rng.uniform(4, 7))
@@ -286,7 +289,7 @@ def _long_bursts(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 def _rare_committer(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _quick(rng)
+    partition = quick(rng)
     partition.pause = float(rng.uniform(600, 1800))
     kinds: tuple[Fault, ...] = ("crash", "hang")
     return _with_faults(
@@ -296,7 +299,7 @@ def _rare_committer(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _dead_at_first(rng: np.random.Generator, seconds: int) -> Partition:
     """For some minutes, or hours, when it is first seen; its last commits are known."""
-    partition = _quick(rng)
+    partition = quick(rng)
     start, end = -rng.uniform(60, 2 * HOUR), rng.uniform(1500, 4000)
     partition.spans.append(Span("crash", int(start), int(end)))
     return _with_faults(rng, partition, seconds, first=3 * HOUR)
@@ -305,12 +308,12 @@ def _dead_at_first(rng: np.random.Generator, seconds: int) -> Partition:
 def _short_crashes(rng: np.random.Generator, seconds: int) -> Partition:
     """Of 5 to 11 min, one in each two hours: no habit either."""
     kinds: tuple[Fault, ...] = ("crash",)
-    return _with_faults(rng, _quick(rng), seconds, kinds=kinds, first=1800, length=(300, 660))
+    return _with_faults(rng, quick(rng), seconds, kinds=kinds, first=1800, length=(300, 660))
 
 
 def _long_pauses(rng: np.random.Generator, seconds: int) -> Partition:
     """Of 10 to 25 min, every 40 to 90 min."""
-    partition = _quick(rng)
+    partition = quick(rng)
     at = 0.6 * seconds + rng.uniform(0, 0.1) * seconds
     if at + 5400 < seconds:
         kind: Fault = "crash" if rng.random() < 0.5 else "hang"
@@ -326,13 +329,13 @@ def _long_pauses(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 def _long_transactions(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, _quick(rng), seconds)
+    partition = _with_faults(rng, quick(rng), seconds)
     return _with_events(rng, partition, seconds, "transaction", (90, 300))
 
 
 def _slightly_slow(rng: np.random.Generator, seconds: int) -> Partition:
     """It reads 93 to 98 % of what comes in."""
-    partition = _quick(rng)
+    partition = quick(rng)
     for first in np.arange(HOUR, seconds - 2 * HOUR, 3 * HOUR):
         start, share = first + rng.uniform(0, 1800), float(rng.uniform(0.93, 0.98))
         partition.spans.append(
@@ -343,7 +346,7 @@ def _slightly_slow(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _deploys(rng: np.random.Generator, seconds: int) -> Partition:
     """Nobody is there for 1 to 4 min. No fault: somebody wants it so, and it is over soon."""
-    partition = _with_faults(rng, _quick(rng), seconds)
+    partition = _with_faults(rng, quick(rng), seconds)
     for start in rng.uniform(600, seconds - 600, seconds // (2 * HOUR)):
         end = start + rng.uniform(60, 240)
         if partition.is_free(start, end):
@@ -353,7 +356,7 @@ def _deploys(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _producer_stops(rng: np.random.Generator, seconds: int) -> Partition:
     """For 5 to 60 min, now and then."""
-    partition = _with_faults(rng, _quick(rng), seconds)
+    partition = _with_faults(rng, quick(rng), seconds)
     return _with_events(rng, partition, seconds, "producer_stop", (300, 3600))
 
 

@@ -18,6 +18,7 @@ from support.detection.partitions import DAY, FAULTS, SILENT, Partition
 
 SESSION_TIMEOUT = 45  # seconds until a client that stands still is no member any more
 LOOP = 40, 60  # of so many seconds a group in a loop rebalances so many
+OPEN = ("transaction", "open")  # nobody may read beyond the first record of one
 LOOKED_AT = 30  # seconds between looks at the members
 LEAD = 10_800  # seconds that everything has been at work when it is first seen
 EARLIER = 10  # commits of before, a second apart at least, that are known then
@@ -70,12 +71,14 @@ class _Play:
         self._pause = self._of("pause")
         self._phase = self._of("phase")
         self._factor = self._of("burst_factor")
+        self._quiet = self._of("quiet")
         self._every, self._for = self._of("burst_every"), self._of("burst_for")
         self._clock = self._of("clock").astype(np.int64)
         self._always, self._last = self._of("commits_always") > 0, self._of("commits_last") > 0
         work = self._of("work_first")
         usual = np.maximum(self._rate * self._of("capacity"), 2.0)
         self._capacity = np.where(work > 0, 1 / np.maximum(work, 1), usual)
+        self._by_count = self._of("by_count").astype(np.int64)
         self._batch = self._is("committer", "batch")
         self._irregular = self._is("committer", "irregular")
         self._daily, self._bursty = self._is("producer", "daily"), self._is("producer", "bursty")
@@ -117,7 +120,7 @@ class _Play:
             self._process(second, rate)
             made = self._commit(second)
             commits += made
-            usual = self._rate * self._pause * 1.5 + 3
+            usual = self._rate * self._pause * 1.5 + 3 + self._by_count
             self._look(second)
             self._excused &= self._end - self._committed > usual
             if second < 0:
@@ -135,7 +138,7 @@ class _Play:
                     "true_end": self._end,
                     "fault": self._faults(second),
                     "last_stable": np.where(
-                        self._kind == "transaction", self._stable, self._seen_ends()
+                        np.isin(self._kind, OPEN), self._stable, self._seen_ends()
                     ),
                     "excused": self._excused,
                 }
@@ -180,7 +183,7 @@ class _Play:
     def _rates(self, second: int) -> Floats:
         day = 1 + 0.8 * np.sin(2 * np.pi * (second / DAY + self._phase))
         moment = (second + self._phase * 900) % self._every
-        burst = np.where(moment < self._for, self._factor, 0.5)
+        burst = np.where(moment < self._for, self._factor, self._quiet)
         rates: Floats = self._rate * np.where(self._daily, day, np.where(self._bursty, burst, 1.0))
         return rates
 
@@ -230,7 +233,7 @@ class _Play:
         stands = np.isin(self._kind, tuple(SILENT | {"poison"})) | self._rebalances(second)
         speed = self._capacity.copy()
         limit = self._end
-        for p in np.flatnonzero(np.isin(self._kind, ("slow", "backlog", "transaction"))).tolist():
+        for p in np.flatnonzero(np.isin(self._kind, ("slow", "backlog", *OPEN))).tolist():
             span = self._partitions[p].spans[self._active[p]]
             if span.kind == "slow":  # of what comes in, so that it is at any time of the day
                 took, every = self._partitions[p].unsettled
@@ -259,6 +262,10 @@ class _Play:
         due = alive & (second >= self._next_commit)
         self._running |= due & self._batch & ~self._running & (self._next_commit > -LEAD)
         offset = self._done - self._last
+        # What is left of a count stays until more come.
+        count = np.maximum(self._by_count, 1)
+        batches = np.where(self._by_count > 0, (offset - self._committed) // count, 1)
+        offset = np.where(self._by_count > 0, self._committed + batches * count, offset)
         makes = due & ((offset > self._committed) | self._always | (kind == "poison"))
         makes &= (offset >= self._committed) | (kind == "poison")
         self._committed = np.where(makes, np.maximum(offset, self._committed), self._committed)
@@ -269,12 +276,14 @@ class _Play:
         pause = np.where(self._irregular, np.maximum(drawn, 1), pause)
         pause = np.where(self._batch & self._running, BATCH_COMMIT, pause)
         self._next_commit = np.where(due, second + pause, self._next_commit)
-        made: Ints = makes.astype(np.int64)
+        made: Ints = np.where(makes, np.maximum(batches, 1), 0)
         return made
 
     def _faults(self, second: int) -> Ints:
         """A fault hurts while there is something to read, from when a commit was due."""
         behind = self._end - self._committed > self._last
+        # Who is there, and has less left than it commits at once, has nothing to do.
+        behind &= (self._end - self._committed >= self._by_count) | self._is_out(second)
         gone = (self._kind == "crash") & ~self._job & self._is_out(second)
         due = (second >= self._due_at) | gone
         found = np.full(len(behind), UNKNOWN, np.int64)

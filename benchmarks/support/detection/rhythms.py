@@ -1,0 +1,134 @@
+"""Rhythms: partitions whose waits come again: crash loops, commits by count, open transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from support.detection.partitions import HOUR, Fault, Partition, Span
+from support.detection.scenarios import Draw, quick
+
+
+def _loop(
+    rng: np.random.Generator,
+    seconds: int,
+    kind: Fault,
+    length: float,
+    every: float,
+    times: int = 7,
+) -> Partition:
+    """The first one after an hour or more; each begins and ends a little early or late."""
+    partition = quick(rng)
+    partition.pause = float(rng.choice([1.0, 5.0, 30.0, 120.0, 300.0]))
+    for turn in range(times):
+        start = HOUR + turn * every + rng.uniform(0, 0.05) * every
+        end = start + length * rng.uniform(0.9, 1.1)
+        if end + 600 < seconds:
+            partition.spans.append(Span(kind, int(start), int(end)))
+    return partition
+
+
+def _crash_loop(rng: np.random.Generator, seconds: int) -> Partition:
+    """Of 20 min every 45."""
+    return _loop(rng, seconds, "crash", 20 * 60, 45 * 60)
+
+
+def _crash_loops(rng: np.random.Generator, seconds: int) -> Partition:
+    """Of 6 to 30 min, with half to three times as long between them."""
+    length = rng.uniform(360, 1800)
+    return _loop(rng, seconds, "crash", length, length * rng.uniform(1.5, 4), times=12)
+
+
+def _quick_crash_loop(rng: np.random.Generator, seconds: int) -> Partition:
+    """Of 3 min every 10, for two hours, as who is started again too often is put off."""
+    return _loop(rng, seconds, "crash", 180, 600, times=12)
+
+
+def _hangs_again(rng: np.random.Generator, seconds: int) -> Partition:
+    """For 20 min every 45; its members are there."""
+    return _loop(rng, seconds, "hang", 20 * 60, 45 * 60)
+
+
+def _by_count(rng: np.random.Generator) -> Partition:
+    """It commits each 50, 200 or 1,000 records. In lulls what is left stays until more come."""
+    partition = quick(rng)
+    partition.by_count = int(rng.choice([50, 200, 1000]))
+    partition.rate = partition.by_count / float(rng.uniform(2, 120))
+    partition.pause, partition.commits_always, partition.commits_last = 1.0, False, False
+    partition.capacity = max(partition.capacity, 10 / partition.rate)
+    if rng.random() < 0.75:
+        partition.producer, partition.quiet = "bursty", float(rng.choice([0.0, 0.02]))
+        partition.burst_every = int(rng.uniform(600, 3600))
+        partition.burst_for = int(partition.burst_every * rng.uniform(0.2, 0.7))
+        partition.burst_factor = 1.0
+    return partition
+
+
+def _commits_by_count(rng: np.random.Generator, seconds: int) -> Partition:
+    partition = _by_count(rng)
+    for start in rng.uniform(300, seconds - 600, seconds // HOUR):
+        end = start + rng.uniform(120, 3600)
+        if partition.is_free(start, end, 300):
+            partition.spans.append(Span("producer_stop", int(start), int(end)))
+    return partition
+
+
+def _crashes_by_count(rng: np.random.Generator, seconds: int) -> Partition:
+    """In work, or at rest: then somebody has to see that nobody is there."""
+    partition = _by_count(rng)
+    for at in np.arange(1.5 * HOUR, seconds - HOUR, 1.5 * HOUR):
+        start = at + rng.uniform(0, 1200)
+        kind: Fault = "crash" if rng.random() < 0.6 else "hang"
+        partition.spans.append(Span(kind, int(start), int(start + rng.uniform(900, 2000))))
+    return partition
+
+
+def _open_transactions(rng: np.random.Generator, seconds: int, length: float) -> Partition:
+    """As a producer writes them, one after the other or some minutes apart, and two that hang."""
+    partition = quick(rng)
+    for share in (0.5, 0.8):
+        start = share * seconds + rng.uniform(0, 600)
+        partition.spans.append(Span("open", int(start), int(start + rng.uniform(1500, 3000))))
+    at = 120.0
+    while at < seconds - 900:
+        took = length * rng.uniform(0.7, 1.1)
+        if partition.is_free(at, at + took, 120):
+            partition.spans.append(Span("transaction", int(at), int(at + took)))
+        at += took + max(60, length) * rng.uniform(1, 6)
+    return partition
+
+
+def _brief_transactions(rng: np.random.Generator, seconds: int) -> Partition:
+    return _open_transactions(rng, seconds, 1.5)
+
+
+def _half_minute_transactions(rng: np.random.Generator, seconds: int) -> Partition:
+    return _open_transactions(rng, seconds, 30)
+
+
+def _five_minute_transactions(rng: np.random.Generator, seconds: int) -> Partition:
+    return _open_transactions(rng, seconds, 300)
+
+
+def _short_jobs(rng: np.random.Generator, seconds: int) -> Partition:
+    """A run each 10 to 60 min that leaves nothing; one does not come for twice as long."""
+    partition = quick(rng)
+    partition.pause, partition.committer, partition.capacity = rng.uniform(600, 3600), "batch", 20
+    partition.membership = "job"
+    start = 0.7 * seconds
+    partition.spans.append(Span("crash", int(start), int(start + 3.5 * partition.pause)))
+    return partition
+
+
+RHYTHMS: Mapping[str, Draw] = {
+    "crash loop": _crash_loop,
+    "crash loops": _crash_loops,
+    "quick crash loop": _quick_crash_loop,
+    "hangs again": _hangs_again,
+    "commits by count": _commits_by_count,
+    "crashes by count": _crashes_by_count,
+    "brief transactions": _brief_transactions,
+    "half-minute transactions": _half_minute_transactions,
+    "5-minute transactions": _five_minute_transactions,
+    "short jobs": _short_jobs,
+}
