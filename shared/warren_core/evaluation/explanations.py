@@ -239,6 +239,10 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
             told += (
                 f", no members seen for {duration(gone)}" if gone > 0 else ", no members any more"
             )
+        if marks[Mark.OPEN_SINCE] >= 0:
+            told += f", a transaction is open for {duration(now - marks[Mark.OPEN_SINCE])}"
+            if marks[Mark.OPEN] > BY.soon:
+                told += f", usually up to {duration(marks[Mark.OPEN])}"
         if marks[Mark.REBALANCED] > 0:
             told += f", rebalanced for {rebalanced_for(marks[Mark.REBALANCED])} of it"
         return Explanation("no_commit", _no_commit(part.silence(i), told, behind))

@@ -22,12 +22,13 @@ from warren_core.evaluation.usual import (
     HABIT,
     NEW,
     RUNS,
+    TRANSACTION,
     UNLEARNT,
     caught_up_lag,
     patience_ms,
     repeating_ms,
 )
-from warren_core.evaluation.waits import SIBLING, TRANSACTION
+from warren_core.evaluation.waits import SIBLING
 from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64
 
 _NEVER_BLIND = 2**62
@@ -49,8 +50,8 @@ REPEATS = Rule(
 )
 RULES = (
     *(SILENCE, REPEATS, REWIND, GROWING, TOO_LATE, CATCHES_UP),
-    *(HABIT, UNLEARNT, NEW, RUNS, AWAY, DAILY, SIBLING),
-    *(REBALANCE, TRANSACTION, ONE_LEFT, BURST, USUALLY_LEFT),
+    *(HABIT, UNLEARNT, NEW, RUNS, AWAY, DAILY, SIBLING, TRANSACTION),
+    *(REBALANCE, ONE_LEFT, BURST, USUALLY_LEFT),
 )
 """Those that speak, those that give time, and those by which something does not count."""
 

@@ -54,6 +54,8 @@ class Parameters:
     # Repeated commits
     repeated: int = _of(2, "commits", "so many of one offset are no silence")
     stands: int = _of(15 * S, "ms", "who has not advanced for so long stands still")
+    # Transactions
+    open: int = _of(90 * S, "ms", "a transaction may be open so long: the default is a minute")
     # Runs
     run_share: int = _of(4, "times", "who rests for so many times its work works in runs")
     reads_on: int = _of(9, "times", "reading on takes so many times its length off a rest")

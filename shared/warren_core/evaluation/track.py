@@ -21,7 +21,7 @@ Figures: TypeAlias = NDArray[np.float32]
 
 # How many marks and figures versions of before have kept; each has added some at the end.
 _EARLIER = frozenset(
-    {(19, 4), (21, 4), (24, 6), (30, 6), (33, 6), (33, 8), (33, 9), (35, 9), (33, 10)}
+    {(19, 4), (21, 4), (24, 6), (30, 6), (33, 6), (33, 8), (33, 9), (35, 9), (33, 10), (35, 10)}
 )
 # As marks of GROWING, beside 1:
 LATE = 2
@@ -74,6 +74,9 @@ class Mark(IntEnum):
     ODD_APART = 32  # from the beginning of the odd pause before to that of the last one, ms
     REPEATING = 33  # longest wait of late with commits of the same offset, ms
     FREE_TOO = 34
+    OPEN_SINCE = 35  # it stands where a transaction is open
+    HELD = 36  # so much of this wait it has, ms
+    OPEN = 37  # longest wait of late that was mostly so, ms
 
 
 NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.FREE, Mark.FREE_TOO)
@@ -114,6 +117,8 @@ FRESH[
         Mark.GOES,
         Mark.REPEATING,
         Mark.FREE_TOO,
+        Mark.HELD,
+        Mark.OPEN,
     ]
 ] = 0
 

@@ -43,6 +43,18 @@ RUNS = Rule(
 )
 
 
+TRANSACTION = Rule(
+    "transaction",
+    learns="the longest wait of late at an open transaction, apart from the others; one that was "
+    "told, and is longer than 9 min, only if a second one follows, up to 15",
+    speaks="who stands at an open transaction has as long as that, a third more and up to 40 s; "
+    "90 s at least",
+    sentence="Nobody reads beyond an open transaction; one that is open for longer than usual "
+    "hangs.",
+    parameters=("open",),
+)
+
+
 def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
     """[partition] the largest lag of a consumer that has read everything."""
     caught_up: Int64 = np.maximum(marks[Mark.RESTING] >= 0, allowed_lag)
@@ -65,9 +77,20 @@ def patience_at_any_time_ms(marks: Int64) -> Int64:
     for rule, allows in ALLOWANCES:
         if rule.on:
             np.maximum(patience, allows(marks), out=patience)
+    if TRANSACTION.on and (held := marks[Mark.HELD]).any():
+        is_open, usual = marks[Mark.OPEN_SINCE] >= 0, open_ms(marks)
+        # Once it is over, who reads has its own time again.
+        after = patience + np.minimum(held, usual)
+        patience = np.where(is_open, np.maximum(patience, usual), after)
     if AWAY.on and (marks[Mark.GONE_SINCE] >= 0).any():
         patience = np.minimum(patience, _until_gone_ms(marks))
     return patience
+
+
+def open_ms(marks: Int64) -> Int64:
+    """[partition] how long a transaction may stay open."""
+    usual: Int64 = np.maximum(BY.open, with_room(marks[Mark.OPEN]))
+    return usual
 
 
 def _unlearnt_ms(marks: Int64) -> Int64 | int:
@@ -138,8 +161,9 @@ def repeating_ms(marks: Int64) -> Int64:
     """[partition] how long it may commit the same offset while there is something to read."""
     unknown = marks[Mark.WAITS] < BY.known_waits
     least = np.where(unknown, BY.soon, BY.stands)
-    learnt: Int64 = np.maximum(least, marks[Mark.REPEATING] * 3 // 2)
-    return np.where(marks[Mark.REPEATS] < BY.repeated, LONGEST_MS, learnt)
+    learnt: Int64 = np.maximum(least, marks[Mark.REPEATING] * 3 // 2) + marks[Mark.HELD]
+    excused = (marks[Mark.REPEATS] < BY.repeated) | (marks[Mark.OPEN_SINCE] >= 0)
+    return np.where(excused, LONGEST_MS, learnt)
 
 
 def longest_wait(marks: Int64) -> Int64:

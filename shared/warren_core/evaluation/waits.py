@@ -8,24 +8,18 @@ from warren_core.evaluation.daily import learn_daily
 from warren_core.evaluation.presence import end_absence, rebalanced_ms, was_absent
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import ASSUMED, Figure, Figures, Mark, Sighting, Track, span_ms
+from warren_core.evaluation.transactions import learn_open, was_held
 from warren_core.evaluation.usual import (
     HABIT,
     RUNS,
     UNLEARNT,
     caught_up_lag,
-    explained_lag,
     longest_habit_ms,
     or_daily_ms,
     patience_at_any_time_ms,
 )
 from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 
-TRANSACTION = Rule(
-    "transaction",
-    learns="nothing",
-    speaks="who stands at an open transaction has 15 min, Kafka's transaction.max.timeout.ms",
-    sentence="Nobody reads beyond an open transaction.",
-)
 SIBLING = Rule(
     "sibling",
     learns="nothing",
@@ -39,6 +33,7 @@ _HABITS = np.array(
         Mark.WAITS,
         Mark.PAUSE,
         Mark.GOES,
+        Mark.OPEN,
         Mark.ODD_PAUSE,
         Mark.ODD_AT,
         Mark.ODD_APART,
@@ -105,7 +100,7 @@ def learn_wait(
     end_absence(marks, sighting.at, advanced)
     if RUNS.on:
         _learn_rest(marks, wait, elapsed, advanced, ended, sighting.at)
-    repeats = ended & learnt & (marks[Mark.REPEATS] >= BY.repeated)
+    repeats = ended & learnt & (marks[Mark.REPEATS] >= BY.repeated) & (marks[Mark.HELD] == 0)
     _remember(marks, Mark.REPEATING, wait, wait, repeats)
     marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, BY.known_waits)
     waiting = lag > caught_up_lag(marks, sighting.allowed_lag)
@@ -115,29 +110,12 @@ def learn_wait(
     stands = (since >= 0) & ~moved
     # What nobody saw was no rebalance that anybody saw: its allowance is for the one of now.
     excused = rebalanced_ms(marks, sighting, stands, elapsed - unseen) + unseen
-    excused = np.maximum(excused, _held_ms(marks, figures, sighting, stands, elapsed))
+    learn_open(marks, figures, sighting, stands, elapsed)
     since = np.where(moved | (since < 0), sighting.at, since + excused)
     marks[Mark.WAITING_SINCE] = np.where(waiting, since, UNKNOWN)
     was_long: Bools = ended & (too_long | (marks[Mark.REBALANCED] > BY.least_wait))
     marks[Mark.REBALANCED] = np.where(moved | ~waiting, 0, marks[Mark.REBALANCED])
     return was_long
-
-
-def _held_ms(
-    marks: Int64, figures: Figures, sighting: Sighting, stands: Bools, elapsed: Int64
-) -> Int64 | int:
-    """[partition] how much of the time since the last observation it stood where a transaction is
-    open: who reads committed records may read no further. Who commits what it was given stays
-    before the aborted records and markers that precede it: no more than a healthy one may leave.
-    """
-    stable = sighting.last_stable
-    if not (TRANSACTION.on and np.any(stable >= 0)):
-        return 0
-    is_open = (stable >= 0) & (stable < sighting.log_end)
-    reached = explained_lag(marks, figures, sighting.allowed_lag)
-    held = stands & is_open & (sighting.committed + reached >= stable)
-    held &= span_ms(sighting.at, marks[Mark.ADVANCED_AT]) <= BY.unseen
-    return np.where(held, elapsed, 0)
 
 
 def _remember_pause(
@@ -160,7 +138,11 @@ def _remember_pause(
     # One that comes often is no crash; and a commit of many may be left out, as of a checkpoint.
     longest = np.where(apart <= BY.often * wait, BY.longest_often, BY.long)
     longest = np.maximum(longest, np.where(pause <= BY.unseen, pause * 5 // 2, 0))
-    habit = (before >= wait // 3) & (wait <= longest) | (wait <= BY.rebalance)
+    # A transaction that has ended by itself was none that hangs.
+    held = was_held(marks, wait)
+    longest = np.where(held, BY.unseen, longest)
+    at_once = np.where(held, BY.longest_often, BY.rebalance)
+    habit = (before >= wait // 3) & (wait <= longest) | (wait <= at_once)
     habit &= HABIT.on
     seen = wait & ~ASSUMED
     assumed = np.where(wait < BY.rebalances, BY.rebalances + ASSUMED, seen)
@@ -170,7 +152,9 @@ def _remember_pause(
     if (first := ended & (marks[Mark.WAITS] == FIRST_WAIT)).any():
         first &= marks[Mark.PAUSE] > span_ms(now, marks[Mark.KNOWN_SINCE])
         marks[Mark.PAUSE] = np.where(first, 0, marks[Mark.PAUSE])
-    _remember(marks, Mark.PAUSE, wait, learnt, ended & ~absent)
+    _remember(marks, Mark.PAUSE, wait, learnt, ended & ~absent & ~held)
+    if held.any() or marks[Mark.OPEN].any():
+        _remember(marks, Mark.OPEN, wait, np.where(habit, seen, learnt), ended & ~absent & held)
     if absent.any() or marks[Mark.GOES].any():
         _remember(marks, Mark.GOES, wait, learnt, ended & absent)
     crashed = ended & too_long & (wait > BY.long)

@@ -101,7 +101,7 @@ def rebalanced() -> object:
 def held() -> object:
     partition = followed(10)
     partition.last_stable = partition.committed
-    return partition.silent(2)
+    return partition.silent(1.4)
 
 
 def one_left() -> object:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 from support.followed_partition import ALL, FOUND, REPEATED, TICK, Followed, always_ok
+from warren_core.evaluation import UNKNOWN
 
 PACE_MS = 15_000
 
@@ -138,16 +139,34 @@ def test_who_hangs_among_checkpoints_that_failed_is_found() -> None:
     assert found <= 10 * 60
 
 
-def test_who_stands_where_a_transaction_is_open_is_excused() -> None:
-    """Up to a quarter of an hour: then the broker has ended any that Kafka's defaults allow."""
-    for minutes, alarm in ((5, None), (30, 900)):
+def at_a_transaction(partition: Followed, minutes: float) -> bool:
+    """One is open for so long; whether that was told."""
+    began = len(partition.seen)
+    partition.last_stable = partition.committed
+    partition.silent_for(minutes)
+    told = set(partition.seen[began:]) != {"OK"}
+    partition.last_stable = UNKNOWN
+    partition.tick(read=ALL)
+    return told
+
+
+def test_a_transaction_that_is_open_for_longer_than_usual_hangs() -> None:
+    """A minute and a half at least, and else as long as they usually are, and a third more."""
+    for usual, alarm in ((0, 90), (0.5, 90), (3, 280), (5, 440)):
         partition = Followed().healthy(10)
+        for _ in range(3):
+            if usual:
+                at_a_transaction(partition, usual)
+            partition.healthy(5)
         partition.last_stable = partition.committed
-        found = partition.silent(minutes)
-        assert found == (alarm and pytest.approx(alarm + FOUND, abs=2 * TICK))
+        found = partition.silent(30)
+        assert found == pytest.approx(alarm, abs=3 * TICK), usual
+
+
+def test_where_a_transaction_is_open_matters() -> None:
     processed = Followed().healthy(10)  # who commits the last offset that it has processed
     processed.last_stable = processed.committed + 1
-    assert processed.silent(5) is None
+    assert processed.silent(1.4) is None
     stuck = Followed().healthy(10)  # at the last record, and no transaction is open
     stuck.end = stuck.last_stable = stuck.committed + 1
     assert stuck.silent(10, rate=0) is not None
@@ -156,8 +175,46 @@ def test_who_stands_where_a_transaction_is_open_is_excused() -> None:
     assert away.silent(30) == FOUND
 
 
+def test_transactions_of_some_minutes_are_told_of_once() -> None:
+    """One that lasted for longer than nine is believed with the second one, up to 15 min."""
+    for minutes, told in ((1, 0), (5, 1), (12, 2), (20, 4)):
+        partition = Followed().healthy(10)
+        alarms = []
+        for _ in range(4):
+            alarms.append(at_a_transaction(partition, minutes))
+            partition.healthy(20)
+        assert alarms == [True] * told + [False] * (4 - told), minutes
+
+
+def test_transactions_that_hang_excuse_no_silence() -> None:
+    """What is waited for at transactions is learnt apart."""
+    partition = Followed().healthy(60)
+    for _ in range(3):
+        at_a_transaction(partition, 5)
+        partition.healthy(20)
+    assert partition.silent(30) == FOUND
+
+
+def test_commits_of_the_same_offset_at_an_open_transaction_are_none_that_repeat() -> None:
+    partition = Followed().healthy(10)
+    partition.last_stable = partition.committed
+    for _ in range(16):
+        assert partition.tick(50, read=0) == "OK"
+    partition.last_stable = UNKNOWN
+    partition.tick(read=ALL)
+    assert until_told(partition.healthy(10)) == REPEATED
+
+
+def test_who_has_read_up_to_a_transaction_has_its_own_time_once_that_is_over() -> None:
+    partition = Followed().healthy(10)
+    partition.last_stable = partition.committed
+    partition.silent_for(1.4)
+    partition.last_stable = partition.end
+    assert partition.silent(10) == pytest.approx(FOUND, abs=2 * TICK)
+
+
 def test_who_stays_before_aborted_records_and_an_open_transaction_is_excused() -> None:
     """librdkafka commits what it has delivered: not the aborted records and markers after that."""
     partition = Followed().healthy(10)
     partition.last_stable = partition.committed + 20  # at ten records a second
-    assert partition.silent(5) is None
+    assert partition.silent(1.4) is None

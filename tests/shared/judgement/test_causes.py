@@ -152,6 +152,20 @@ def test_a_transaction_that_nobody_ends_where_nobody_measures_freshness() -> Non
     assert cause.action.endswith("abort --topic orders --partition 0 --start-offset 600")
 
 
+def test_by_progress_the_first_verdict_says_that_a_transaction_hangs() -> None:
+    """Also where aborted records are in between, which nobody is given."""
+    group = Judge(Rules(policy="progress"))
+    causes, seconds = [], []
+    for look, event in enumerate(looks(silent(100), last_stable=[605])):
+        lag = group.judged(event).lag
+        if lag.cause is not None:
+            causes.append(lag.cause.name)
+            seconds.append((look - WELL) * 5)
+            assert "a transaction is open for" in (lag.explanation or "")
+    assert set(causes) == {"hanging_transaction"}
+    assert seconds[0] == pytest.approx(95, abs=5)
+
+
 @pytest.mark.parametrize("parts", [1, 2, 3])
 def test_all_that_is_bad_is_led_by_one_broker(parts: int) -> None:
     lives = silent, silent, silent, silent, well, well, well, well

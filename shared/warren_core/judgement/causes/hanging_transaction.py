@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from warren.words import duration, grouped, shell_word
 
+from warren_core.evaluation.track import Mark
 from warren_core.judgement.causes.catalogue import BOOTSTRAP, Found, cause, found, has, listed
 from warren_core.judgement.columns import Latest, Told
 from warren_core.judgement.facts import Facts
@@ -58,6 +59,8 @@ def _before_last_stable(facts: Facts, rows: list[int]) -> Found | None:
     stable = facts.told[Told.LAST_STABLE, rows]
     left = stable - facts.latest[Latest.COMMITTED, rows]
     here = (stable >= 0) & (left >= 0) & (left <= _MARKER)
+    if facts.track is not None:  # aborted records, too, may be in between
+        here |= (stable >= 0) & (facts.track.marks[Mark.OPEN_SINCE, rows] >= 0)
     if not here.all() or facts.now_ms - facts.stands_since(rows) < OPEN_FOR_LONG_MS:
         return None
     topic, partition = facts.layout.name(rows[0])
