@@ -68,6 +68,8 @@ class Partition:
     membership: Membership = "member"
     unsettled: tuple[int, int] = (0, 1)
     """Its group rebalances for so many of so many seconds; it reads in between."""
+    unwell: tuple[int, int] = (0, 0)
+    """Between the crashes of a loop nobody calls it well, though it reads."""
     spans: list[Span] = field(default_factory=list)
 
     def is_free(self, start: float, end: float, room: float = 900) -> bool:

@@ -111,6 +111,7 @@ class _Play:
     def recording(self, seconds: int, interval: int) -> Recording:
         rows: dict[str, list[Any]] = defaultdict(list)
         commits = np.zeros(len(self._partitions), np.int64)
+        unwell = np.array([p.unwell for p in self._partitions]).T
         earlier: list[list[tuple[int, int]]] = [[] for _ in self._partitions]
         for second in range(-LEAD, seconds):
             self._events(second)
@@ -140,7 +141,7 @@ class _Play:
                     "last_stable": np.where(
                         np.isin(self._kind, OPEN), self._stable, self._seen_ends()
                     ),
-                    "excused": self._excused,
+                    "excused": self._excused | (unwell[0] <= second) & (second < unwell[1]),
                 }
                 for name, value in seen.items():
                     rows[name].append(np.array(value))

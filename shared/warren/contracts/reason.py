@@ -17,6 +17,7 @@ ReasonName = Literal[
     "not_catching_up",  # far behind, and the lag does not shrink
     "catching_up",  # far behind after it stood still, and comes nearer
     "never_committed",  # nobody has ever committed there although there is something to read
+    "crash_loop",  # it stops again and again, and reads in between
     "replaying",  # the committed offset went back, and the group reads on from there
     "unsubscribed",  # no member subscribes to the topic any more
     "run_missed",  # a run that the owner expects has not come

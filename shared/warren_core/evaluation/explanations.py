@@ -16,6 +16,7 @@ from warren.words import duration, grouped, rate, records
 
 from warren_core.evaluation.daily import began_when_due, daily_ms
 from warren_core.evaluation.evidence import Evidence
+from warren_core.evaluation.loops import loops, may_loop
 from warren_core.evaluation.onset import Began, Onset, onset_of
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.predicates import log_at_rest, produced_per_s
@@ -239,6 +240,8 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
             told += (
                 f", no members seen for {duration(gone)}" if gone > 0 else ", no members any more"
             )
+        if may_loop(track.marks[:, i : i + 1], now)[0]:
+            told += f", {loop_told(marks)} before"
         if marks[Mark.OPEN_SINCE] >= 0:
             told += f", a transaction is open for {duration(now - marks[Mark.OPEN_SINCE])}"
             if marks[Mark.OPEN] > BY.soon:
@@ -254,6 +257,9 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         if goes_to_and_fro(track.marks[:, i : i + 1])[0]:
             back = f"again and again the {back}"
         return Explanation("rewind", back)
+    if loops(track.marks[:, i : i + 1], now)[0]:
+        left = f"; {behind}" if part.lag[i] > 0 else ""
+        return Explanation("crash_loop", f"{loop_told(marks)}, and reads again{left}")
     if marks[Mark.REWOUND_FROM] >= 0:
         return Explanation("replaying", _replays(track, i, part.lag[i], now, behind))
     if marks[Mark.GROWING] == LATE:
@@ -274,6 +280,23 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
 def rebalanced_for(took_ms: int) -> str:
     """In words; no more than that is counted of a wait."""
     return f"{'at least ' if took_ms >= BY.rebalance else ''}{duration(took_ms)}"
+
+
+def loop_told(marks: list[int]) -> str:
+    """How often it has stopped, and in which rhythm; lengths are about so."""
+    times, length = marks[Mark.STOPS], _about(marks[Mark.STOP_LENGTH])
+    if times == 1:
+        return f"stopped once, for about {length}"
+    within = marks[Mark.STOP_AT] - marks[Mark.LOOP_SINCE]
+    every = _about(within // (times - 1))
+    span = _about(within + marks[Mark.STOP_LENGTH])
+    return f"stopped {times} times in {span}, for about {length} each, every {every}"
+
+
+def _about(length_ms: int) -> str:
+    """To the minute, or to ten seconds where it is brief."""
+    unit = 60_000 if length_ms >= BY.long else 10_000
+    return duration(max(round(length_ms / unit), 1) * unit)
 
 
 def _usual_pause(mean: float, longest: int) -> str:

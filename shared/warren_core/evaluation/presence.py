@@ -6,6 +6,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from warren_core.evaluation.loops import may_loop
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import Mark, Sighting, span_ms
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
@@ -79,7 +80,7 @@ def was_absent(marks: Int64) -> Bools:
 def has_gone(marks: Int64) -> Bools:
     """[partition] nobody is there who was there for long."""
     gone, there = marks[[Mark.GONE_SINCE, Mark.THERE_SINCE]]
-    has: Bools = (gone >= 0) & (there >= 0) & (gone - there >= BY.usual)
+    has: Bools = (gone >= 0) & (there >= 0) & ((gone - there >= BY.usual) | may_loop(marks, gone))
     return has
 
 

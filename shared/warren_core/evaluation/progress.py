@@ -13,6 +13,7 @@ from warren_core.evaluation.backlog import BURST, CATCHES_UP, GROWING, TOO_LATE,
 from warren_core.evaluation.daily import DAILY
 from warren_core.evaluation.evidence import Evidence
 from warren_core.evaluation.learning import ONE_LEFT, see
+from warren_core.evaluation.loops import LOOP, loops
 from warren_core.evaluation.predicates import log_end_reached
 from warren_core.evaluation.presence import AWAY, REBALANCE
 from warren_core.evaluation.rewinds import REWIND, goes_to_and_fro, is_replaying, is_rewound
@@ -49,7 +50,7 @@ REPEATS = Rule(
     parameters=("repeated", "stands"),
 )
 RULES = (
-    *(SILENCE, REPEATS, REWIND, GROWING, TOO_LATE, CATCHES_UP),
+    *(SILENCE, REPEATS, LOOP, REWIND, GROWING, TOO_LATE, CATCHES_UP),
     *(HABIT, UNLEARNT, NEW, RUNS, AWAY, DAILY, SIBLING, TRANSACTION),
     *(REBALANCE, ONE_LEFT, BURST, USUALLY_LEFT),
 )
@@ -72,7 +73,7 @@ def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArra
     repeats = commits & (waited > np.minimum(patience, repeating_ms(marks))) & REPEATS.on
     rewound = is_rewound(track, now_ms, patience, allowed_lag)
     replays = is_replaying(track, now_ms)
-    return np.select(
+    status = np.select(
         [
             goes_to_and_fro(marks),
             _nothing_to_read(track, allowed_lag),
@@ -91,6 +92,8 @@ def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArra
         ],
         default=np.uint8(Status.OK),
     )
+    in_between = (status == Status.OK) & loops(marks, now_ms)
+    return np.where(in_between, np.uint8(Status.WARN), status)
 
 
 def _nothing_to_read(track: Track, allowed_lag: int | Int64) -> Bools:

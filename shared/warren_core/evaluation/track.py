@@ -77,6 +77,10 @@ class Mark(IntEnum):
     OPEN_SINCE = 35  # it stands where a transaction is open
     HELD = 36  # so much of this wait it has, ms
     OPEN = 37  # longest wait of late that was mostly so, ms
+    STOPS = 38  # so many that are no habit, each soon after the one before
+    STOP_AT = 39  # when the last of them began
+    STOP_LENGTH = 40  # of them, on average, ms
+    LOOP_SINCE = 41  # when the first of them began
 
 
 NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.FREE, Mark.FREE_TOO)
@@ -119,6 +123,8 @@ FRESH[
         Mark.FREE_TOO,
         Mark.HELD,
         Mark.OPEN,
+        Mark.STOPS,
+        Mark.STOP_LENGTH,
     ]
 ] = 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warren_core.evaluation.daily import learn_daily
+from warren_core.evaluation.loops import learn_loop
 from warren_core.evaluation.presence import end_absence, rebalanced_ms, was_absent
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import ASSUMED, Figure, Figures, Mark, Sighting, Track, span_ms
@@ -141,13 +142,14 @@ def _remember_pause(
     # A transaction that has ended by itself was none that hangs.
     held = was_held(marks, wait)
     longest = np.where(held, BY.unseen, longest)
+    absent = was_absent(marks)
+    longest = np.where(absent & ~(job := _is_job(marks, wait, began)), BY.long, longest)
     at_once = np.where(held, BY.longest_often, BY.rebalance)
     habit = (before >= wait // 3) & (wait <= longest) | (wait <= at_once)
     habit &= HABIT.on
     seen = wait & ~ASSUMED
     assumed = np.where(wait < BY.rebalances, BY.rebalances + ASSUMED, seen)
     learnt = np.where(too_long, np.where(habit, assumed, 0), seen)
-    absent = was_absent(marks)
     # From here on it is known what was only expected: nobody has seen so long a pause.
     if (first := ended & (marks[Mark.WAITS] == FIRST_WAIT)).any():
         first &= marks[Mark.PAUSE] > span_ms(now, marks[Mark.KNOWN_SINCE])
@@ -159,12 +161,22 @@ def _remember_pause(
         _remember(marks, Mark.GOES, wait, learnt, ended & absent)
     crashed = ended & too_long & (wait > BY.long)
     noted = ended & too_long & (wait >= before) | crashed & (wait >= before // 2)
-    noted &= ~learn_daily(marks, figures, wait, crashed, now)
+    due = learn_daily(marks, figures, wait, crashed, now)
+    noted &= ~due
+    stopped = np.where(absent, wait >= BY.soon, too_long & ~habit) & ~due & ~job
+    learn_loop(marks, wait, ended & stopped & ~held, now)
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, marks[Mark.ODD_APART])
     marks[Mark.ODD_AT] = np.where(noted, began, marks[Mark.ODD_AT])
     known: Bools = ~too_long | habit
     return known
+
+
+def _is_job(marks: Int64, wait: Int64, began: Int64) -> Bools:
+    """[partition] this wait was a rest: it had worked for a short time before, and left nothing."""
+    run = span_ms(began, marks[Mark.REST_AT])
+    job: Bools = (run < wait // BY.run_share) & (marks[Mark.LEVEL_AT] >= marks[Mark.ADVANCED_AT])
+    return job
 
 
 def _remember(marks: Int64, mark: Mark, wait: Int64, learnt: Int64, ended: Bools) -> None:

@@ -174,18 +174,18 @@ def test_a_job_that_comes_and_goes_is_well() -> None:
 
 
 def test_who_is_away_at_times_is_found_fast_when_it_hangs_while_it_is_there() -> None:
-    """Eight minutes without a member every hour are its habit; a hang is not."""
+    """Four minutes without a member every hour are its habit; a hang is not."""
     partition = followed().healthy(60)
     for _ in range(3):
         partition.presence = Presence.NOBODY
-        partition.silent_for(8)
+        partition.silent_for(4)
         partition.presence = Presence.THERE
-        partition.healthy(52)
+        partition.healthy(56)
     before = len(partition.seen)
     partition.presence = Presence.NOBODY
-    partition.silent_for(8)
+    partition.silent_for(4)
     partition.presence = Presence.THERE
-    partition.healthy(52)
+    partition.healthy(56)
     assert set(partition.seen[before:]) == {"OK"}
     found = partition.silent(30)
     assert found is not None

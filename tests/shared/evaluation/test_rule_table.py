@@ -104,6 +104,16 @@ def held() -> object:
     return partition.silent(1.4)
 
 
+def looped() -> object:
+    partition = followed(35, Presence.THERE)
+    for _ in range(3):
+        partition.presence = Presence.NOBODY
+        partition.silent_for(6)
+        partition.presence = Presence.THERE
+        partition.healthy(4)
+    return partition.seen[-1]
+
+
 def one_left() -> object:
     partition = Followed(behind=1)
     for _ in range(30):
@@ -121,6 +131,7 @@ def burst() -> object:
     [
         ("silence", lambda: followed(10).silent(2), FOUND),
         ("repeats", stuck, ["OK"] * 4 + ["STALL"] * 2),
+        ("loop", looped, "WARN"),
         ("rewind", reset, "REWIND"),
         ("growing", slow, "WARN"),
         ("catching up", crashed, "WARN"),
