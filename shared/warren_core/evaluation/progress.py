@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from warren.contracts.status import Status
 
 from warren_core.evaluation.backlog import BURST, CATCHES_UP, GROWING, TOO_LATE, USUALLY_LEFT
+from warren_core.evaluation.commit_sizes import BY_COUNT
 from warren_core.evaluation.daily import DAILY
 from warren_core.evaluation.evidence import Evidence
 from warren_core.evaluation.learning import ONE_LEFT, see
@@ -52,7 +53,7 @@ REPEATS = Rule(
 RULES = (
     *(SILENCE, REPEATS, LOOP, REWIND, GROWING, TOO_LATE, CATCHES_UP),
     *(HABIT, UNLEARNT, NEW, RUNS, AWAY, DAILY, SIBLING, TRANSACTION),
-    *(REBALANCE, ONE_LEFT, BURST, USUALLY_LEFT),
+    *(REBALANCE, ONE_LEFT, BY_COUNT, BURST, USUALLY_LEFT),
 )
 """Those that speak, those that give time, and those by which something does not count."""
 

@@ -81,6 +81,9 @@ class Mark(IntEnum):
     STOP_AT = 39  # when the last of them began
     STOP_LENGTH = 40  # of them, on average, ms
     LOOP_SINCE = 41  # when the first of them began
+    LEAST_COMMITTED = 42  # records of a commit of late
+    MOST_COMMITTED = 43
+    PART = 44  # so much of this wait does not count, for less was left than one commit is of, ms
 
 
 NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.FREE, Mark.FREE_TOO)
@@ -125,6 +128,7 @@ FRESH[
         Mark.OPEN,
         Mark.STOPS,
         Mark.STOP_LENGTH,
+        Mark.PART,
     ]
 ] = 0
 

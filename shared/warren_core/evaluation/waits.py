@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warren_core.evaluation.commit_sizes import learn_part, learn_sizes
 from warren_core.evaluation.daily import learn_daily
 from warren_core.evaluation.loops import learn_loop
 from warren_core.evaluation.presence import end_absence, rebalanced_ms, was_absent
@@ -97,6 +98,7 @@ def learn_wait(
     ended = advanced & sure
     at_any_time = patience_at_any_time_ms(marks)
     too_long = wait > or_daily_ms(marks, figures, at_any_time)
+    learn_sizes(marks, sighting, ended)
     learnt = _remember_pause(marks, figures, wait, ended, wait > at_any_time, sighting.at)
     end_absence(marks, sighting.at, advanced)
     if RUNS.on:
@@ -112,6 +114,7 @@ def learn_wait(
     # What nobody saw was no rebalance that anybody saw: its allowance is for the one of now.
     excused = rebalanced_ms(marks, sighting, stands, elapsed - unseen) + unseen
     learn_open(marks, figures, sighting, stands, elapsed)
+    excused = excused + learn_part(marks, sighting, lag, stands, at_any_time)
     since = np.where(moved | (since < 0), sighting.at, since + excused)
     marks[Mark.WAITING_SINCE] = np.where(waiting, since, UNKNOWN)
     was_long: Bools = ended & (too_long | (marks[Mark.REBALANCED] > BY.least_wait))
@@ -154,7 +157,7 @@ def _remember_pause(
     if (first := ended & (marks[Mark.WAITS] == FIRST_WAIT)).any():
         first &= marks[Mark.PAUSE] > span_ms(now, marks[Mark.KNOWN_SINCE])
         marks[Mark.PAUSE] = np.where(first, 0, marks[Mark.PAUSE])
-    _remember(marks, Mark.PAUSE, wait, learnt, ended & ~absent & ~held)
+    _remember(marks, Mark.PAUSE, wait, learnt, ended & ~absent & ~held & (marks[Mark.PART] == 0))
     if held.any() or marks[Mark.OPEN].any():
         _remember(marks, Mark.OPEN, wait, np.where(habit, seen, learnt), ended & ~absent & held)
     if absent.any() or marks[Mark.GOES].any():

@@ -114,6 +114,14 @@ def looped() -> object:
     return partition.seen[-1]
 
 
+def counted() -> object:
+    partition = followed(1, Presence.THERE)
+    for _ in range(20):
+        partition.tick(200, read=200)
+    partition.tick(120)
+    return partition.silent(10, rate=0)
+
+
 def one_left() -> object:
     partition = Followed(behind=1)
     for _ in range(30):
@@ -142,6 +150,7 @@ def burst() -> object:
         ("away", away, FOUND),
         ("rebalance", rebalanced, None),
         ("transaction", held, None),
+        ("by count", counted, None),
         ("one left", one_left, None),
         ("burst", burst, ["OK"] * 36),
     ],

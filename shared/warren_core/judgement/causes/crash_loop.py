@@ -17,8 +17,8 @@ from warren_core.judgement.facts import Facts
     15,
     "Stops again and again",
     f"all that is not OK has stopped {A_LOOP} times and more, each at most "
-    f"{duration(FURTHEST_MS)} after the one before, and the next stop is not overdue; only by policy "
-    "`progress`",
+    f"{duration(FURTHEST_MS)} after the one before, and the next stop is not overdue; only by "
+    "policy `progress`",
 )
 def crash_loop(facts: Facts) -> Found | None:
     if facts.track is None or not facts.bad:
