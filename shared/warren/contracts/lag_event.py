@@ -53,9 +53,9 @@ class TopicLag(BaseModel):
     log_start: list[Offset]
     log_end: list[Offset]
     lag: list[int | None] = Field(
-        description="Log end - committed offset, >= 0; one less in topics of last_processed; null "
-        "unknown. Where committed is -1, at least so much: what was written since it was first "
-        "seen so"
+        description="What can be read: log end - committed offset, or - log start where what is "
+        "between was deleted, >= 0; one less in topics of last_processed; null unknown. Where "
+        "committed is -1, at least so much: what was written since it was first seen so"
     )
     complete: list[float] = Field(description="Filled share of the window, 0 to 1")
     window_start: WindowEdge

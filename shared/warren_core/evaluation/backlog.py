@@ -98,7 +98,7 @@ def learn_backlog(
         marks[[Mark.PEAK, Mark.GROWING]] = 0
         return
     # What was deleted before it was read is no part of the backlog that was made good.
-    deleted = advanced & (marks[Mark.COMMITTED] < sighting.log_start)
+    deleted = marks[Mark.COMMITTED] < sighting.log_start
     marks[Mark.PEAK] = np.where(deleted, lag, marks[Mark.PEAK])
     pause = np.maximum(figures[Figure.COMMIT_PAUSE], 0)
     stood = stood_still | (since_advance > BY.stands + 2 * pause)

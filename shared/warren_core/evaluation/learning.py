@@ -58,7 +58,8 @@ def _learn(marks: Int64, figures: Figures, sighting: Sighting, blind_ms: int) ->
     sure = ~lost & (elapsed <= blind_ms)
     advanced = ~lost & (committed > marks[Mark.COMMITTED])
     known = (committed >= 0) & (log_end >= 0)
-    lag = np.where(known, np.maximum(log_end - committed, 0), UNKNOWN)
+    first = np.maximum(committed, sighting.log_start)  # what was deleted cannot be read
+    lag = np.where(known, np.maximum(log_end - first, 0), UNKNOWN)
 
     _learn_resting(marks, lag, advanced)
     learn_presence(marks, sighting)

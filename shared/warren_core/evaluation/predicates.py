@@ -112,7 +112,9 @@ def produced_per_s(windows: Windows, lag: Int64, now_ms: int | Int64, is_silent:
     then = np.where(is_silent, newest, oldest)
     elapsed = now_ms - then[Column.OBSERVED_AT]
     known = (then[Column.LAG] != UNKNOWN) & (lag != UNKNOWN) & (windows.filled > 0)
-    grown = (newest[Column.OFFSET] - then[Column.OFFSET]) + (lag - then[Column.LAG])
+    # A lag does not count what was deleted, and may be one less than what the log has.
+    log_end = np.maximum(newest[Column.OFFSET] + lag, windows.log_ends[:, -1] - 1)
+    grown = log_end - (then[Column.OFFSET] + then[Column.LAG])
     rate = np.maximum(grown, 0) * 1000.0 / np.maximum(elapsed, 1)
     return np.where(known & (elapsed >= LEAST_MS), rate, -1.0)
 

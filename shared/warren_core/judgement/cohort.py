@@ -65,6 +65,7 @@ from warren_core.judgement.update import (
     learnt,
     remember_log_ends,
     shown,
+    told_once,
 )
 from warren_core.judgement.verdict import bad_rows, by_rules, uncommitted
 
@@ -189,6 +190,7 @@ class _Cohort:
             rows.track,
             self._observation,
         )
+        observation = told_once(observation, latest)
         lag_before = lag_of(settled(latest, windows), self._steps(before))
         give_way(latest, windows, track, observation)
         latest[:, observation.rows] = observation.latest

@@ -311,12 +311,21 @@ def only_kept(told: Int64 | None) -> Int64 | None:
 
 
 def lag_of(latest: Int64, steps: Int64 | int = 0) -> Int64:
-    """[partition] log end - offset that is read next, at least 0; UNKNOWN when either is. `steps`:
-    from the committed offsets to those that are read next, 0 or 1; [partition], or for all.
+    """[partition] what can be read: log end - offset that is read next, or the log's start where
+    that was deleted, at least 0; UNKNOWN when offset or end is. `steps`: from the committed offsets
+    to those that are read next, 0 or 1; [partition], or for all.
     """
     committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
     known = (committed >= 0) & (log_end >= 0)
-    return np.where(known, np.maximum(log_end - committed - steps, 0), UNKNOWN)
+    first = np.maximum(committed + steps, latest[Latest.LOG_START])
+    return np.where(known, np.maximum(log_end - first, 0), UNKNOWN)
+
+
+def behind_of(latest: Int64, steps: Int64 | int = 0) -> Int64:
+    """[partition] the same from the offset on, whatever was deleted: lag as Burrow has it."""
+    whole = latest.copy()
+    whole[Latest.LOG_START] = UNKNOWN
+    return lag_of(whole, steps)
 
 
 def least_lag_of(latest: Int64, windows: Windows, lag: Int64, steps: Int64 | int = 0) -> Int64:

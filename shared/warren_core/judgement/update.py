@@ -35,7 +35,7 @@ from warren_core.judgement.assumption import assume, give_way
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.layout import MISSING, Layout
 from warren_core.judgement.observation import Observation, observe, order_of
-from warren_core.judgement.state import Applied, GroupState, lag_of
+from warren_core.judgement.state import Applied, GroupState, behind_of
 
 APART_MS = 10_000
 """Between two of the log ends that an event tells of before: as the contract says, and Burrow."""
@@ -66,7 +66,7 @@ def updated_state(
     if gone := left_out(event, old.latest, old.layout):
         event = event.model_copy(update={"removed": {**gone, **event.removed}})
     state, of_rows = old.grown(event, rules)
-    observation = observe(event, state.layout, state.told)
+    observation = told_once(observe(event, state.layout, state.told), state.latest)
     goes_on = event.part + 1 < event.parts
     rows, windows = observation.rows, state.windows
     give_way(state.latest, windows, state.track, observation)
@@ -98,6 +98,15 @@ def updated_state(
         for topic in state.layout.ranges.values() if old.track and heirs.any() else ():
             inherit(state.track, heirs, topic)
     return Updated(updated, of_rows, observation, known)
+
+
+def told_once(observation: Observation, latest: Int64) -> Observation:
+    """The observation without commits that were told before: a collector that starts again reads
+    what it had read. `latest`: before this observation.
+    """
+    which = [Latest.COMMITTED, Latest.COMMITTED_AT]
+    again = (latest[which][:, observation.rows] == observation.latest[which]).all(axis=0)
+    return replace(observation, commits=np.where(again, 0, observation.commits))
 
 
 def remember_log_ends(windows: Windows, observation: Observation, rules: Rules) -> None:
@@ -155,7 +164,7 @@ def lag_of_commits(latest: Int64, log_end_before: Int64, steps: Int64 | int = 0)
     consumer that keeps up with a steady producer is not behind, although there always is something
     new when one looks.
     """
-    lag, next_offset = lag_of(latest, steps), latest[Latest.COMMITTED] + steps
+    lag, next_offset = behind_of(latest, steps), latest[Latest.COMMITTED] + steps
     caught_up = (log_end_before != UNKNOWN) & (next_offset >= log_end_before) & (lag != UNKNOWN)
     return np.where(caught_up, 0, lag)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from warren_api.burrow.answers import Body, float32
 from warren_api.model import group
+from warren_api.model.burrow_lag import burrow_lag
 from warren_api.model.cluster import ClusterView
 from warren_api.model.group import GroupView
 from warren_api.model.partitions import Edge, PartitionRow, Slots, windows
@@ -42,8 +43,8 @@ def group_status(view: GroupView, *, all_partitions: bool) -> Body:
         "complete": float32(view.event.complete),
         "partitions": [_partition(row) for row in partitions],
         "partition_count": view.partition_count,
-        "maxlag": _partition(view.max_lag) if view.max_lag else None,
-        "totallag": view.lag_of_all,
+        "maxlag": _partition(view.burrow_max_lag) if view.burrow_max_lag else None,
+        "totallag": view.burrow_total_lag,
     }
 
 
@@ -79,7 +80,7 @@ def _partition(row: PartitionRow) -> Body:
         "status": group.partition_status(row.status, row.reason),
         "start": _offset(row.start),
         "end": _offset(row.end),
-        "current_lag": row.known_lag,
+        "current_lag": burrow_lag(row),
         "complete": float32(row.complete),
     }
 
@@ -88,7 +89,7 @@ def _window(slots: Slots, row: PartitionRow | None) -> Body:
     return {
         "offsets": [_offset(slot) for slot in slots],
         **_owner(row),
-        "current-lag": row.known_lag if row else 0,
+        "current-lag": burrow_lag(row) if row else 0,
     }
 
 

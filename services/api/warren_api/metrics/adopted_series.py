@@ -28,6 +28,7 @@ from warren_api.metrics.series import (
     topic_blocks,
     unconsumed,
 )
+from warren_api.model.burrow_lag import burrow_lags
 from warren_api.model.freshness import late_ms
 from warren_api.model.group import GroupView, group_status, partition_status
 
@@ -46,7 +47,7 @@ def burrow_series(
 
 
 def _burrow_lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:
-    return [lag or 0 for topic in topics for lag in topic.columns.lag]
+    return [lag for topic in topics for lag in burrow_lags(topic.columns)]
 
 
 def _statuses(topics: Sequence[JudgedTopic]) -> list[Value | None]:
@@ -69,7 +70,7 @@ def _current_offsets(topics: Sequence[JudgedTopic]) -> list[Value | None]:
 
 
 _BURROW_GROUPS: tuple[Series[GroupView], ...] = (
-    Series(families.BURROW_TOTAL_LAG, lambda views: [v.lag_of_all for v in views]),
+    Series(families.BURROW_TOTAL_LAG, lambda views: [v.burrow_total_lag for v in views]),
     Series(families.BURROW_STATUS, lambda views: [_CODES[group_status(v)] for v in views]),
 )
 _BURROW_PARTITIONS: tuple[Series[JudgedTopic], ...] = (

@@ -25,6 +25,7 @@ from warren_core.objectives.lag import GroupLag
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.readings import read
 
+from warren_api.model.burrow_lag import burrow_lags
 from warren_api.model.freshness import GroupFreshness
 from warren_api.model.membership import Membership
 from warren_api.model.partitions import (
@@ -133,10 +134,21 @@ class GroupView:
 
     @cached_property
     def lag_of_all(self) -> int:
-        """As Burrow sums: also of topics that `total_lag` leaves out."""
+        """Also of topics that `total_lag` leaves out."""
         left_out = topics_not_counted(self.event)
         unsaid = (self.event.topics[topic].lag for topic in left_out)
         return self.event.total_lag + sum(lag or 0 for lags in unsaid for lag in lags)
+
+    @cached_property
+    def burrow_max_lag(self) -> PartitionRow | None:
+        """The same by lags as Burrow has them."""
+        found = foremost(self.event, burrow_lags)
+        return self._owned(found) if found else None
+
+    @cached_property
+    def burrow_total_lag(self) -> int:
+        """The sum of the lags as Burrow has them, also of topics that `total_lag` leaves out."""
+        return sum(sum(burrow_lags(columns)) for columns in self.event.topics.values())
 
     def _owned(self, row: PartitionRow) -> PartitionRow:
         """The row with the member that owns the partition, if any is known to."""
