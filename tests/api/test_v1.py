@@ -35,6 +35,7 @@ def test_groups_worst_first(api: Api) -> None:
         "since": NOW - 60_000,
         "cause": None,
         "total_lag": 7,
+        "total_lag_at_least": None,
         "complete": 1.0,
         "worst": {"topic": "t", "partition": 1, "status": "STALL", "lag": 7},
         "incident": INCIDENT,

@@ -32,6 +32,7 @@ def test_clusters_are_those_of_the_settings_and_of_events() -> None:
         "topics": 1,
         "partitions": 2,
         "total_lag": 7,
+        "total_lag_at_least": None,
         "evaluated_at": NOW,
     }
     assert (empty["cluster"], empty["groups"], empty["evaluated_at"]) == ("empty", 0, None)

@@ -97,6 +97,10 @@ def test_offsets_topic_with_the_rights_that_are_documented(secured: Secured) -> 
                 timeout=60,
             )
 
+        def refused_topics() -> list[str]:
+            of_cluster = [e for e in events.clusters.values() if e and e.cluster == CLUSTER]
+            return of_cluster[-1].refused_topics
+
         refused_for("stranger", "clusters.stranger.kafka")
         refused_for(CLUSTER, f"clusters.{CLUSTER}.kafka")
         assert "wrong" not in str(events.clusters)
@@ -106,11 +110,13 @@ def test_offsets_topic_with_the_rights_that_are_documented(secured: Secured) -> 
         events.until(lambda: events.of(group), "the group is published", timeout=60)
         assert events.committed(group) == {(topic, 0): 3}
         assert events.of(group)[-1].topics[topic].log_end == [-1]
+        events.until(lambda: refused_topics() == [topic], "the topic is named")
         secured.user.grant(TOPIC, topic, DESCRIBE)
         events.until(
             lambda: events.of(group)[-1].topics[topic].log_end == [5], "its log end is known"
         )
         events.until(lambda: events.cluster_states()[CLUSTER] == "ok", "all is well")
+        events.until(lambda: refused_topics() == [], "no right is missing")
         assert events.cluster_states()["stranger"] == "refused"
         assert collector.is_ready, "who lets nobody in is not waited for"
 

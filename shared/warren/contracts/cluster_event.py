@@ -6,11 +6,13 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from warren.contracts.event import ClusterName, Event, Milliseconds
+from warren.contracts.event import ClusterName, Event, Milliseconds, is_empty
 
 ClusterStateName = Literal["connecting", "rebuilding", "ok", "failing", "refused", "unreachable"]
 EVERY_MS = 10_000
 """How often a collector repeats an event that has not changed."""
+MOST_REFUSED = 100
+"""Topics that are named."""
 
 
 class ClusterEvent(Event):
@@ -38,3 +40,10 @@ class ClusterEvent(Event):
     backlog: int = Field(default=0, ge=0, description="Records of them not read yet")
     published_at: Milliseconds | None = Field(default=None, description="Last tick published")
     log_ends_at: Milliseconds | None = Field(default=None, description="When log ends were read")
+    refused_topics: list[str] = Field(
+        default_factory=list,
+        exclude_if=is_empty,
+        description=f"Topics of groups that Warren may not DESCRIBE, at most {MOST_REFUSED}, by "
+        "name: where their logs end is unknown, and so is who is behind on them. Absent where "
+        "there are none",
+    )

@@ -53,6 +53,11 @@ def is_none(value: object) -> bool:
     return value is None
 
 
+def is_zero(value: object) -> bool:
+    """For a number that is left out where it is none."""
+    return value == 0
+
+
 def is_empty(value: object) -> bool:
     """For a list that is left out where nothing is in it."""
     return not value

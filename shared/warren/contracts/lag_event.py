@@ -14,6 +14,7 @@ from warren.contracts.event import (
     Offset,
     Partition,
     is_none,
+    is_zero,
     nulls,
     require_equal_lengths,
 )
@@ -83,9 +84,27 @@ class LagEvent(Event):
     evaluated_at: Milliseconds = Field(description="observed_at of the judged offset event")
     position: int = Field(default=-1, ge=-1)
     status: GroupStatusName
+    is_known: bool = Field(
+        default=True,
+        exclude_if=bool,
+        description="false: UNKNOWN. No partition is known to be bad, some are unknown; status and "
+        "incident are those that were known last. Absent where it is known",
+    )
+    unknown_partitions: int = Field(
+        default=0,
+        ge=0,
+        exclude_if=is_zero,
+        description="Committed partitions of which nobody has said for 30 s, by default, where "
+        "their logs end: their lag is null, and total_lag is what the group has left at least. "
+        "Absent where there are none",
+    )
     complete: float = Field(description="Share of partitions with a full window, 0 to 1")
     policy: str
-    total_lag: int = Field(ge=0, description="Sum of the known lags, records")
+    total_lag: int = Field(
+        ge=0,
+        description="Sum of the known lags, records, and of what is known "
+        "of the others: where a log ended when that was told last",
+    )
     incident: Incident | None = None
     reason: str | None = Field(default=None, description=f"Of the worst partition. {REASON}")
     explanation: str | None = Field(

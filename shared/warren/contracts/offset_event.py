@@ -116,6 +116,12 @@ class OffsetEvent(Event):
         exclude_if=is_none,
         description="By topic, what was before; absent but for positions told for the first time",
     )
+    expired_after_ms: int | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="What was removed had no commit for so long, the brokers' "
+        "offsets.retention.minutes: it has expired, nobody deleted it; absent otherwise",
+    )
     deleted: bool = Field(default=False, description="The whole group is gone")
     part: int = Field(default=0, ge=0, description="Which part of an observation, from 0")
     parts: int = Field(

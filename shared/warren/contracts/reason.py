@@ -18,13 +18,20 @@ ReasonName = Literal[
     "catching_up",  # far behind after it stood still, and comes nearer
     "never_committed",  # nobody has ever committed there although there is something to read
     "crash_loop",  # it stops again and again, and reads in between
+    "log_end_unknown",  # UNKNOWN: nobody has said for long where the log ends
     "replaying",  # the committed offset went back, and the group reads on from there
     "unsubscribed",  # no member subscribes to the topic any more
     "run_missed",  # a run that the owner expects has not come
     "ignored",  # not judged: the owner wants it so
 ]
 # Why an incident ended without the group being OK.
-EndReasonName = Literal["group_deleted", "group_expired", "group_forgotten"]
+EndReasonName = Literal[
+    "group_deleted",  # by an operator, and so were its offsets
+    "group_expired",  # it has not committed for evaluation.expire_group
+    "group_forgotten",  # on request, until it commits again
+    "offsets_expired",  # it has not committed for the brokers' offsets.retention.minutes
+    "offsets_deleted",  # by an operator, or with their topics, where it was not OK
+]
 
 REASONS: tuple[ReasonName, ...] = get_args(ReasonName)
 NOT_COUNTED: frozenset[ReasonName] = frozenset(("unsubscribed", "ignored"))

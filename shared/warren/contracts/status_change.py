@@ -111,8 +111,9 @@ class StatusChange(BaseModel):
     previous: GroupStatusName
     reason: str | None = Field(
         default=None,
-        description=f"Of the worst partition. {REASON}. group_deleted, group_expired "
-        "or group_forgotten when an incident ended without the group being OK",
+        description=f"Of the worst partition. {REASON}. group_deleted, group_expired, "
+        "group_forgotten, offsets_expired or offsets_deleted when an incident ended without the "
+        "group being OK",
     )
     explanation: str | None = Field(
         default=None, description="The reason in one sentence, with figures; null when OK"

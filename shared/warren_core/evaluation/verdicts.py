@@ -108,7 +108,13 @@ class GroupSummary:
 
     status: Status  # NOTFOUND never; OK, WARN or ERR
     complete: float  # share of partitions with a full window; 0 without partitions
-    total_lag: int  # of known lags
+    total_lag: int  # of known lags, and of what is known of the others
+    unknown: int  # partitions of which nobody has said for long where their logs end
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the status is: what is known to be bad is, whatever else is not."""
+        return not self.unknown or self.status is not Status.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +125,10 @@ class GroupVerdict(GroupSummary):
     counts: dict[Status, int]  # partitions by status
 
 
-def judge_group(verdicts: PartitionVerdicts, lag: Int64) -> GroupVerdict:
+def judge_group(verdicts: PartitionVerdicts, lag: Int64, unknown: int = 0) -> GroupVerdict:
     """The worst partition decides; STOP, STALL, REWIND and BEYOND_END make a group ERR.
 
-    `lag` is [partition], UNKNOWN where it is.
+    `lag` is [partition], UNKNOWN where nothing is known of it. `unknown`: how many partitions are.
     """
     partitions = len(lag)
     counts = np.bincount(verdicts.status, minlength=len(Status))
@@ -133,6 +139,7 @@ def judge_group(verdicts: PartitionVerdicts, lag: Int64) -> GroupVerdict:
         complete=float(np.mean(verdicts.complete == 1.0)) if partitions else 0.0,
         # Python's integers: a sum of lags near 2^63 must not wrap around.
         total_lag=sum(lag[lag > 0].tolist()),
+        unknown=unknown,
         max_lag_row=furthest if partitions and lag[furthest] >= 0 else None,
         counts={status: int(counts[status]) for status in Status if counts[status]},
     )
@@ -145,14 +152,24 @@ class GroupVerdicts:
     status: list[Status]
     complete: list[float]
     total_lag: list[int]
+    unknown: list[int]
     bad_partitions: list[int]
 
     def of(self, number: int) -> GroupSummary:
-        return GroupSummary(self.status[number], self.complete[number], self.total_lag[number])
+        return GroupSummary(
+            self.status[number],
+            self.complete[number],
+            self.total_lag[number],
+            self.unknown[number],
+        )
 
 
-def judge_groups(verdicts: PartitionVerdicts, lag: Int64, starts: Int64) -> GroupVerdicts:
-    """As `judge_group`, of groups with at least a partition each; `starts` are their first rows."""
+def judge_groups(
+    verdicts: PartitionVerdicts, lag: Int64, unknown: Bools, starts: Int64
+) -> GroupVerdicts:
+    """As `judge_group`, of groups with at least a partition each; `starts` are their first rows,
+    `unknown` is [partition].
+    """
     worst = np.maximum.reduceat(verdicts.status, starts)
     sizes = np.diff(starts, append=len(lag))
     known = np.maximum(lag, 0)
@@ -164,6 +181,7 @@ def judge_groups(verdicts: PartitionVerdicts, lag: Int64, starts: Int64) -> Grou
         status=[_STATUSES[status].for_group() for status in worst.tolist()],
         complete=(np.add.reduceat((verdicts.complete == 1.0) * 1, starts) / sizes).tolist(),
         total_lag=total_lag,
+        unknown=np.add.reduceat(unknown * 1, starts).tolist(),
         bad_partitions=np.add.reduceat((verdicts.status > Status.OK) * 1, starts).tolist(),
     )
 

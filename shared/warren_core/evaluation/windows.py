@@ -44,7 +44,7 @@ class Windows:
     columns: Int64  # [column, partition, slot]
     filled: Int64  # [partition] occupied slots
     log_ends: Int64  # [partition, slot] log ends seen lately, newest last, UNKNOWN where none
-    log_ends_at: Int64  # [partition] when the newest of them was seen, UNKNOWN where none
+    log_ends_at: Int64  # [partition] when the newest of them was seen, or first asked for in vain
 
     @classmethod
     def empty(cls, partitions: int, intervals: int) -> Windows:
@@ -151,10 +151,13 @@ class Windows:
         is for all, or one for each.
 
         It replaces the newest where that is of the same stretch of time: how long ends are
-        remembered does not depend on how often a group is looked at.
+        remembered does not depend on how often a group is looked at. Of one that nobody has told
+        yet, it is remembered since when it was asked for.
         """
         known = log_ends >= 0
         if not known.all():
+            first = ~known & (self.log_ends_at[rows] == UNKNOWN)
+            self.log_ends_at[rows[first]] = at if isinstance(at, int) else at[first]
             rows, log_ends = rows[known], log_ends[known]
             at = at if isinstance(at, int) else at[known]
         later = rows[self.log_ends_at[rows] // apart_ms != at // apart_ms]

@@ -45,13 +45,12 @@ from warren_core.judgement.brief import Brief, Entry
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.judge import Judged
 from warren_core.judgement.lag_events import LagColumns, lag_event
+from warren_core.judgement.lags import lag_of, least_lag_of, unknown_of
 from warren_core.judgement.observation import Observation, observe_together
 from warren_core.judgement.state import (
     Applied,
     GroupState,
     Rows,
-    lag_of,
-    least_lag_of,
     only_kept,
     opened_at,
     openings,
@@ -75,7 +74,7 @@ MOST_ROWS = 4_000
 
 def judge_together(entries: Sequence[Entry], rules: Rules) -> list[Brief | None]:
     """Of ordinary entries, of a group each, that have the same rules. None is for `judge`: where a
-    group has expired, or its event is not to be believed.
+    group has expired, or is UNKNOWN in part, or its event is not to be believed.
     """
     found: list[Brief | None] = []
     for part in _small(entries):
@@ -139,8 +138,8 @@ class _Cohort:
         rows = found.rows._replace(onset=onset)
         groups = found.groups
         briefs: list[Brief | None] = []
-        for number, is_over in enumerate(self._expired(found)):
-            if is_over:
+        for number, is_left in enumerate(self._is_for_judge(found)):
+            if is_left:
                 briefs.append(None)
                 continue
             state = self._state(number, groups.status[number], found.commits[number], rows)
@@ -163,9 +162,9 @@ class _Cohort:
         all_ = LagColumns.of(rows, found.lag, found.verdicts)
         packed = pack_parts(made_only(rows.latest, rows.windows), self._parts)
         told: list[Judged | None] = []
-        for number, is_over in enumerate(self._expired(found)):
+        for number, is_left in enumerate(self._is_for_judge(found)):
             status = found.groups.status[number]
-            if is_over or status is not Status.OK:
+            if is_left or status is not Status.OK:
                 told.append(None)
                 continue
             state = self._state(number, status, found.commits[number], rows)
@@ -209,16 +208,22 @@ class _Cohort:
         observation = replace(observation, before=only_kept(rows.told))
         told = observation.told if columns.KEPT else None
         rows = rows._replace(track=track, told=told)
-        lag = lag_of(settled(latest, windows), steps)
-        least = least_lag_of(latest, windows, lag, steps)
-        evidence = self._evidence(rows, least, observation)
+        stands = settled(latest, windows)
+        lag = least_lag_of(latest, windows, lag_of(stands, steps), steps)
+        is_open = np.array([state.opened_at is not None for state in self._states])
+        pace = np.where(is_open, 0, self._all.grace_ms)[self._group]  # an end is not by a late look
+        unknown = unknown_of(stands, windows, self._now[self._group], pace)
+        evidence = self._evidence(rows, lag, observation)
         verdicts = by_rules(evidence, self._all)
-        groups = judge_groups(verdicts, lag, self._starts)
+        groups = judge_groups(verdicts, lag, unknown, self._starts)
         return _Found(rows, evidence, verdicts, groups, lag, lag_before, commits)
 
-    def _expired(self, found: _Found) -> Iterable[bool]:
+    def _is_for_judge(self, found: _Found) -> Iterable[bool]:
+        """Which groups have expired, or have partitions that are UNKNOWN."""
         windows = made_only(found.rows.latest, found.rows.windows)
-        return are_expired(windows, self._starts, self._now, self._rules.expire_group_ms)
+        expired = are_expired(windows, self._starts, self._now, self._rules.expire_group_ms)
+        both = zip(expired, found.groups.unknown, strict=True)
+        return [is_over or unknown > 0 for is_over, unknown in both]
 
     def _learn(self, track: Track, seen: Observation, steps: Int64 | int, nobody: Bools) -> None:
         heirs = nobody | (track.marks[Mark.COMMITTED] < 0)

@@ -8,8 +8,10 @@ new.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 from warren.contracts import (
     MAX_PARTITIONS,
     BadPartition,
@@ -22,6 +24,7 @@ from warren.contracts import (
 )
 from warren.contracts.lag_event import Incident
 from warren.contracts.status import Status, group_name, partition_name
+from warren.words import counted, duration, records
 
 from warren_core.evaluation import UNKNOWN
 from warren_core.judgement.columns import Latest
@@ -33,7 +36,11 @@ _ENDS: dict[EndReasonName, str] = {
     "group_deleted": "the group was deleted",
     "group_expired": "the group has not committed for longer than it is kept",
     "group_forgotten": "the group was forgotten on request until it commits again",
+    "offsets_expired": "its committed offsets have expired",
+    "offsets_deleted": "its committed offsets, or their topics, were deleted",
 }
+_START = "clients start there where their auto.offset.reset says, by default at the log's end"
+_WITHOUT_OFFSETS = ("group_deleted", "offsets_expired", "offsets_deleted")
 _NAMESPACE = uuid.UUID("6d2a1f0e-5b0c-5f3a-9d7e-3a1c62f0b8d4")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -45,10 +52,17 @@ def status_change(
     verdict: Verdict,
     cause: Cause | None = None,
     ownership: Ownership = NOBODY_S,
+    known: GroupState | None = None,
 ) -> StatusChangeEvent | None:
-    """A group went from one status to another; None where it did not."""
+    """A group went from one status to another; None where it did not. `known`: before the event,
+    with the partitions that it removes.
+    """
     if state.status is before.status:
         return None
+    removed = _unread(known, event.removed) if known and state.status is Status.OK else ""
+    gone: EndReasonName = "offsets_deleted"
+    if event.expired_after_ms is not None:
+        gone = "offsets_expired"
     began = before.opened_at if state.opened_at is None else state.opened_at
     assert began is not None  # a status other than OK, before or now, has an incident
     group, why, late = verdict.group, verdict.why, verdict.late
@@ -60,8 +74,8 @@ def status_change(
             group=event.group,
             status=group_name(group.status),
             previous=group_name(before.status),
-            reason=why.reason,
-            explanation=why.explanation,
+            reason=gone if removed else why.reason,
+            explanation=_ended(event, gone, removed) if removed else why.explanation,
             cause=cause,
             incident_id=incident_id(event.cluster, event.group, began),
             opened_at=began,
@@ -94,7 +108,7 @@ def incident_ended(
             status="NOTFOUND",
             previous=group_name(known.status),
             reason=reason,
-            explanation=_ENDS[reason],
+            explanation=_ended(event, reason, _unread(known, known.layout.topics)),
             incident_id=incident_id(event.cluster, event.group, known.opened_at),
             opened_at=known.opened_at,
             total_lag=0,
@@ -104,6 +118,27 @@ def incident_ended(
             **ownership.told(),
         ),
     )
+
+
+def _unread(known: GroupState, partitions: Mapping[str, Sequence[int]]) -> str:
+    """`1,600 records in orders and 1 more topic`: what is left there; empty where nothing is."""
+    lag, left = known.least_lag, {}
+    for topic, numbers in partitions.items():
+        rows = known.layout.rows(topic, numbers)
+        left[topic] = int(np.maximum(lag[rows[rows >= 0]], 0).sum())
+    topics = [topic for topic, count in left.items() if count]
+    if not topics:
+        return ""
+    more = f" and {counted(len(topics) - 1, 'more topic')}" if len(topics) > 1 else ""
+    return f"{records(sum(left.values()))} in {topics[0]}{more}"
+
+
+def _ended(event: OffsetEvent, reason: EndReasonName, unread: str) -> str:
+    """Why, what was left, and where clients go on."""
+    after = event.expired_after_ms
+    idle = "" if after is None else f", {duration(after)} without a commit"
+    left = f", {unread} unread; {_START}" if unread and reason in _WITHOUT_OFFSETS else ""
+    return f"{_ENDS[reason]}{idle}{left}"
 
 
 def derived_id(*of: object) -> str:
@@ -162,4 +197,4 @@ def _max_lag(state: GroupState, verdict: Verdict) -> MaxLag | None:
     if row is None:
         return None
     topic, partition = state.layout.name(row)
-    return MaxLag(topic=topic, partition=partition, lag=int(verdict.lag[row]))
+    return MaxLag(topic=topic, partition=partition, lag=int(verdict.least_lag[row]))

@@ -93,6 +93,8 @@ def judge(
     event, known, source_offset = admitted
     after = None
     ends: EndReasonName = "group_deleted"
+    if event.expired_after_ms is not None:
+        ends = "offsets_expired"
     if not event.deleted:
         updated = updated_state(event, known, rules, source_offset)
         if forgets and not updated.state.layout.topics:
@@ -143,14 +145,16 @@ def _judged(
 ) -> Judged | Taken:
     verdict = verdict_on(updated, knowledge)
     before = updated.state
-    after = before.judged(verdict.group.status, verdict.onset)
+    after = before  # where nobody knows, what was known last stays, and so does an open incident
+    if verdict.group.is_known:
+        after = before.judged(verdict.group.status, verdict.onset)
     is_over = known is not None and known.is_incident_alone and after.status is Status.OK
     if is_over and not before.goes_on:
         return Taken(before)
     cause = None
     if verdict.onset is not None:
         cause = find_cause(_facts(event, after, updated, verdict, rules, knowledge))
-    change = status_change(event, before, after, verdict, cause, knowledge.ownership)
+    change = status_change(event, before, after, verdict, cause, knowledge.ownership, known)
     columns = LagColumns.of(Rows.of(after), verdict.lag, verdict.partitions)
     policy = rules.group.policy
     report = lag_event(event, after, columns, verdict.group, policy, verdict.why, cause)

@@ -13,6 +13,7 @@ from warren.contracts.status import Status
 from warren_core.evaluation import (
     UNKNOWN,
     Began,
+    Bools,
     Column,
     GroupRules,
     Int64,
@@ -25,6 +26,7 @@ from warren_core.evaluation.commit_convention import Commits, last_processed
 from warren_core.judgement import columns
 from warren_core.judgement.assumed import settled
 from warren_core.judgement.columns import Latest, Told, unknown
+from warren_core.judgement.lags import lag_of, least_lag_of, unknown_of
 from warren_core.judgement.layout import Layout
 
 Forgotten = Mapping[str, frozenset[int]]
@@ -181,6 +183,11 @@ class GroupState:
         commits = {topic: seen for topic, seen in self.commits.items() if topic in layout.topics}
         return replace(self, layout=layout, commits=commits, **rows._asdict()), of_rows
 
+    def unknown(self, pace_ms: int) -> Bools:
+        """[partition] nobody has said for long where its log ends."""
+        stands = settled(self.latest, self.windows)
+        return unknown_of(stands, self.windows, self.applied.observed_at, pace_ms)
+
     def judged(self, status: Status, onset: Onset | None) -> GroupState:
         """What is remembered once the group was judged, at the time of the event."""
         since = opened_at(self.opened_at, status, self.applied.observed_at)
@@ -308,35 +315,6 @@ def only_kept(told: Int64 | None) -> Int64 | None:
     if told is None or not columns.KEPT:
         return None
     return np.where(np.isin(np.arange(len(Told)), list(columns.KEPT))[:, None], told, UNKNOWN)
-
-
-def lag_of(latest: Int64, steps: Int64 | int = 0) -> Int64:
-    """[partition] what can be read: log end - offset that is read next, or the log's start where
-    that was deleted, at least 0; UNKNOWN when offset or end is. `steps`: from the committed offsets
-    to those that are read next, 0 or 1; [partition], or for all.
-    """
-    committed, log_end = latest[Latest.COMMITTED], latest[Latest.LOG_END]
-    known = (committed >= 0) & (log_end >= 0)
-    first = np.maximum(committed + steps, latest[Latest.LOG_START])
-    return np.where(known, np.maximum(log_end - first, 0), UNKNOWN)
-
-
-def behind_of(latest: Int64, steps: Int64 | int = 0) -> Int64:
-    """[partition] the same from the offset on, whatever was deleted: lag as Burrow has it."""
-    whole = latest.copy()
-    whole[Latest.LOG_START] = UNKNOWN
-    return lag_of(whole, steps)
-
-
-def least_lag_of(latest: Int64, windows: Windows, lag: Int64, steps: Int64 | int = 0) -> Int64:
-    """The lag that a partition is judged by: that of now or, while no broker says where the log
-    ends, the one that follows from where it last ended. Logs only grow, so it is at least that.
-    """
-    if (lag != UNKNOWN).all():  # as nearly always
-        return lag
-    then = settled(latest, windows).copy()
-    then[Latest.LOG_END] = windows.log_ends[:, -1]
-    return np.where(lag == UNKNOWN, lag_of(then, steps), lag)
 
 
 def steps_of(layout: Layout, commits: Commits) -> Int64 | int:

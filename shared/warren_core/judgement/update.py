@@ -33,9 +33,10 @@ from warren_core.judgement import columns
 from warren_core.judgement.assumed import left_out
 from warren_core.judgement.assumption import assume, give_way
 from warren_core.judgement.columns import Latest
+from warren_core.judgement.lags import behind_of
 from warren_core.judgement.layout import MISSING, Layout
 from warren_core.judgement.observation import Observation, observe, order_of
-from warren_core.judgement.state import Applied, GroupState, behind_of
+from warren_core.judgement.state import Applied, GroupState
 
 APART_MS = 10_000
 """Between two of the log ends that an event tells of before: as the contract says, and Burrow."""
@@ -270,7 +271,7 @@ def _recall(state: GroupState, event: OffsetEvent, apart_ms: int) -> None:
     for topic, earlier in (event.earlier or {}).items():
         try:
             for index, row in _found(state.layout.rows(topic, earlier.partition)):
-                if windows.log_ends_at[row] == UNKNOWN:
+                if windows.log_ends[row, -1] == UNKNOWN:
                     ends = np.array(earlier.log_end[index][-kept:], np.int64)
                     windows.recall_log_ends(row, ends)
                 if not windows.filled[row] and latest[Latest.COMMITTED, row] >= 0:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from warren.contracts.status import Status, partition_name
-from warren.words import grouped
+from warren.words import duration, grouped
 
 from warren_core.evaluation import (
     UNKNOWN,
@@ -63,7 +63,7 @@ _OF_A_LAG = (Status.WARN, Status.STOP, Status.STALL)
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """Why partitions are not OK, or not judged. `worst_first`: rows of those that are not OK."""
+    """Why partitions are not OK, not judged, or not known. `worst_first`: rows that are not OK."""
 
     by_row: dict[int, Explanation]
     worst_first: list[int]
@@ -71,10 +71,10 @@ class Reasons:
 
     @property
     def reason(self) -> str | None:
-        """Of the group: that of its worst partition; of one that is ignored, that it is."""
-        if self.worst_first:
-            return self.by_row[self.worst_first[0]].reason
-        return IGNORED.reason if self.explanation else None
+        """Of the group: that of its worst partition; without one, why it is not known or judged."""
+        if self.explanation is None:
+            return None
+        return self.by_row[next(iter(self.worst_first or self.by_row))].reason
 
 
 NONE = Reasons({}, [], None)
@@ -82,7 +82,9 @@ NONE = Reasons({}, [], None)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is said of a group. `lag` is that of now, `least_lag` what partitions are judged by."""
+    """What is said of a group. `lag` is that of now, or of when a log end was told last, UNKNOWN
+    where that is too long ago; `least_lag` what partitions are judged by.
+    """
 
     partitions: PartitionVerdicts
     group: GroupVerdict
@@ -96,7 +98,9 @@ class Verdict:
 
 def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
     state, rules = updated.state, updated.rules
-    lag, least_lag, now = state.lag, state.least_lag, state.applied.observed_at
+    least_lag, now = state.least_lag, state.applied.observed_at
+    in_vain, unknown = state.unknown(0), state.unknown(rules.grace_ms)
+    lag = np.where(unknown, UNKNOWN, least_lag)
     following = Following(state.windows.filled < rules.intervals, rules.grace_ms, doubt=rules.doubt)
     never = uncommitted(state.latest, state.windows, updated.observation)
     evidence = Evidence(state.windows, least_lag, now, state.track, following, never)
@@ -110,16 +114,24 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
     said = rules.has_owners_word
     if said:
         partitions = told_as_the_owner_expects(partitions, rules, state, least_lag, late)
-    counted = np.where(rules.ignore, 0, lag) if said else lag
+        judged = ~np.broadcast_to(rules.ignore, len(lag))
+        in_vain, unknown = in_vain & judged, unknown & judged
+    counted = np.where(rules.ignore, 0, least_lag) if said else least_lag
     if unsubscribed is not None:
         partitions = _told_unsubscribed(partitions, state, unsubscribed)
         is_left = (unsubscribed != UNKNOWN) & (partitions.status != Status.OK)
         counted = np.where(is_left, 0, counted)
-    group = judge_group(partitions, counted)
+    group = judge_group(partitions, counted, int(unknown.sum()))
+    if state.opened_at is not None and group.status is Status.OK and in_vain.any():
+        # What ended just now would do so by a log end that is late.
+        unknown = in_vain
+        group = replace(group, unknown=int(unknown.sum()))
+    not_known = _not_known(state, unknown & (partitions.status == Status.OK))
     ignored = dict.fromkeys(rules.ignored_rows(len(lag)), IGNORED)
     if group.status is Status.OK:
-        said_of_all = IGNORED.sentence if 0 < len(ignored) == len(lag) else None
-        why = Reasons(ignored, [], said_of_all) if ignored else NONE
+        is_all = 0 < len(ignored) == len(lag)
+        said_of_all = IGNORED.sentence if is_all else not_known.explanation
+        why = Reasons(not_known.by_row | ignored, [], said_of_all)
         return Verdict(partitions, group, lag, least_lag, why=why)
     status, policies = partitions.status, rules.policies
     onset = onset_of(state.windows, status, state.onset)
@@ -131,7 +143,7 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
         found |= {row: explained(state, row, int(unsubscribed[row]), int(lag[row])) for row in left}
     if said:
         found |= run_missed(rules, state, status, least_lag)
-    why = _reasons(state.layout, status, counted, found)
+    why = _reasons(state.layout, status, counted, found, not_known)
     why.by_row.update(ignored)
     return Verdict(partitions, group, lag, least_lag, onset, why, late, apart)
 
@@ -240,14 +252,35 @@ def _told_unsubscribed(
 
 
 def _reasons(
-    layout: Layout, status: Statuses, lag: Int64, by_row: dict[int, Explanation]
+    layout: Layout,
+    status: Statuses,
+    lag: Int64,
+    by_row: dict[int, Explanation],
+    not_known: Reasons,
 ) -> Reasons:
     if not by_row:
-        return NONE
+        return not_known
     worst_first: list[int] = bad_rows(status, lag).tolist()
     worst = worst_first[0]
     topic, partition = layout.name(worst)
     more = len(worst_first) - 1
     others = f"; {grouped(more)} more {'is' if more == 1 else 'are'} not OK" if more else ""
     said = f"{topic}/{partition} {partition_name(int(status[worst]))}: {by_row[worst].sentence}"
-    return Reasons(by_row, worst_first, said + others)
+    return Reasons(by_row | not_known.by_row, worst_first, said + others)
+
+
+def _not_known(state: GroupState, rows: Bools) -> Reasons:
+    """Why partitions are UNKNOWN: these, that nothing bad is known of."""
+    found = np.flatnonzero(rows).tolist()
+    if not found:
+        return NONE
+    silent_ms = (state.applied.observed_at - state.windows.log_ends_at[found]).tolist()
+    by_row = {
+        row: Explanation(
+            "log_end_unknown", f"nobody has said for {duration(silent)} where its log ends"
+        )
+        for row, silent in zip(found, silent_ms, strict=True)
+    }
+    topic, partition = state.layout.name(found[0])
+    more = f"; {grouped(len(found) - 1)} more UNKNOWN" if len(found) > 1 else ""
+    return Reasons(by_row, [], f"{topic}/{partition} UNKNOWN: {by_row[found[0]].sentence}{more}")

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from warren_core.evaluation import UNKNOWN
 from warren_core.judgement.columns import Latest
-from warren_core.judgement.state import lag_of, steps_of
+from warren_core.judgement.lags import lag_of
+from warren_core.judgement.state import steps_of
 from warren_core.judgement.state_codec import Positions
 
 LATELY_MS = 2 * 60_000

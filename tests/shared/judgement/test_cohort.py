@@ -130,7 +130,7 @@ def test_groups_are_judged_and_told_of_together_as_each_is_alone(rules: Rules) -
         for group, outcome in alone.items():
             if isinstance(outcome, Judged | Ended | Taken):
                 known[group] = outcome.state
-    assert seen.together > STEPS * GROUPS / 2
+    assert seen.together > STEPS * GROUPS / 3  # of the others some log end is unknown
     assert seen.well > 100
     assert seen.statuses == {Status.OK, Status.WARN, Status.ERR} or rules.policy == "wiki"
     assert len(seen.reasons) > 3
@@ -153,7 +153,7 @@ class _Seen:
         for (group, entry), brief in zip(entries.items(), briefs, strict=True):
             wanted, state = _brief(alone[group], entry.state)
             if brief is None:
-                assert isinstance(state, GroupGone)  # it has expired
+                assert isinstance(state, GroupGone) or not _is_whole(alone[group])
                 continue
             assert _said(brief) == _said(wanted), group
             assert state is not None
@@ -171,13 +171,21 @@ class _Seen:
         for group, outcome in zip(entries, outcomes, strict=True):
             wanted = alone[group]
             if outcome is None:
-                assert not isinstance(wanted, Judged) or wanted.state.status is not Status.OK
+                is_ok = isinstance(wanted, Judged) and wanted.state.status is Status.OK
+                assert not (is_ok and _is_whole(wanted))
                 continue
             assert isinstance(wanted, Judged)
             assert outcome.lag.to_bytes() == wanted.lag.to_bytes()
             assert outcome.change is wanted.change is None
             assert encode(outcome.state) == encode(wanted.state)
             self.well += 1
+
+
+def _is_whole(outcome: Outcome) -> bool:
+    """Whether all log ends of the group are known; where not, the judge may say more."""
+    return isinstance(outcome, Judged) and not any(
+        end < 0 for columns in outcome.lag.topics.values() for end in columns.log_end
+    )
 
 
 def _is_ok(state: Known) -> bool:

@@ -107,6 +107,8 @@ def _member_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> 
 
 
 def _max_lag(view: GroupView) -> Value | None:
+    if view.event.unknown_partitions:
+        return None
     columns = view.event.topics.values()
     return max((lag for topic in columns for lag in topic.lag if lag is not None), default=None)
 
@@ -142,7 +144,7 @@ _GROUPS: tuple[Series[GroupView], ...] = (
 _TOPICS: tuple[Series[JudgedTopic], ...] = (
     Series(
         families.EXPORTER_TOPIC_SUM_LAG,
-        lambda topics: [sum(lag or 0 for lag in topic.columns.lag) for topic in topics],
+        lambda topics: [topic.total_lag for topic in topics],
     ),
 )
 _JUDGED: tuple[Series[JudgedTopic], ...] = (

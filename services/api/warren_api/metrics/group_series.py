@@ -82,7 +82,7 @@ def _open_incidents(now: int) -> Series[GroupView]:
 
 
 _GROUPS: tuple[Series[GroupView], ...] = (
-    Series(families.GROUP_LAG, lambda views: [v.event.total_lag for v in views]),
+    Series(families.GROUP_LAG, lambda views: [v.least_lag for v in views]),
     Series(families.GROUP_EVALUATED, lambda views: [v.event.evaluated_at / 1000 for v in views]),
 )
 _PARTITION_COUNTS: tuple[Series[GroupView], ...] = (
@@ -94,7 +94,7 @@ _PARTITION_COUNTS: tuple[Series[GroupView], ...] = (
 _TOPICS: tuple[Series[JudgedTopic], ...] = (
     Series(
         families.TOPIC_LAG,
-        lambda topics: [sum(lag or 0 for lag in topic.columns.lag) for topic in topics],
+        lambda topics: [topic.total_lag for topic in topics],
     ),
 )
 _PARTITIONS: tuple[Series[JudgedTopic], ...] = (

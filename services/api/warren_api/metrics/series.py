@@ -19,6 +19,7 @@ from warren.metrics.family import Family
 from warren_api.metrics.exposition import SampleLines, Value, partition_lines, row_lines
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
+from warren_api.model.partitions import has_unknown
 
 
 class LogEnds(NamedTuple):
@@ -71,6 +72,11 @@ class JudgedTopic(NamedTuple):
     topic: str
     columns: TopicLag
     membership: Membership | None
+
+    @property
+    def total_lag(self) -> int | None:
+        """None where that of some partition is unknown."""
+        return None if has_unknown(self.columns) else sum(lag or 0 for lag in self.columns.lag)
 
 
 class MeasuredTopic(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from warren.contracts import ClusterEvent
 from warren.contracts.cluster_event import EVERY_MS
+from warren.words import counted, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,18 @@ class ClusterView:
     @property
     def problem(self) -> str:
         return self.events[0].problem if self.events else ""
+
+    @property
+    def refusal(self) -> str:
+        """Of which topics nothing is known for want of which right; empty where all may be read."""
+        refused = sorted({topic for event in self.events for topic in event.refused_topics})
+        if not refused:
+            return ""
+        more = f" and {counted(len(refused) - 1, 'more topic')}" if len(refused) > 1 else ""
+        return (
+            f"not authorised: DESCRIBE on topic {visible(refused[0])}{more}; "
+            "where the log ends is unknown, and so is who is behind on it"
+        )
 
     @property
     def log_ends_at(self) -> int | None:

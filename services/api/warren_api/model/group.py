@@ -31,12 +31,14 @@ from warren_api.model.membership import Membership
 from warren_api.model.partitions import (
     SEVERITY,
     PartitionRow,
+    ShownPartitionStatusName,
     badness_of,
     foremost,
     is_at_least,
     known_lags,
     lost,
     rows_of,
+    shown_statuses,
 )
 
 ShownStatusName = Literal["NOTFOUND", "OK", "WARN", "ERR", "UNKNOWN"]
@@ -115,10 +117,26 @@ class GroupView:
         return sum(len(topic.partition) for topic in self.event.topics.values())
 
     @cached_property
-    def partition_counts(self) -> dict[PartitionStatusName, int]:
+    def partition_counts(self) -> dict[ShownPartitionStatusName, int]:
         """How many partitions have which status, worst first; statuses without any are left out."""
-        counts = Counter(name for topic in self.event.topics.values() for name in topic.status)
+        topics = self.event.topics.values()
+        counts = Counter(name for columns in topics for name in shown_statuses(columns))
         return dict(sorted(counts.items(), key=lambda item: -SEVERITY[item[0]]))
+
+    @property
+    def total_lag(self) -> int | None:
+        """Records that can be read; None where that of some partition is unknown."""
+        return None if self.event.unknown_partitions else self.event.total_lag
+
+    @property
+    def total_lag_at_least(self) -> int | None:
+        """What it is at least where it is not known; else None."""
+        return self.event.total_lag if self.event.unknown_partitions else None
+
+    @property
+    def least_lag(self) -> int | None:
+        """What is left, at least; None where nothing is known of it."""
+        return self.event.total_lag or self.total_lag
 
     @cached_property
     def worst(self) -> PartitionRow | None:
@@ -169,7 +187,9 @@ class GroupView:
     def judged(self) -> Verdict:
         """As last judged, while that is to be believed."""
         event = self.event
-        return Verdict(event.status, event.status, event.reason, event.explanation, self.since)
+        status: ShownStatusName = event.status if event.is_known else "UNKNOWN"
+        since = self.since if event.is_known else None
+        return Verdict(status, event.status, event.reason, event.explanation, since)
 
     @property
     def worst_broken(self) -> GroupStatusName:
@@ -262,7 +282,7 @@ class GroupView:
         keeps = not self.is_losing
         return (
             keeps,
-            -RANK_STEP * severity,
+            -RANK_STEP * severity // SEVERITY["OK"],
             opened_at,
             -self.event.total_lag,
             self.cluster,
@@ -270,9 +290,12 @@ class GroupView:
         )
 
 
-def partition_status(status: PartitionStatusName, reason: str | None) -> PartitionStatusName:
-    """As it is to Burrow, which asks for commits: where there is none it has nothing to say."""
-    return "OK" if status == "BEYOND_END" or reason == "never_committed" else status
+def partition_status(status: ShownPartitionStatusName, reason: str | None) -> PartitionStatusName:
+    """As it is to Burrow, which takes what it does not know for OK. It asks for commits: where
+    there is none it has nothing to say.
+    """
+    is_ours = status == "BEYOND_END" or reason == "never_committed"
+    return "OK" if is_ours or status == "UNKNOWN" else status
 
 
 def group_status(view: GroupView) -> GroupStatusName:

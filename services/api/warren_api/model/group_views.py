@@ -135,7 +135,8 @@ class GroupViews:
     def _note_age(self, name: GroupName, view: GroupView, before: GroupView | None) -> None:
         was_unknown = name in self._unknown
         is_same = before is not None and before.event is view.event
-        if view.cluster in self._away or (was_unknown and is_same):
+        is_unknown = view.cluster in self._away or not view.event.is_known
+        if is_unknown or (was_unknown and is_same):
             self._unknown[name] = view
             self.aged += not was_unknown
             return
@@ -154,7 +155,7 @@ class GroupViews:
         unknown, eldest = {}, math.inf
         for name, view in self._views.items():
             at = view.event.evaluated_at
-            if at < limit or name[0] in away:
+            if at < limit or name[0] in away or not view.event.is_known:
                 unknown[name] = view
             elif at < eldest:
                 eldest = at
@@ -197,4 +198,5 @@ def _opened_at(view: GroupView) -> int:
 
 def _state(view: GroupView) -> tuple[object, ...]:
     broken = tuple(one.incident_id for one in view.broken), view.worst_broken
-    return view.event.status, view.event.incident, view.lost_records > 0, view.is_losing, broken
+    judged = view.event.status, view.event.is_known
+    return *judged, view.event.incident, view.lost_records > 0, view.is_losing, broken

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from warren.contracts import (
     GroupMember,
     LagEvent,
     PartitionStatusName,
+    ReasonName,
     Status,
     TopicLag,
     WindowEdge,
@@ -21,7 +22,11 @@ from warren_core.judgement.lag_parts import newest_commits
 
 from warren_api.model.freshness import FreshnessRow, GroupFreshness
 
-SEVERITY = {name: int(status) for name, status in Status.__members__.items()}
+ShownPartitionStatusName = PartitionStatusName | Literal["UNKNOWN"]
+SEVERITY = {name: 2 * int(status) for name, status in Status.__members__.items()}
+SEVERITY["UNKNOWN"] = SEVERITY["OK"] + 1
+"""UNKNOWN is worse than OK, and better than what is known to be bad."""
+_NOT_KNOWN: ReasonName = "log_end_unknown"
 
 
 class Edge(NamedTuple):
@@ -38,7 +43,7 @@ class PartitionRow(NamedTuple):
 
     topic: str
     partition: int
-    status: PartitionStatusName
+    status: ShownPartitionStatusName
     committed: int
     committed_at: int
     log_start: int
@@ -98,11 +103,28 @@ def rows_of(event: LagEvent, freshness: GroupFreshness | None) -> Iterator[Parti
             yield _row(name, columns, index)._replace(freshness=measured.get(partition))
 
 
+def shown_statuses(columns: TopicLag) -> Sequence[ShownPartitionStatusName]:
+    """One entry per partition: as judged, or UNKNOWN."""
+    if None not in columns.lag:  # as nearly always
+        return columns.status
+    return [_shown(columns, index) for index in range(len(columns.status))]
+
+
+def _shown(columns: TopicLag, index: int) -> ShownPartitionStatusName:
+    return "UNKNOWN" if columns.reason[index] == _NOT_KNOWN else columns.status[index]
+
+
+def has_unknown(columns: TopicLag) -> bool:
+    """Whether what is left of some partition is not known."""
+    rows = zip(columns.lag, columns.committed, strict=True)
+    return None in columns.lag and any(lag is None and at >= 0 for lag, at in rows)
+
+
 def _row(topic: str, columns: TopicLag, index: int) -> PartitionRow:
     return PartitionRow(
         topic,
         columns.partition[index],
-        columns.status[index],
+        _shown(columns, index),
         columns.committed[index],
         columns.committed_at[index],
         columns.log_start[index],
@@ -146,7 +168,9 @@ def badness_of(columns: TopicLag) -> Iterable[int]:
     """
     return (
         (SEVERITY[status] << 63) + (0 if reason in NOT_COUNTED else lag or 0)
-        for status, lag, reason in zip(columns.status, columns.lag, columns.reason, strict=True)
+        for status, lag, reason in zip(
+            shown_statuses(columns), columns.lag, columns.reason, strict=True
+        )
     )
 
 

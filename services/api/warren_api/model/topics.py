@@ -14,6 +14,8 @@ from typing import NamedTuple, Self
 
 from warren.contracts import FreshnessEvent, LagEvent, TopicFreshness, TopicLag, TopicsEvent
 
+from warren_api.model.partitions import has_unknown
+
 WINDOW_MS = 60_000
 _POINTS_KEPT = 64
 
@@ -77,7 +79,9 @@ class TopicProgress:
 
     @property
     def lag(self) -> int | None:
-        """Sum of the known lags; None when none is known."""
+        """Sum of the lags; None when none is known, or that of some partition is not."""
+        if has_unknown(self.columns):
+            return None
         known = [lag for lag in self.columns.lag if lag is not None]
         return sum(known) if known else None
 

@@ -128,6 +128,8 @@ def _cluster_doubts(cluster: ClusterView, now: int) -> list[str]:
     if cluster.state == UNKNOWN and cluster.heard_at is not None:
         silent = duration(now - cluster.heard_at)
         return [f"No collector of cluster {cluster.cluster} has been heard of for {silent}."]
+    if cluster.refusal:
+        return [f"Cluster {cluster.cluster}: {cluster.refusal}."]
     return []
 
 

@@ -45,6 +45,7 @@ def add_routes(
             totals=totals,
             groups=len(rows),
             lag=sum(row.view.event.total_lag for row in rows),
+            is_all_lag=all(row.view.total_lag is not None for row in rows),
             partitions=sum(row.view.partition_count for row in rows),
             topics=len(context.model.topics.names(cluster)),
             rows=bad[:GROUPS_SHOWN],

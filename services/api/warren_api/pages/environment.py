@@ -17,6 +17,7 @@ from warren.words import counted, duration, grouped, rate, shell_word, visible
 
 from warren_api.http.access_control import FRAGMENTS
 from warren_api.http.callers import who_reads
+from warren_api.model.group import GroupView
 from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
 from warren_api.pages.incidents import Flapping
@@ -58,6 +59,13 @@ LOSS_REASONS = {
 }
 
 
+def _lag(view: GroupView) -> str:
+    """Records that can be read; `≥` where that of some partition is unknown."""
+    if view.total_lag is not None:
+        return grouped(view.total_lag)
+    return f"≥ {grouped(view.least_lag)}" if view.least_lag else "unknown"
+
+
 def environment() -> Environment:
     templates = Environment(
         loader=PackageLoader("warren_api.pages"),
@@ -70,6 +78,7 @@ def environment() -> Environment:
         "counted": counted,
         "duration": duration,
         "grouped": grouped,
+        "lag": _lag,
         "meaning": lambda status: MEANINGS.get(status, ""),
         "because": lambda reason: REASONS.get(reason or "", ""),
         "why_no_loss": lambda reason: LOSS_REASONS.get(reason or "", ""),

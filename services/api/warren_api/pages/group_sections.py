@@ -16,13 +16,13 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
-from warren.contracts import Breach, GroupMember, LagEvent, PartitionStatusName
+from warren.contracts import Breach, GroupMember, LagEvent
 from warren.words import grouped, visible
 
 from warren_api.group_row import GroupRow
 from warren_api.model.group import GroupView, Said
 from warren_api.model.membership import Membership
-from warren_api.model.partitions import PartitionRow, windows
+from warren_api.model.partitions import PartitionRow, ShownPartitionStatusName, windows
 from warren_api.pages.charts import Line, chart, count_of
 
 # Both limits are about one fact: what retention deletes unread.
@@ -134,7 +134,7 @@ class MemberRow(NamedTuple):
 
     member: GroupMember
     owned: int
-    status: PartitionStatusName | None
+    status: ShownPartitionStatusName | None
     lag: int | None
 
 

@@ -23,7 +23,9 @@ class ClusterSummary(BaseModel):
         "connecting, failing, refused, unreachable; unknown: none is heard of"
     )
     state_since: int | None
-    problem: str | None = Field(description="What the trouble is")
+    problem: str | None = Field(
+        description="What the trouble is, or on which topics which right is missing"
+    )
     groups: int = Field(description="Groups that are judged")
     status_counts: dict[str, int] = Field(
         description="Groups by status, as it is to be believed now"
@@ -39,7 +41,12 @@ class ClusterSummary(BaseModel):
         description="Also those that no group consumes, where the collector lists them"
     )
     partitions: int = Field(description="Partitions of all groups")
-    total_lag: int = Field(description="Sum of the known lags, records")
+    total_lag: int | None = Field(
+        description="Sum of the groups' lags, records; null: that of some group is unknown"
+    )
+    total_lag_at_least: int | None = Field(
+        description="What total_lag is at least, where it is unknown; else null"
+    )
     evaluated_at: int | None = Field(description="When a group of it was last judged")
 
 
@@ -56,12 +63,14 @@ def router(context: ApiContext) -> APIRouter:
     def summary(cluster: str) -> ClusterSummary:
         views, verdicts = context.model.views_of(cluster), context.verdicts()
         state = context.model.cluster(cluster, context.clock.now_ms())
+        is_unknown = any(view.total_lag is None for view in views)
+        least_lag = sum(view.event.total_lag for view in views)
         return ClusterSummary(
             cluster=cluster,
             configured=cluster in context.settings.clusters,
             state=state.state,
             state_since=state.since,
-            problem=state.problem or None,
+            problem=state.problem or state.refusal or None,
             groups=len(views),
             status_counts={"ERR": 0, "WARN": 0, "UNKNOWN": 0, "OK": 0}
             | Counter(verdicts(view).status for view in views),
@@ -70,7 +79,8 @@ def router(context: ApiContext) -> APIRouter:
             not_judged=sum(each.cluster == cluster for each in context.model.not_judged()),
             topics=len(context.model.topics.names(cluster)),
             partitions=sum(view.partition_count for view in views),
-            total_lag=sum(view.event.total_lag for view in views),
+            total_lag=None if is_unknown else least_lag,
+            total_lag_at_least=least_lag if is_unknown else None,
             evaluated_at=max((view.event.evaluated_at for view in views), default=None),
         )
 

@@ -64,6 +64,7 @@ GROUP_SUMMARY: Body = {
     "cause": CAUSE,
     "since": STOPPED_AT,
     "total_lag": 2140,
+    "total_lag_at_least": None,
     "complete": 1.0,
     "worst": {"topic": "orders", "partition": 1, "status": "STOP", "lag": 2101},
     "incident": OPEN_INCIDENT,

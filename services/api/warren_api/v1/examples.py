@@ -31,6 +31,7 @@ CLUSTER_SUMMARY: Body = {
     "topics": 1,
     "partitions": 2,
     "total_lag": 2140,
+    "total_lag_at_least": None,
     "evaluated_at": NOW,
 }
 CLUSTERS: Body = {"clusters": [CLUSTER_SUMMARY], "doubts": []}

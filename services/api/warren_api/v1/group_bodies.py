@@ -11,13 +11,13 @@ from warren.contracts import (
     GroupStatusName,
     Incident,
     OpenTransaction,
-    PartitionStatusName,
     TimeToLossReason,
 )
 
 from warren_api.context import Notes
 from warren_api.model.group import GroupView, ShownStatusName, Verdict
 from warren_api.model.membership import Membership, NotJudged
+from warren_api.model.partitions import ShownPartitionStatusName
 from warren_api.model.topics import TopicProgress
 from warren_api.v1.group_parts import (
     AcknowledgementNote,
@@ -40,8 +40,8 @@ class GroupSummary(BaseModel):
     cluster: str
     group: str
     status: ShownStatusName | None = Field(
-        description="UNKNOWN: how it was last judged is no longer to be believed, status_reason "
-        "says why; null: not judged, see not_judged"
+        description="UNKNOWN: how it was last judged is no longer to be believed, or nobody says "
+        "where the logs end that it reads; status_reason says why; null: not judged, see not_judged"
     )
     last_status: GroupStatusName | None = Field(
         description="Of the last evaluation, however old; null: not judged"
@@ -63,7 +63,11 @@ class GroupSummary(BaseModel):
         "may have had another status that is not OK: see incident"
     )
     total_lag: int | None = Field(
-        description="Sum of the known lags, records; null: the group is not judged"
+        description="Records that can be read; null: the group is not judged, or that of some "
+        "partition is unknown"
+    )
+    total_lag_at_least: int | None = Field(
+        description="What total_lag is at least, where some partition's is unknown; else null"
     )
     complete: float | None = Field(
         description="Share of partitions with a full window, 0 to 1; null: the group is not judged"
@@ -84,7 +88,7 @@ class GroupSummary(BaseModel):
         description="Who looks after the open incident; null: nobody has said so"
     )
     evaluated_at: int | None = Field(description="null: the group is not judged")
-    partition_counts: dict[PartitionStatusName, int]
+    partition_counts: dict[ShownPartitionStatusName, int]
     partition_count: int = Field(
         description="Partitions with a committed offset; of a group that is not judged, those "
         "that its members own"

@@ -23,7 +23,7 @@ from warren.contracts import (
 
 from warren_api.group_row import GroupRow, Wrong, wrong_in
 from warren_api.model.group import BrokenObjective
-from warren_api.model.partitions import PartitionRow
+from warren_api.model.partitions import PartitionRow, ShownPartitionStatusName
 from warren_api.model.status_history import IncidentRecord, RecordedChange
 
 _ABSENT = object()
@@ -40,7 +40,7 @@ class WorstPartition(BaseModel):
 
     topic: str
     partition: int
-    status: PartitionStatusName
+    status: ShownPartitionStatusName
     lag: int | None = Field(description="Records; null when unknown")
 
     @classmethod
@@ -68,7 +68,7 @@ class PartitionDetail(BaseModel):
 
     topic: str
     partition: int
-    status: PartitionStatusName
+    status: ShownPartitionStatusName
     status_reason: str | None = Field(description="Why the status is not OK, for machines")
     explanation: str | None = Field(description="Why the status is not OK, in one sentence")
     owner: str | None = Field(description="member_id of the member it is assigned to")
@@ -224,7 +224,9 @@ class IncidentNow(BaseModel):
     )
     action: str | None = Field(description="What to do; null: nobody can say")
     also: list[Finding] = Field(description="What follows from it and is seen, too")
-    total_lag: int = Field(description="Of the group's newest evaluation, records")
+    total_lag: int | None = Field(
+        description="Of the group's newest evaluation, records; null: some partition's is unknown"
+    )
     evaluated_at: int
 
     @classmethod
@@ -235,7 +237,7 @@ class IncidentNow(BaseModel):
             also=wrong.also if wrong else [],
             said_at=wrong.at if wrong else None,
             action=wrong.action or None if wrong else None,
-            total_lag=event.total_lag,
+            total_lag=row.view.total_lag,
             evaluated_at=event.evaluated_at,
         )
 

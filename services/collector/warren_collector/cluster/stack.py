@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient
 from warren import garbage
 from warren.clock import Clock
 from warren.contracts import ClusterEvent
+from warren.contracts.cluster_event import MOST_REFUSED
 from warren.errors import ClientLost, KafkaError, SettingsError
 from warren.kafka.connection import await_connection, log_retry, new_client
 from warren.kafka.hearing import Hearing, asking_admin, hearing_by, is_reachable
@@ -28,6 +29,7 @@ from warren_collector.cluster.own_group import OwnGroup, OwnGroupDescriber
 from warren_collector.cluster.publisher import Publisher
 from warren_collector.cluster.state import ClusterState, Figures
 from warren_collector.cluster.tick import Ticker, silence
+from warren_collector.groups.offsets_retention import OffsetsRetention, retention_of
 from warren_collector.groups.reports import GroupReports
 from warren_collector.groups.topic_ids import TopicIds, asking
 from warren_collector.logs.ends import LogEndsReader
@@ -193,6 +195,7 @@ class ClusterStack:
                 opened.live,
                 watched.topic,
             )
+            retention = retention_of(admin, self._clock)
             ticker = Ticker(
                 Origin(self.cluster, cluster.sources[0], EVENT_PARTITIONS),
                 positions,
@@ -204,6 +207,7 @@ class ClusterStack:
                 self._clock,
                 silence(settings.heartbeat, settings.interval),
                 logs.history,
+                lambda: retention.milliseconds,
             )
             self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
             prefix = self._settings.home.topic_prefix
@@ -211,7 +215,7 @@ class ClusterStack:
             hearing = hearing_by(
                 asking_admin(admin), self.cluster, self._setting, cluster, self._clock
             )
-            self._loop(source, positions, publisher, ticker, listing, logs, hearing)
+            self._loop(source, positions, publisher, ticker, listing, logs, hearing, retention)
             ticker.tick()
 
     def _loop(
@@ -223,6 +227,7 @@ class ClusterStack:
         listing: TopicListing,
         logs: LogWatch,
         admin: Hearing,
+        retention: OffsetsRetention,
     ) -> None:
         interval = self._settings.collector.interval
         progress = Progress(self.cluster, self._clock)
@@ -250,6 +255,7 @@ class ClusterStack:
                 if all_ends is not None:
                     ticker.ends_were_read()
                 admin.follow(heard=False)
+                retention.refresh()
                 ticker.tick()
                 if rereads and self.is_ready and not positions.groups.dirty.any():
                     source.reread()
@@ -284,6 +290,7 @@ class ClusterStack:
             backlog=backlog,
             published_at=ticker.published_at,
             log_ends_at=ticker.log_ends_at,
+            refused_topics=tuple(sorted(ticker.refused_topics)[:MOST_REFUSED]),
         )
         # Of a cluster that is away no group may be due: then no tick tells of it.
         obstacle = logs.problem or ticker.problem or source.obstacle

@@ -26,6 +26,7 @@ class Figures:
     backlog: int = 0
     published_at: int | None = None
     log_ends_at: int | None = None
+    refused_topics: tuple[str, ...] = ()
 
 
 _BEGINNING: frozenset[ClusterStateName] = frozenset(("connecting", "rebuilding"))
@@ -94,6 +95,7 @@ class ClusterState:
             backlog=now.figures.backlog,
             published_at=now.figures.published_at,
             log_ends_at=now.figures.log_ends_at,
+            refused_topics=list(now.figures.refused_topics),
         )
 
     def _enter(

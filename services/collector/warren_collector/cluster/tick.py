@@ -8,7 +8,7 @@ stored only when all that was read up to it is acknowledged.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from warren.clock import Clock
@@ -24,7 +24,7 @@ from warren_collector.logs.watch import LogHistory
 from warren_collector.positions.base import Positions
 from warren_collector.positions.columns import Int64s
 from warren_collector.positions.events import GroupEvents, Origin, Past, group_events
-from warren_collector.positions.index import Group, standing
+from warren_collector.positions.index import UNTOLD, Group, standing
 from warren_collector.sources.source_partitions import SourcePartitions
 
 AWAY = 5.0
@@ -107,9 +107,10 @@ class Ticker:
         clock: Clock,
         heartbeat: float,
         history: LogHistory | None = None,
+        offsets_retention_ms: Callable[[], int] = lambda: UNTOLD,
     ) -> None:
         """`heartbeat`: seconds of silence after which a group is due without a commit, too.
-        `history` gets what is read here.
+        `history` gets what is read here. `offsets_retention_ms`: so long the cluster keeps offsets.
         """
         self._origin = origin
         self._positions = positions
@@ -121,10 +122,13 @@ class Ticker:
         self._clock = clock
         self._heartbeat = heartbeat
         self._history = LogHistory() if history is None else history
+        self._offsets_retention_ms = offsets_retention_ms
         self._trouble = Trouble(origin.cluster, clock)
         self._settling = Settling(clock)
         self.problem: TickError | None = None
         """Why the last tick failed."""
+        self.refused_topics: frozenset[str] = frozenset()
+        """Whose log ends are unknown for want of a right, as read last."""
         self.log_ends_at: int | None = None
         """When log ends were read last, and `published_at` when a tick was, Unix milliseconds."""
         self.published_at: int | None = None
@@ -168,6 +172,7 @@ class Ticker:
         except (ClusterUnreachable, AuthenticationFailed) as error:
             return self._failed("log_ends", error)
         self.log_ends_at = self._clock.now_ms()
+        self.refused_topics = ends.refused
         if self._settling.answered():
             return True
         there = [
@@ -192,6 +197,7 @@ class Ticker:
                 observed_at,
                 past,
                 self._reports.state_of((group.source_partition, group.name)),
+                self._offsets_retention_ms(),
             )
             for group in there
         ]

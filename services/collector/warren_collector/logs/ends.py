@@ -65,6 +65,8 @@ class LogEnds:
     """Topics that it may not have, or with more partitions: wait for the next reading before saying
     anything of them.
     """
+    refused: frozenset[str] = frozenset()
+    """Topics that Warren may not describe: nothing is known of them."""
     unknown_partitions: int = 0
 
 
@@ -170,6 +172,7 @@ class LogEndsReader:
             topics={t: self._topic_log(t, end) for t, end in ends.items()},
             missing=self._metadata.missing.intersection(topics),
             suspected=self._metadata.suspected.intersection(topics),
+            refused=self._metadata.refused,
             unknown_partitions=sum(int((end == UNKNOWN).sum()) for end in ends.values()),
         )
 

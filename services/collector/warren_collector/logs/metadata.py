@@ -50,6 +50,11 @@ class TopicMetadata:
         doubts = (*self._absences.items(), *self._shortfalls.items())
         return frozenset(topic for topic, seen in doubts if seen < MISSING_AFTER)
 
+    @property
+    def refused(self) -> frozenset[str]:
+        """Topics that Warren may not describe."""
+        return frozenset(self._unauthorised)
+
     def expire(self) -> None:
         self._refreshed_at = None
 

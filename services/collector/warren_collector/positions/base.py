@@ -55,7 +55,7 @@ class Positions(ABC):
             self.earlier.drop(self.columns.told)
         self.groups.published(groups, at)
         for group in groups:
-            group.removed.clear()
+            group.are_published()
             if group.is_empty:
                 self.groups.forget(group)
 
@@ -69,7 +69,7 @@ class Positions(ABC):
         """A position is gone: the group is due."""
         self._give_back(group.topics[topic].by_partition[partition])
         group.remove(topic, partition)
-        group.removed.setdefault(topic, set()).add(partition)
+        group.removes(topic, partition)
         self.groups.dirty[group.slot] = True
 
     def _give_back(self, row: int) -> None:

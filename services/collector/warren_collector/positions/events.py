@@ -19,7 +19,7 @@ from warren_collector.positions.columns import (
     PositionColumns,
 )
 from warren_collector.positions.earlier_commits import EarlierCommits
-from warren_collector.positions.index import Group, Owned, TopicRows
+from warren_collector.positions.index import UNTOLD, Group, Owned, TopicRows
 
 NO_POSITION = -1
 EVENT_PARTITIONS = 5_000  # most partitions in one event; larger groups are split over several
@@ -131,18 +131,21 @@ def group_events(
     observed_at: int,
     past: Past | None = None,
     state: str | None = None,
+    offsets_retention_ms: int = UNTOLD,
 ) -> GroupEvents:
     """One event, or several for a group that is too big for one.
 
     Later parts are observed 1 ms later each, so that (position, observed_at) grows.
     `position`: offset of the offsets topic up to which this group's records are folded in. `state`:
-    the group's, where it has members that one knows of.
+    the group's, where it has members that one knows of. `offsets_retention_ms`: so long the cluster
+    keeps an offset at least.
     """
     result = GroupEvents(group, [])
     source = group.source or origin.source
     if group.is_shared or source != "offsets_topic":
         position = NO_POSITION  # commits of two sources have only their time in common
     removed = group.deletions()
+    has_expired = bool(removed) and offsets_retention_ms <= group.idle_ms < UNTOLD
     topics: dict[str, Columns] = {}
     for topic, rows in group.topics.items():
         listed, gone = _positions(topic, rows, columns, ends, result)
@@ -167,6 +170,7 @@ def group_events(
                 earlier=past.of(part, columns) if past else None,
                 group_state=state,
                 removed={} if number else removed,
+                expired_after_ms=offsets_retention_ms if has_expired and not number else None,
                 deleted=not topics,
                 part=number,
                 parts=len(parts),

@@ -13,6 +13,8 @@ from warren_collector.logs.ends import LogEnds
 from warren_collector.positions.columns import NEVER_COMMITTED, FreeRows, Int64s, PositionColumns
 
 NEVER = -np.inf
+UNTOLD = 2**62
+"""Milliseconds: no position was removed of which it is known how old its last commit was."""
 
 
 class TopicRows:
@@ -75,20 +77,15 @@ NOTHING_OWNED = Owned({}, None)
 class Group:
     """A group as one source partition has it.
 
-    `slot` is its entry in the group columns; `removed` are deletions not published yet. Where a
-    cluster has several sources, `source` is that of the newest commit, and a group that more than
-    one of them knows `is_shared`.
+    `slot` is its entry in the group columns; `removed` are deletions not published yet, of which
+    the last commit was `idle_ms` ago at least; -1 where nobody knows. Where a cluster has several
+    sources, `source` is that of the newest commit, and a group that more than one of them knows
+    `is_shared`.
     """
 
     __slots__ = (
-        "is_shared",
-        "name",
-        "owned",
-        "removed",
-        "slot",
-        "source",
-        "source_partition",
-        "topics",
+        *("idle_ms", "is_shared", "name", "owned", "removed", "slot"),
+        *("source", "source_partition", "topics"),
     )
 
     def __init__(self, name: str, source_partition: int, slot: int) -> None:
@@ -98,6 +95,7 @@ class Group:
         self.topics: dict[str, TopicRows] = {}
         self.removed: dict[str, set[int]] = {}
         self.owned = NOTHING_OWNED
+        self.idle_ms = UNTOLD
         self.source: SourceName | None = None
         self.is_shared = False
 
@@ -122,6 +120,16 @@ class Group:
         rows.remove(partition)
         if not rows.by_partition:
             del self.topics[topic]
+
+    def removes(self, topic: str, partition: int, idle_ms: int = -1) -> None:
+        """A deletion to publish. `idle_ms`: since the position's last commit; -1 unknown."""
+        self.removed.setdefault(topic, set()).add(partition)
+        self.idle_ms = min(self.idle_ms, idle_ms)
+
+    def are_published(self) -> None:
+        """The deletions are on the bus."""
+        self.removed.clear()
+        self.idle_ms = UNTOLD
 
     def deletions(self) -> dict[str, list[int]]:
         """Deletions to publish: of partitions that were not committed again since."""

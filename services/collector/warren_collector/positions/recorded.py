@@ -263,15 +263,17 @@ class RecordedPositions(Positions):
         source_partition = int(batch.partitions[index])
         group = self.groups.get(source_partition, key.group)
         row = None if group is None else group.row(key.topic, key.partition)
+        idle_ms = -1
         if group is not None and row is not None:
             if self.columns.key[row] != raw:
                 return  # the position lives on under the key of another version
+            idle_ms = batch.time(index) - int(self.columns.committed_at[row])
             group.remove(key.topic, key.partition)
             self._give_back(row)
         if batch.is_counted(index):
             folded.deletions += 1
             group = self.groups.ensure(source_partition, key.group)
-            group.removed.setdefault(key.topic, set()).add(key.partition)
+            group.removes(key.topic, key.partition, idle_ms)
             self.groups.dirty[group.slot] = True
         elif group is not None and group.is_empty and not group.removed:
             self.groups.forget(group)

@@ -20,6 +20,14 @@ _END = {
     "group_deleted": ("group deleted", "was deleted"),
     "group_expired": ("group expired", "has expired: it does not commit any more"),
     "group_forgotten": ("group forgotten", "was forgotten on request until it commits again"),
+    "offsets_expired": (
+        "offsets expired, not recovered",
+        "has not recovered: its committed offsets have expired",
+    ),
+    "offsets_deleted": (
+        "offsets deleted, not recovered",
+        "has not recovered: its committed offsets, or their topics, were deleted",
+    ),
     lost_end.REPLACED: (
         "replaced by another incident",
         "has another incident since; the end of this one was not seen",
@@ -110,6 +118,8 @@ def _of_one(
     if kind == "resolved":
         yield "From", since
         yield "Until", f"{utc(seen)} ({duration(seen - change.opened_at)})"
+        if change.explanation and change.reason and change.reason in _END:
+            yield "Explanation", visible(change.explanation)
     else:
         yield "Since", f"{since} ({duration(now - change.opened_at)} ago)"
         if is_old(seen, now):
