@@ -11,7 +11,7 @@ from rich.text import Text
 from warren.clock import Clock, SystemClock
 from warren.words import visible
 
-from warren_cli.display.status_table import known, status_table, why, worst_partition
+from warren_cli.display.status_table import lag, status_table, why, worst_partition
 from warren_cli.group_feed import GroupFeed, Groups
 
 
@@ -122,6 +122,6 @@ def change_line(group: dict[str, Any], previous: str | None, now_ms: int) -> str
     where = "" if worst == "-" else f", worst {worst}"
     name = f"{group['cluster']}/{group['group']}"
     because = f": {why(group, now_ms)}" if why(group, now_ms) else ""
-    status, lag = group["status"] or "not judged", known(group["total_lag"])
-    line = f"{name}: {status}{was}, lag {lag}{where}{because}"
+    status = group["status"] or "not judged"
+    line = f"{name}: {status}{was}, lag {lag(group)}{where}{because}"
     return visible(line)

@@ -53,7 +53,7 @@ class StatusTable:
             column("group", lambda group: _name(group, several)),
             column("status", _status),
             column("since", lambda group: Text(since(group, now_ms)), 4),
-            column("lag", lambda group: Text(known(group["total_lag"])), 3, right=True),
+            column("lag", lambda group: Text(lag(group)), 3, right=True),
             column("late", late, 2, right=True),
             column("until loss", until_loss, 1, right=True),
             column("worst partition", _worst, 5),
@@ -105,6 +105,12 @@ def statuses(group: Group) -> Iterator[str]:
 def known(lag: int | None) -> str:
     """Records; `-` where nobody knows."""
     return _NONE if lag is None else grouped(lag)
+
+
+def lag(row: Group) -> str:
+    """Of a group or a cluster: records, `≥` where that of some partition is unknown."""
+    least = row.get("total_lag_at_least")  # an API that is older than this sends none
+    return f"≥ {grouped(least)}" if least else known(row["total_lag"])
 
 
 def since(group: Group, now_ms: int) -> str:

@@ -10,6 +10,7 @@ from warren.words import as_of, duration, grouped
 
 from warren_cli.display.status_table import (
     incident,
+    lag,
     late,
     said_of,
     since,
@@ -118,7 +119,7 @@ GROUPS = Resource(
         Column("group", lambda row, _: row["group"], name=True),
         Column("status", lambda row, _: row["status"], kept=True),
         Column("since", since),
-        Column("lag", lambda row, _: count(row["total_lag"]), right=True),
+        Column("lag", lambda row, _: lag(row), right=True),
         Column("late", lambda row, _: late(row).plain, right=True),
         Column("until loss", lambda row, _: until_loss(row).plain, right=True),
         Column("state", lambda row, _: row.get("state"), wide=True),
@@ -155,7 +156,7 @@ CLUSTERS = Resource(
         Column("losing data", lambda row, _: count(row["losing"]), right=True),
         Column("will lose data", lambda row, _: count(row.get("endangered")), right=True),
         Column("topics", lambda row, _: count(row["topics"]), right=True),
-        Column("lag", lambda row, _: count(row["total_lag"]), right=True),
+        Column("lag", lambda row, _: lag(row), right=True),
         Column("not judged", lambda row, _: count(row["not_judged"]), right=True, wide=True),
         Column("partitions", lambda row, _: count(row["partitions"]), right=True, wide=True),
         Column("problem", lambda row, _: row["problem"], wide=True),

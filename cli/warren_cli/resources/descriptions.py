@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 from warren.words import duration, visible
 
-from warren_cli.display.status_table import as_told, late, since, until_loss, why
+from warren_cli.display.status_table import as_told, lag, late, since, until_loss, why
 from warren_cli.resources.catalogue import (
     Row,
     ago,
@@ -77,7 +77,7 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
         yield "then", found.get("action")
     yield "late", late(body).plain
     yield "until loss", until_loss(body).plain
-    yield "lag", count(body["total_lag"])
+    yield "lag", lag(body)
     yield "state", f"{body.get('state') or _NONE}, members: {count(body.get('member_count'))}"
     if opened := body["incident"]:
         yield "incident", f"{opened['id']}, open for {ago(opened['opened_at'], now_ms)}"
