@@ -13,6 +13,7 @@ MINUTE_MS = 60_000
 SOON = {"offsets.retention.minutes": "1", "offsets.retention.check.interval.ms": "1000"}
 
 
+@pytest.mark.kafka
 def test_expired_offsets_and_a_deleted_group(
     pytestconfig: pytest.Config, tmp_path: Path, unique: str
 ) -> None:
@@ -32,11 +33,8 @@ def test_expired_offsets_and_a_deleted_group(
                 lambda: events.of(left) and events.of(deleted), "both are seen", timeout=120
             )
             lab.admin.delete_consumer_groups([deleted])[deleted].result(30)
+            events.until(lambda: events.of(deleted)[-1].deleted, "it was deleted")
+            events.until(lambda: events.of(left)[-1].deleted, "it has expired", timeout=180)
             for group, after in ((deleted, None), (left, MINUTE_MS)):
-                events.until(
-                    lambda group=group: events.of(group)[-1].deleted,  # type: ignore[misc]
-                    f"{group} has ended",
-                    timeout=180,
-                )
                 assert events.of(group)[-1].removed == {topic: [0]}
                 assert events.of(group)[-1].expired_after_ms == after

@@ -75,8 +75,8 @@ class MergedPositions(Positions):
             if known is None:
                 continue
             for topic, gone in known.removed.items():
-                for partition in gone:
-                    group.removes(topic, partition, known.idle_ms)
+                for number in gone:
+                    group.removes(topic, number, known.idle_ms)
             for position, commit in _commits(known, part.positions, precedence):
                 newest[position] = max(commit, newest.get(position, commit))
                 holders[part.source] = max(commit, holders.get(part.source, commit))
