@@ -185,3 +185,16 @@ def test_a_reset_is_no_negative_consumption() -> None:
     worker.judge(*ticks(BEGIN, 7))
     told = worker.judge(*[tick(BEGIN + 70_000 + n * TICK, 10, lag=200) for n in range(6)])
     assert told[0].consumed == 0
+
+
+def test_lag_is_absent_where_nobody_says_where_the_log_ends() -> None:
+    worker = Worker()
+    blind = [
+        tick(BEGIN + n * TICK, 100 + 5 * n, bills=At(7, BEGIN, log_end=-1, commits=0))
+        for n in range(13)
+    ]
+    minute = worker.judge(*blind)[-1]
+    assert minute.lag is None
+    assert minute.topics is not None
+    lags = dict(zip(minute.topics.topic, minute.topics.lag, strict=True))
+    assert lags == {"orders": 0, "bills": None}

@@ -16,6 +16,7 @@ from warren.contracts import (
     MINUTE_MS,
     FreshnessEvent,
     LagEvent,
+    TopicLag,
     TrendEvent,
     TrendTopics,
     split_group_key,
@@ -177,16 +178,23 @@ class Trends:
         )
 
 
+def _lag(columns: TopicLag) -> int | None:
+    """Of a topic; None where that of some partition is unknown."""
+    rows = zip(columns.lag, columns.committed, strict=True)
+    if any(lag is None and committed >= 0 for lag, committed in rows):
+        return None
+    return sum(lag for lag in columns.lag if lag is not None)
+
+
 def _see(minute: Minute, lag: LagEvent) -> None:
-    minute.lag = lag.total_lag
-    minute.lag_max = max(lag.total_lag, minute.lag_max or 0)
+    """A sum of which nothing is known is none; of what is known in part it is what that is."""
+    minute.lag = None if lag.unknown_partitions and not lag.total_lag else lag.total_lag
+    if minute.lag is not None:
+        minute.lag_max = max(minute.lag, minute.lag_max or 0)
     if len(lag.topics) == 1:
         minute.lags = dict.fromkeys(lag.topics)
     else:
-        minute.lags = {
-            topic: sum(known for known in columns.lag if known is not None)
-            for topic, columns in lag.topics.items()
-        }
+        minute.lags = {topic: _lag(columns) for topic, columns in lag.topics.items()}
 
 
 def _worse(before: Late | None, event: FreshnessEvent) -> Late:
