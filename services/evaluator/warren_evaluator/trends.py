@@ -50,7 +50,8 @@ class Late(NamedTuple):
 @dataclass(slots=True)
 class Minute:
     """One that is not over. `latest`: [committed or log end, partition] when it began; None for a
-    group that was not known. `until`: what it has been told of, Unix milliseconds.
+    group that was not known. `until`: what it has been told of, Unix milliseconds. `is_known`:
+    whether the status of the last evaluation is.
     """
 
     at: int
@@ -61,6 +62,7 @@ class Minute:
     lag: int | None = None
     lag_max: int | None = None
     lags: dict[str, int | None] = field(default_factory=dict)
+    is_known: bool = True
 
 
 class Trends:
@@ -106,6 +108,7 @@ class Trends:
             return told
         told = []
         now = state.applied.observed_at
+        is_known = minute is None or minute.is_known
         if minute is not None and before is not None and now >= minute.at + MINUTE_MS:
             told = list(self._over(key, minute, before, now))
             minute = None
@@ -113,7 +116,7 @@ class Trends:
             at = now - now % MINUTE_MS
             known = None if before is None else before.latest[_MOVING]
             layout = state.layout if before is None else before.layout
-            minute = self._minutes[key] = Minute(at, now, layout, known)
+            minute = self._minutes[key] = Minute(at, now, layout, known, is_known=is_known)
         if before is not None:
             self._spend(minute, before, now)
         minute.until = now
@@ -124,7 +127,7 @@ class Trends:
     def _spend(self, minute: Minute, before: GroupState, now: int) -> None:
         """The time since the evaluation before, as far as it is the minute's and not too long."""
         since = before.applied.observed_at
-        if now - since > self._believed_ms:
+        if now - since > self._believed_ms or not minute.is_known:
             return
         spent = min(now, minute.at + MINUTE_MS) - max(since, minute.at)
         if spent > 0:
@@ -141,7 +144,7 @@ class Trends:
             return
         for at in range(minute.at + MINUTE_MS, now - now % MINUTE_MS, MINUTE_MS):
             silent = Minute(at, now, before.layout, None, lag=minute.lag, lag_max=minute.lag)
-            silent.lags = minute.lags
+            silent.lags, silent.is_known = minute.lags, minute.is_known
             self._spend(silent, before, now)
             yield self._told(key, silent, before)
 
@@ -188,6 +191,7 @@ def _lag(columns: TopicLag) -> int | None:
 
 def _see(minute: Minute, lag: LagEvent) -> None:
     """A sum of which nothing is known is none; of what is known in part it is what that is."""
+    minute.is_known = lag.is_known
     minute.lag = None if lag.unknown_partitions and not lag.total_lag else lag.total_lag
     if minute.lag is not None:
         minute.lag_max = max(minute.lag, minute.lag_max or 0)
