@@ -53,6 +53,12 @@ def test_what_is_unknown_or_well_is_a_dash() -> None:
     assert "t/3 STOP, lag unknown" in drawn(group(worst=worst))[1]
 
 
+def test_lag_of_which_only_a_bound_is_known() -> None:
+    row = {"total_lag": None, "total_lag_at_least": 300}
+    assert "≥ 300" in drawn(group(**row))[1]
+    assert "≥" not in drawn(group(**row | {"total_lag_at_least": 0}))[1]
+
+
 def test_an_objective_that_an_ok_group_does_not_keep() -> None:
     broken = {"objective": "retention", "status": "ERR", "sentence": "40 records were deleted"}
     well = group(status="OK", since=None, worst=None, incident=None, broken_objectives=[broken])

@@ -30,7 +30,11 @@ CLUSTER_STATE = Family(
 )
 
 _GROUP = ("cluster", "group")
-GROUP_LAG = Family("warren_group_lag", "Sum of the known lags of a group, records", _GROUP)
+GROUP_LAG = Family(
+    "warren_group_lag",
+    "Sum of the lags of a group, records; at least, where some log end is unknown",
+    _GROUP,
+)
 GROUP_STATUS = Family(
     "warren_group_status",
     "1 for the status that a group has, 0 for the others; UNKNOWN: it was not judged lately, or "
@@ -53,7 +57,9 @@ GROUP_EVALUATED = Family(
 
 _TOPIC = (*_GROUP, "topic")
 TOPIC_LAG = Family(
-    "warren_topic_lag", "Sum of the known lags of a group in a topic, records", _TOPIC
+    "warren_topic_lag",
+    "Sum of the lags of a group in a topic, records; absent where some log end is unknown",
+    _TOPIC,
 )
 TOPIC_FRESHNESS = Family(
     "warren_topic_freshness_seconds",
