@@ -1,16 +1,71 @@
-"""Subcommands that are imported when they are asked for: `warren status` need not wait for the
-libraries of `warren up`, and works where they are not installed.
+"""Subcommands that are imported when they are run: `warren --help` and `warren status` need not
+wait for the libraries of `warren up`, and work where they are not installed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, ClassVar
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 from warren.errors import WarrenError
+
+# The package that each extra of warren-cli brings.
+_BRINGS = {"local": "warren_local", "services": "warren_api", "archive": "warren_archiver"}
+
+
+class Listed(NamedTuple):
+    """How a command stands in `warren --help`. `extra`: of warren-cli, that brings what it imports,
+    `partly` if some of it works without.
+    """
+
+    help: str
+    extra: str | None = None
+    partly: bool = False
+
+
+COMMANDS: Mapping[str, Listed] = MappingProxyType(
+    {
+        "up": Listed(
+            "Start Kafka, Valkey and all services here, with demo groups or for your own cluster",
+            "local",
+        ),
+        "demo": Listed(
+            "Run demo groups, one for each status; `warren up` runs them by itself", "local"
+        ),
+        "status": Listed("Show what is bad, worst first"),
+        "get": Listed("List groups, topics, clusters, incidents or silences"),
+        "describe": Listed("Show one group, topic or incident whole"),
+        "events": Listed("Show status changes of groups, oldest first"),
+        "silence": Listed("Mute notifications for groups"),
+        "ack": Listed("Acknowledge an incident (stops repeats and escalation)"),
+        "notify": Listed("Inspect and test notification routes", "services", True),
+        "token": Listed("Make a token for the API and print the setting that lets it in"),
+        "evaluate": Listed(
+            'Judge windows of commits: JSON in, one line {"name","status","complete"} each out',
+            "services",
+        ),
+        "decode": Listed(
+            'Decode records of __consumer_offsets: one line {"name","records":[...]} each out',
+            "services",
+        ),
+        "report": Listed(
+            "Report on every group, from the archive: what it was like, and what to do", "archive"
+        ),
+        "replay": Listed(
+            "Judge archived events again, by other settings: which notifications there would be",
+            "archive",
+        ),
+        "archive": Listed("Write Warren's topics to Delta tables, and check them", "archive"),
+        "topics": Listed("Create and check Warren's own topics"),
+        "config": Listed("Check settings; import Burrow's", "services", True),
+    }
+)
 
 
 class ExtraMissing(WarrenError):
@@ -33,53 +88,28 @@ class LazyCommands(TyperGroup):
     A module has a Typer application `app`, or else a function of its own name.
     """
 
-    # With the extra of warren-cli that brings what a command, or a part of it, imports.
-    extras: ClassVar[dict[str, str | None]] = {
-        "up": "local",
-        "demo": "local",
-        "status": None,
-        "get": None,
-        "describe": None,
-        "events": None,
-        "silence": None,
-        "ack": None,
-        "notify": "services",
-        "token": None,
-        "evaluate": "services",
-        "decode": "services",
-        "report": "archive",
-        "replay": "archive",
-        "archive": "archive",
-        "topics": None,
-        "config": "services",
-    }
-
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        names: dict[str, Any] = dict.fromkeys(self.extras)
+        names: dict[str, Any] = dict.fromkeys(COMMANDS)
         self.commands = names  # of these it suggests one that is close
 
     # Any: contexts and commands are of the click inside typer, which has no public name.
 
     def list_commands(self, ctx: Any) -> list[str]:
         del ctx
-        return list(self.extras)
+        return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What lists show of it: nothing is imported."""
         del ctx
-        if cmd_name not in self.extras:
+        if cmd_name not in COMMANDS:
             return None
-        try:
-            module = import_module(f"warren_cli.commands.{cmd_name}")
-        except ModuleNotFoundError as error:
-            return _absent(cmd_name, _missing(cmd_name, error))
-        if hasattr(module, "app"):
-            group = get_group(module.app)
-            group.name = cmd_name
-            return group
-        alone = typer.Typer(add_completion=False)
-        alone.command(cmd_name)(getattr(module, cmd_name))
-        return get_command(alone)
+        return TyperCommand(name=cmd_name, help=_help(COMMANDS[cmd_name]))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command itself, to run it or to complete its words."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else _loaded(name), rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; raise ExtraMissing where it comes to what is not installed."""
@@ -89,16 +119,36 @@ class LazyCommands(TyperGroup):
             raise _missing(str(ctx.invoked_subcommand), error) from error
 
 
+def _help(listed: Listed) -> str:
+    if listed.extra and not listed.partly and find_spec(_BRINGS[listed.extra]) is None:
+        return f"Not installed here: needs the extra {listed.extra} of warren-cli."
+    return listed.help
+
+
+def _loaded(name: str) -> Any:
+    try:
+        module = import_module(f"warren_cli.commands.{name}")
+    except ModuleNotFoundError as error:
+        return _absent(name, _missing(name, error))
+    if hasattr(module, "app"):
+        group = get_group(module.app)
+        group.name, group.help = name, COMMANDS[name].help
+        return group
+    alone = typer.Typer(add_completion=False)
+    alone.command(name)(getattr(module, name))
+    return get_command(alone)
+
+
 def _missing(command: str, error: ModuleNotFoundError) -> ExtraMissing:
     """Raises the error itself where no extra would bring the module."""
-    extra = LazyCommands.extras.get(command)
+    extra = COMMANDS[command].extra if command in COMMANDS else None
     if extra is None:
         raise error
     return ExtraMissing(command, extra, error.name)
 
 
 def _absent(name: str, missing: ExtraMissing) -> Any:
-    """A command in the list that says what it lacks, whatever it is asked for."""
+    """A command that says what it lacks, whatever it is asked for."""
     alone = typer.Typer(add_completion=False)
 
     @alone.command(

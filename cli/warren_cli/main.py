@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -24,6 +23,8 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"warren {version('warren-cli')}")
         raise typer.Exit
 
@@ -31,7 +32,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def warren(
     _: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which, and end")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print version")
     ] = False,
 ) -> None:
     """What holds for all commands."""

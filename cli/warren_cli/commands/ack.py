@@ -19,14 +19,14 @@ def ack(
         str, typer.Argument(help="Its id, or as much of its beginning as no other open one has")
     ],
     by: ByOption = None,
-    why: Annotated[str, typer.Option(help="What you say about it")] = "",
-    undo: Annotated[bool, typer.Option(help="Nobody looks after it any more")] = False,
+    why: Annotated[str, typer.Option(help="Note (optional)")] = "",
+    undo: Annotated[bool, typer.Option(help="Take it back")] = False,
     config: ConfigOption = None,
     api: ApiOption = None,
 ) -> None:
-    """Say that somebody looks after an incident: it is not repeated or escalated any more.
+    """Acknowledge an incident (stops repeats and escalation).
 
-    That it is worse, and its end, is told all the same. `warren get incidents` lists them.
+    You still get worsening and recovery. `warren get incidents` lists them.
     """
     address = asked_address(config, api)
     found = find_incident(address, incident, is_open=True)

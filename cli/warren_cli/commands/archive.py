@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from warren_archiver.check.table_check import TableCheck
     from warren_archiver.check.topic_check import TopicCheck
 
-app = typer.Typer(help="Warren's topics as Delta tables.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()

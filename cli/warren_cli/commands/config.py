@@ -24,7 +24,7 @@ from warren.words import counted
 from warren_cli.burrow_config import Imported, import_burrow
 from warren_cli.commands.options import ConfigOption
 
-app = typer.Typer(help="The settings in force; Burrow's as Warren's.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()

@@ -16,7 +16,7 @@ def decode(
         str, typer.Argument(metavar="[FILE|-]", help="JSON Lines; - is standard input.")
     ] = "-",
 ) -> None:
-    """Decode records of __consumer_offsets: one line {"name","records":[...]} per line of input.
+    """Decode records of __consumer_offsets: one line {"name","records":[...]} each out.
 
     A line of input is {"name"?,"key_hex","value_hex"|null}. A topic_id is a UUID, or null where
     the record has none; leader_epoch is -1 where it has none; bytes are hexadecimal; `at` is a

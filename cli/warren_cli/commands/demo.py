@@ -24,7 +24,7 @@ def demo(
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Produce and consume so that each group shows one status; `warren up` runs this by itself.
+    """Run demo groups, one for each status; `warren up` runs them by itself.
 
     Creates 7 topics (demo.*) and 10 consumer groups (demo-*). Runs until Ctrl-C or SIGTERM.
     """

@@ -14,7 +14,7 @@ from warren_cli.resources import descriptions, listing
 from warren_cli.resources.output import Whole, write_document
 from warren_cli.terminal.output_console import output_console
 
-app = typer.Typer(help="All that is known of one group, topic or incident.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 FormOption = Annotated[Whole, typer.Option("--output", "-o", help="How it is written")]
 ClusterOption = Annotated[

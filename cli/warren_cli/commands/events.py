@@ -47,7 +47,7 @@ def events(
     config: ConfigOption = None,
     api: ApiOption = None,
 ) -> None:
-    """Status changes of groups, oldest first: time, cluster/group, from what to what, why.
+    """Show status changes of groups, oldest first.
 
     With --follow it goes on where it was when the API comes back. Exit 1: the API does not answer;
     2: it takes the expression for a wrong one.

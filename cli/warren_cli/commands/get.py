@@ -27,7 +27,6 @@ class PluralCommands(TyperGroup):
 
 app = typer.Typer(
     cls=PluralCommands,
-    help="List groups, topics, clusters, incidents or silences; -o json, yaml, wide or name.",
     no_args_is_help=True,
 )
 

@@ -30,20 +30,20 @@ _STATUSES: dict[StatusName, GroupStatusName] = {
     StatusName.ERR: "ERR",
 }
 
-app = typer.Typer(help="Who is told of what, by which route.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
 def notify() -> None:
-    """Who is told of what, by which route."""
+    """Inspect and test notification routes."""
 
 
 @app.command("explain")
 def explain_(
     cluster: Annotated[str, typer.Option(help="The group's cluster")],
-    group: Annotated[str, typer.Option(help="Its name")],
+    group: Annotated[str, typer.Option(help="Group name")],
     status: Annotated[
-        StatusName, typer.Option(case_sensitive=False, help="That it is told to have")
+        StatusName, typer.Option(case_sensitive=False, help="Status to simulate")
     ] = StatusName.ERR,
     event_type: Annotated[
         str, typer.Option("--type", help=f"{', '.join(EVENT_TYPES[:-1])} or {EVENT_TYPES[-1]}")

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from warren.settings_file import load_settings
+
+from warren_cli.api_place import api_in_force
 
 ConfigOption = Annotated[
     Path | None,
@@ -18,10 +19,14 @@ ConfigOption = Annotated[
 ApiOption = Annotated[
     str | None,
     # The backslash is for rich: it would take what is in brackets for a style.
-    typer.Option("--api", help=r"Address of the API; default: \[api] host and port"),
+    typer.Option(
+        "--api",
+        help=r"Address of the API; default: \[api] host and port, or those of the `warren up` that "
+        "runs in this directory",
+    ),
 ]
 
 
 def asked_address(config: Path | None, api: str | None) -> str:
-    """What --api says, else where an API with the settings of --config is."""
-    return api or load_settings(config).api.address
+    """What --api says, else where the API of this directory or of the settings is."""
+    return api or api_in_force(config)

@@ -77,7 +77,7 @@ def replay(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
-    """Judge archived events again, by other settings or the same: what would have been told.
+    """Judge archived events again, by other settings: which notifications there would be.
 
     Compares incidents as they were published with those that would have been. The result is also
     in the lake's tables replay/runs and replay/incidents.

@@ -58,7 +58,7 @@ def report(
         bool, typer.Option("--as-is", help="Of what is archived: needs neither Spark nor Java")
     ] = False,
 ) -> None:
-    """What every group was like, and what to do, from the archive.
+    """Report on every group, from the archive: what it was like, and what to do.
 
     Where the archiver works on a schedule (`archiver.every`), what is new is archived first, unless
     the period has been over for a day.

@@ -19,7 +19,6 @@ from warren_cli.resources.listing import fetch
 from warren_cli.resources.output import Form, write_list
 
 app = typer.Typer(
-    help="Groups about which nobody is told anything for a while. They are judged all the same.",
     no_args_is_help=True,
 )
 

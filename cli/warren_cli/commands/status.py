@@ -84,7 +84,7 @@ def status(
         ),
     ] = None,
 ) -> None:
-    """Show the consumer groups, worst first.
+    """Show what is bad, worst first.
 
     late: age of the oldest record that a group has not consumed (> at least, some partitions are
     not known). until loss: time until retention may delete it, at least. old: measured too long

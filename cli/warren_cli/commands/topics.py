@@ -11,7 +11,7 @@ from warren.settings_file import load_settings
 
 from warren_cli.commands.options import ConfigOption
 
-app = typer.Typer(help="Warren's own topics on the home cluster.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()

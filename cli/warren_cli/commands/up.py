@@ -66,7 +66,7 @@ def up(
         bool, typer.Option("--plain", help="Lines instead of a table, as without a terminal")
     ] = False,
 ) -> None:
-    """Start Kafka, Valkey and all services here, with a demo workload or for your own cluster.
+    """Start Kafka, Valkey and all services here, with demo groups or for your own cluster.
 
     Runs until Ctrl-C or SIGTERM; a second Ctrl-C kills what still runs. Exit 2: nothing was
     started, because of the reason printed.

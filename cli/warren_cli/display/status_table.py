@@ -14,7 +14,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.text import Text
 from warren.clock import SystemClock
-from warren.contracts import LOSS_UNKNOWN
+from warren.loss_reasons import LOSS_UNKNOWN
 from warren.words import as_of, duration, grouped, visible
 
 from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted

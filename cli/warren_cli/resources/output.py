@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any
 
 import typer
-import yaml
 from rich.table import Table
 from rich.text import Text
 from warren.clock import SystemClock
@@ -78,6 +77,8 @@ def write_document(body: Any, form: Whole) -> None:
     if form is Whole.JSON:
         typer.echo(json.dumps(body, indent=2, ensure_ascii=False))
     else:
+        import yaml
+
         typer.echo(yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=100), nl=False)
 
 

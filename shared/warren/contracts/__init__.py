@@ -6,11 +6,9 @@ from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import Event
 from warren.contracts.freshness_event import (
-    LOSS_UNKNOWN,
     FreshnessEvent,
     FreshnessReason,
     OpenTransaction,
-    TimeToLossReason,
     TopicFreshness,
     WorstFreshness,
 )
@@ -59,6 +57,7 @@ from warren.contracts.status_change import (
 )
 from warren.contracts.topics_event import TopicsEvent
 from warren.contracts.trend_event import MINUTE_MS, TrendEvent, TrendTopics
+from warren.loss_reasons import LOSS_UNKNOWN, TimeToLossReason
 
 __all__ = [
     "EVENT_TYPES",

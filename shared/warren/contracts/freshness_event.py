@@ -16,6 +16,7 @@ from warren.contracts.event import (
     nulls,
     require_equal_lengths,
 )
+from warren.loss_reasons import TimeToLossReason
 
 FreshnessReason = Literal[
     "caught_up",
@@ -31,18 +32,6 @@ FreshnessReason = Literal[
     "open_transaction",
 ]
 
-# Which limit a time until loss comes from or, for the others, why nobody knows it.
-TimeToLossReason = Literal[
-    "retention_ms",
-    "retention_bytes",
-    "size_unknown",
-    "not_authorised",
-    "oldest_unknown",
-    "config_unknown",
-]
-LOSS_UNKNOWN: frozenset[TimeToLossReason] = frozenset(
-    ("size_unknown", "not_authorised", "oldest_unknown", "config_unknown")
-)
 _LOSS_REASON = (
     "retention_ms: time deletes first; retention_bytes: size does, as the log grows now; unknown "
     "where it is size_unknown (how fast the log grows was not seen yet), not_authorised (DESCRIBE "

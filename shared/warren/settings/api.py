@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
 
+from warren.api_address import DEFAULT_HOST, DEFAULT_PORT, api_address
 from warren.section import Section
 from warren.settings.oidc import OidcSettings
 
@@ -41,10 +42,10 @@ class ApiSettings(Section):
     """The HTTP server."""
 
     host: str = Field(
-        default="127.0.0.1",
+        default=DEFAULT_HOST,
         description="Address to listen on; beyond loopback tokens are needed, or without_token",
     )
-    port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on")
+    port: int = Field(default=DEFAULT_PORT, ge=0, le=65535, description="Port to listen on")
     tokens: list[ApiToken] = Field(
         default_factory=list, description="Who may ask, as bearer or as the password of basic"
     )
@@ -113,9 +114,7 @@ class ApiSettings(Section):
     @property
     def address(self) -> str:
         """Where it is reached from the machine that it runs on."""
-        host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
-        scheme = "https" if self.tls_certificate else "http"
-        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+        return api_address(self.host, self.port, tls=bool(self.tls_certificate))
 
     @field_validator("cors_origins")
     @classmethod

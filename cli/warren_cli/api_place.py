@@ -1,0 +1,50 @@
+"""Where the API is that nobody named: of the `warren up` in this directory, else of the settings.
+
+Settings are imported when there are some: that takes longer than the question itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from warren.api_address import api_address
+
+RUN_FILE = "run.json"  # that `warren up` writes to its state directory
+STATE_DIR = ".warren"  # where that is by default
+SETTINGS_FILE = "warren.toml"
+_PREFIX = "WARREN_"
+_CONFIG = "WARREN_CONFIG"
+_NOT_SETTINGS = (_CONFIG, "WARREN_TOKEN", "WARREN_TEST_")
+
+
+def api_in_force(config: Path | None) -> str:
+    """A file that somebody names decides alone. Raises SettingsError for wrong settings."""
+    if config is None and not _has_settings():
+        return running_api(Path(STATE_DIR)) or api_address()
+    from warren.settings_file import load_settings
+
+    settings = load_settings(config)
+    is_named = config is not None or bool(os.environ.get(_CONFIG))
+    running = None if is_named else running_api(Path(settings.local.state_dir))
+    return running or settings.api.address
+
+
+def running_api(state_dir: Path) -> str | None:
+    """Where the API of the `warren up` is that runs with this state directory, if one does."""
+    try:
+        run = json.loads((state_dir / RUN_FILE).read_text())
+        os.kill(int(run["supervisor"]), 0)  # asks only whether it is there and ours
+        return str(run["api"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _has_settings() -> bool:
+    """Whether there is a settings file, or a variable that is one or claims to be."""
+    if os.environ.get(_CONFIG) or Path(SETTINGS_FILE).exists():
+        return True
+    return any(
+        name.startswith(_PREFIX) and not name.startswith(_NOT_SETTINGS) for name in os.environ
+    )
