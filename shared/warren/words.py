@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import shlex
 from datetime import UTC, datetime
 
@@ -43,6 +44,7 @@ def _shown(code: int) -> str:
 
 
 _VISIBLE = {code: _shown(code) for code in _ACTING}
+_UNIT = re.compile(r"(\d) ([a-z])")
 _ANSI_C = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\\": r"\\", "'": r"\'"}
 
 
@@ -52,6 +54,11 @@ def duration(milliseconds: float) -> str:
     if seconds < 60:
         return f"{seconds} s" if seconds or milliseconds <= 0 else "less than 1 s"
     return _of_seconds(seconds)
+
+
+def compact(milliseconds: float) -> str:
+    """A duration where there is little room: `5s`, `4m 12s`, `2h`, `3d 4h`."""
+    return _UNIT.sub(r"\1\2", duration(milliseconds // 1000 * 1000))
 
 
 # Each partition that is not OK is told of with durations and rates, many with the same.

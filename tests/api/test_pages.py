@@ -197,7 +197,7 @@ def names(api: Api, query: str) -> list[str]:
     [
         ("sort=lag", ["c", "b", "a"]),
         ("sort=lag&order=asc", ["a", "b", "c"]),
-        ("sort=group&order=desc", ["c", "b", "a"]),
+        ("sort=name&order=desc", ["c", "b", "a"]),
         ("sort=late", ["a", "b", "c"]),
         ("sort=late&order=asc", ["b", "a", "c"]),  # what is unknown stays last
         ("sort=loss", ["b", "a", "c"]),
@@ -220,6 +220,12 @@ def test_every_column_sorts(api: Api, query: str, expected: list[str]) -> None:
     assert "q=a" in str(link["href"]), "what was searched for stays"
 
 
+def test_a_link_of_before_sorts_by_name(api: Api) -> None:
+    for name in "ab":
+        api.put(name)
+    assert names(api, "sort=group&order=desc") == ["b", "a"]
+
+
 def test_a_filter_that_does_not_exist_is_refused(api: Api) -> None:
     assert api.get("/?status=NICE").status_code == 422
     assert api.get("/", params={"q": "x" * 301}).status_code == 422
@@ -228,10 +234,10 @@ def test_a_filter_that_does_not_exist_is_refused(api: Api) -> None:
 def test_many_groups_have_pages(api: Api) -> None:
     for number in range(GROUPS_SHOWN + 5):
         api.put(f"group-{number:03}")
-    first = page(api, "/?q=group&sort=group")
+    first = page(api, "/?q=group&sort=name")
     assert len(first.select("tbody tr")) == GROUPS_SHOWN
     (following,) = first.select(".pages a")
-    assert (following["rel"], following["href"]) == (["next"], "/?q=group&sort=group&page=2")
+    assert (following["rel"], following["href"]) == (["next"], "/?q=group&sort=name&page=2")
     last = page(api, str(following["href"]))
     assert [a.get_text() for a in last.select("tbody th a")] == [
         f"group-{number:03}" for number in range(GROUPS_SHOWN, GROUPS_SHOWN + 5)

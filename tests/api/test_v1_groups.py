@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from api.served_api import NOW, Api, late, paced, topic
 from warren.settings import ObjectiveSettings, Settings
 from warren_api.model.cluster import FeedState
 from warren_api.v1.group_bodies import Groups
+from warren_api.v1.groups import GroupSort
 
 MINUTE = 60_000
 
@@ -21,8 +22,8 @@ def filled(api: Api) -> Api:
     api.put("billing", status="ERR", total_lag=7, incident=incident, topics=orders)
     api.put("mailer", cluster="eu", status="WARN", total_lag=900, topics={"mails": topic({})})
     api.put("fine", total_lag=40)
-    api.measure("billing", late(5_000), late(3_000))
-    api.measure("fine", late(8_000), late(0))
+    api.measure("billing", late(5_000, lost_records=2), late(3_000))
+    api.measure("fine", late(8_000, time_to_loss_ms=9_000_000), late(0))
     api.change("fine", "OK", NOW - 20 * MINUTE)
     api.describe("thumbnails", protocol="share")
     api.describe("new", members=[{"member_id": "m", "client_id": "c", "host": "h"}])
@@ -43,6 +44,9 @@ def names(api: Api, query: str = "") -> list[str]:
         ("sort=lag", ["mailer", "fine", "billing", "new", "thumbnails"]),
         ("sort=time_lag", ["fine", "billing", "new", "thumbnails", "mailer"]),
         ("sort=status_age", ["fine", "billing", "new", "thumbnails", "mailer"]),
+        ("sort=late", ["fine", "billing", "new", "thumbnails", "mailer"]),
+        ("sort=loss", ["billing", "fine", "new", "thumbnails", "mailer"]),
+        ("sort=since", ["billing", "fine", "new", "thumbnails", "mailer"]),
         ("sort=name", ["billing", "fine", "new", "thumbnails", "mailer"]),
         ("status=ERR", ["billing"]),
         ("status=ERR&status=WARN", ["billing", "mailer"]),
@@ -89,7 +93,7 @@ def test_what_it_does_not_understand_is_refused(filled: Api, query: str, named: 
     assert filled.get(body["type"]).json()["title"] == body["title"]
 
 
-@pytest.mark.parametrize("sort", ["worst", "lag", "time_lag", "status_age", "name"])
+@pytest.mark.parametrize("sort", get_args(GroupSort))
 def test_pages_show_every_group_once(filled: Api, sort: str) -> None:
     whole = names(filled, f"sort={sort}")
     shown: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from io import StringIO
+from typing import get_args
 
 import pytest
 import yaml
@@ -13,7 +14,11 @@ from cli.asked_api import run
 from rich.console import Console
 from warren.clock import SystemClock
 from warren.errors import SettingsError
+from warren_api.pages.overview import Sort
+from warren_api.v1.groups import GroupSort
+from warren_cli.commands.options import GroupOrder
 from warren_cli.resources import output
+from warren_cli.resources.output import Form
 
 HOUR = 3_600_000
 
@@ -51,6 +56,39 @@ def test_names_one_a_line_filtered_by_the_api(address: str) -> None:
     assert names("groups", "--search", "owner:nobody", *here) == []
     assert names("clusters", *here) == ["demo", "eu"]
     assert sorted(names("topics", *here)) == ["demo/orders", "eu/orders"]
+
+
+def test_pages_the_api_and_commands_sort_by_the_same_keys() -> None:
+    keys = {order.value for order in GroupOrder}
+    assert keys == set(get_args(Sort))
+    assert keys == set(get_args(GroupSort)) - {"time_lag", "status_age"}
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_every_command_writes_in_every_form(address: str, form: Form) -> None:
+    here = ("-o", form.value, "--api", address)
+    for command in (
+        ("status",),
+        ("get", "groups", "^billing$"),
+        ("describe", "group", "demo/billing"),
+        ("events",),
+    ):
+        shown = run(*command, *here).stdout
+        assert "billing" in shown
+        assert "None" not in shown
+        if form is Form.NAME:
+            assert shown == "demo/billing\n"
+        if form is Form.YAML:
+            assert yaml.safe_load(shown)
+        if form is Form.JSON:
+            assert json.loads(shown)
+
+
+def test_nothing_of_a_group_that_nobody_judges_is_said_to_be_none(api: Api, address: str) -> None:
+    api.describe("thumbnails", protocol="share")
+    shown = run("describe", "group", "thumbnails", "--api", address).stdout
+    assert "not judged" in shown
+    assert "None" not in shown
 
 
 def test_a_search_that_is_not_understood_says_what_is(address: str) -> None:
@@ -179,9 +217,9 @@ def test_describe_says_since_when_a_group_is_not_ok_and_since_when_it_is_so(
         return next(found[1] for line in shown.splitlines() if (found := fact.match(line)))
 
     api.change("billing", "ERR", opened_at, opened_at=opened_at)
-    assert re.fullmatch(r"ERR for 5 h[^,]*", status()), "it was nothing else before"
+    assert re.fullmatch(r"ERR for 5h[^,]*", status()), "it was nothing else before"
     api.change("billing", "ERR", opened_at + 2 * HOUR, previous="WARN", opened_at=opened_at)
-    assert re.fullmatch(r"ERR for 3 h.*, not OK for 5 h.*", status())
+    assert re.fullmatch(r"ERR for 3h.*, not OK for 5h.*", status())
 
 
 def test_describe_by_cluster_and_name(address: str) -> None:

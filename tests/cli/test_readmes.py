@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 from typer.testing import CliRunner
+from warren_cli.display.status_summary import is_bad, summary
 from warren_cli.display.status_table import status_table
 from warren_cli.lazy_commands import COMMANDS
 from warren_cli.main import app
@@ -52,6 +53,7 @@ SAMPLE = [
         lost_records=64,
         broken_objectives=[{"objective": "retention", "limit": "lost_records", "status": "ERR"}],
         worst=worst("demo.sensors", 0, "STALL", 210),
+        cause={"name": "stuck_record", "short": "Stuck at one record"},
     ),
     group(
         "demo-stalled",
@@ -61,6 +63,7 @@ SAMPLE = [
         late=83_472,
         time_to_loss_ms=604_716_528,
         worst=worst("demo.invoices", 0, "STALL", 460),
+        cause={"name": "stuck_record", "short": "Stuck at one record"},
     ),
     group(
         "demo-stopped",
@@ -70,6 +73,7 @@ SAMPLE = [
         late=53_851,
         time_to_loss_ms=3_546_149,
         worst=worst("demo.orders", 0, "STOP", 380),
+        cause={"name": "no_members", "short": "No members in the group"},
     ),
     group(
         "demo-slow",
@@ -79,6 +83,7 @@ SAMPLE = [
         late=83_473,
         time_to_loss_ms=604_716_527,
         worst=worst("demo.payments", 0, "WARN", 1_740),
+        cause={"name": "too_slow", "short": "Reads slower than is written"},
     ),
     group("demo-healthy", "OK", 0, since=None, late=0),
 ]
@@ -90,7 +95,8 @@ def test_the_sample_is_what_status_prints() -> None:
     assert shown
     console = Console(width=100, color_system=None)
     with console.capture() as capture:
-        console.print(status_table(SAMPLE, NOW))
+        console.print(status_table([each for each in SAMPLE if is_bad(each)], NOW))
+        console.print(summary(SAMPLE, 1))
     printed = [line.rstrip() for line in capture.get().splitlines()]
     assert shown[1].splitlines() == printed
 

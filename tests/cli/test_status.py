@@ -69,12 +69,37 @@ def shown(result: Result) -> list[str]:
     return [entry["group"] for entry in json.loads(result.stdout)["groups"]]
 
 
-def test_a_table_in_the_order_of_the_api(served: ServedGroups) -> None:
-    result = run(served)
+def first_words(result: Result) -> list[str]:
+    """Of the rows, without the heads and the line that counts."""
     assert result.exit_code == 0
-    lines = result.stdout.splitlines()
+    return [line.split()[0] for line in result.stdout.splitlines()[1:-1]]
+
+
+def test_what_is_bad_in_the_order_of_the_api_and_a_line_that_counts(served: ServedGroups) -> None:
+    result = run(served)
+    assert first_words(result) == ["demo/billing", "eu/mailer"]
+    assert result.stdout.splitlines()[-1] == "1 ERR · 1 WARN · 2 OK (--all shows them)"
+
+
+def test_all(served: ServedGroups) -> None:
+    result = run(served, "--all")
     names = ["demo/billing", "eu/mailer", "demo/billing-audit", "demo/other"]
-    assert [line.split()[0] for line in lines[1:]] == names
+    assert first_words(result) == names
+    assert result.stdout.splitlines()[-1] == "1 ERR · 1 WARN · 2 OK"
+    assert run(served, "--all", "-o", "name").stdout.splitlines() == names
+    assert run(served, "--status", "ok", "-o", "name").stdout.splitlines() == names  # as it answers
+
+
+def test_thousands_that_are_ok_are_one_line(served: ServedGroups) -> None:
+    fine = [group(f"fine-{number}") for number in range(3_000)]
+    served.body = {"groups": fine, "doubts": []}
+    assert run(served).stdout == "3,000 groups, all OK (--all shows them)\n"
+    served.body = {"groups": [*fine, broken("ERR"), SHARE], "doubts": []}
+    table = run(served).stdout.splitlines()
+    assert table[1].split()[:3] == ["other", "OK", "+retention"]
+    assert table[2:] == [
+        "3,001 OK, 1 of them with a broken objective · 1 not judged (--all shows them)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -88,6 +113,7 @@ def test_a_table_in_the_order_of_the_api(served: ServedGroups) -> None:
             ["--group", "a", "--status", "unknown", "--cluster", "x"],
             "cluster=x&regex=a&status=UNKNOWN",
         ),
+        (["--sort", "late"], "sort=late"),
     ],
 )
 def test_the_api_filters(served: ServedGroups, arguments: list[str], asked: str) -> None:
@@ -161,7 +187,9 @@ def test_all_pages_are_one_list(served: ServedGroups) -> None:
 
 def test_a_share_group_has_neither_status_nor_lag(served: ServedGroups) -> None:
     served.body = {"groups": [SHARE], "doubts": []}
-    assert run(served).stdout.splitlines()[-1].split()[:4] == ["thumbnails", "-", "-", "-"]
+    shown = run(served, "--all").stdout.splitlines()
+    assert shown[1].split() == ["thumbnails", *"-------"]
+    assert shown[2] == "1 not judged"
 
 
 def test_doubts_are_shown(served: ServedGroups) -> None:
@@ -271,6 +299,7 @@ def test_watching_goes_on_when_the_api_is_away_and_ends_with_ctrl_c(
 
 
 def test_a_pipe_has_no_width(served: ServedGroups) -> None:
-    served.body = {"groups": [group(LONG)], "doubts": []}
-    assert f"{LONG}  ERR" in run(served, columns="").stdout.replace("OK", "ERR")
+    served.body = {"groups": [group(LONG, "ERR")], "doubts": []}
+    assert f"{LONG}  ERR" in run(served, columns="").stdout
+    assert LONG in run(served, "-o", "wide", columns="80").stdout
     assert LONG not in run(served, columns="80").stdout

@@ -8,15 +8,16 @@ from typing import Annotated, Any
 import typer
 from rich.console import RenderableType
 from warren.clock import SystemClock
+from warren.words import visible
 
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.resources import descriptions, listing
-from warren_cli.resources.output import Whole, write_document
+from warren_cli.resources.catalogue import GROUPS, INCIDENTS, TOPICS, Resource
+from warren_cli.resources.output import DOCUMENTS, Form, FormOption, write_document
 from warren_cli.terminal.output_console import output_console
 
 app = typer.Typer(no_args_is_help=True)
 
-FormOption = Annotated[Whole, typer.Option("--output", "-o", help="How it is written")]
 ClusterOption = Annotated[
     str | None, typer.Option(help="Which cluster's; needed where several have the name")
 ]
@@ -26,26 +27,26 @@ ClusterOption = Annotated[
 def group(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the group, or CLUSTER/NAME")],
     cluster: ClusterOption = None,
-    output: FormOption = Whole.TEXT,
+    output: FormOption = Form.TABLE,
     config: ConfigOption = None,
     api: ApiOption = None,
 ) -> None:
     """A group: status and since when, cause and what to do, topics, partitions, members."""
     body = listing.group(asked_address(config, api), name, cluster)
-    _write(body, output, lambda now: descriptions.group(body, now))
+    _write(GROUPS, body, output, lambda now: descriptions.group(body, now))
 
 
 @app.command()
 def topic(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the topic, or CLUSTER/NAME")],
     cluster: ClusterOption = None,
-    output: FormOption = Whole.TEXT,
+    output: FormOption = Form.TABLE,
     config: ConfigOption = None,
     api: ApiOption = None,
 ) -> None:
     """A topic: what is produced, who reads it and how far behind."""
     body = listing.topic(asked_address(config, api), name, cluster)
-    _write(body, output, lambda _: descriptions.topic(body))
+    _write(TOPICS, body, output, lambda _: descriptions.topic(body))
 
 
 @app.command()
@@ -53,19 +54,24 @@ def incident(
     id_: Annotated[
         str, typer.Argument(metavar="ID", help="Or as much of its beginning as no other one has")
     ],
-    output: FormOption = Whole.TEXT,
+    output: FormOption = Form.TABLE,
     config: ConfigOption = None,
     api: ApiOption = None,
 ) -> None:
     """An incident: its changes, and who was told what."""
     body = listing.incident(asked_address(config, api), id_)
-    _write(body, output, lambda now: descriptions.incident(body, now))
+    _write(INCIDENTS, body, output, lambda now: descriptions.incident(body, now))
 
 
 def _write(
-    body: Mapping[str, Any], output: Whole, describe: Callable[[int], RenderableType]
+    resource: Resource,
+    body: Mapping[str, Any],
+    output: Form,
+    describe: Callable[[int], RenderableType],
 ) -> None:
-    if output is Whole.TEXT:
-        output_console().print(describe(SystemClock().now_ms()))
-    else:
+    if output in DOCUMENTS:
         write_document(body, output)
+    elif output is Form.NAME:
+        typer.echo(visible(resource.identity(body)))
+    else:
+        output_console().print(describe(SystemClock().now_ms()))

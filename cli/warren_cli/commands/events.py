@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Annotated, Any
 
 import httpx
@@ -17,20 +16,14 @@ from warren.words import visible
 
 from warren_cli.api_client import ApiRefused, ApiUnavailable, http_client, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
-from warren_cli.resources.catalogue import INCIDENTS, because
+from warren_cli.resources.catalogue import GROUPS, INCIDENTS, because
 from warren_cli.resources.listing import fetch
+from warren_cli.resources.output import Form, FormOption, write_document
 
 AGAIN_AFTER = 2.0  # seconds
 _SILENT_FOR = 60.0  # seconds; the API says something every 15
 _GAP = "warren.gap"
 _PROBLEM = "warren.problem"  # ends the stream: asking for the same again would not help
-
-
-class Form(StrEnum):
-    """`json`: one CloudEvent a line."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 def events(
@@ -43,7 +36,7 @@ def events(
         typer.Option(help="Only groups whose name matches somewhere (a regular expression, RE2)"),
     ] = None,
     last: Annotated[int, typer.Option(min=0, help="So many that are remembered, at most")] = 20,
-    output: Annotated[Form, typer.Option("--output", "-o", help="How it is written")] = Form.TEXT,
+    output: FormOption = Form.TABLE,
     config: ConfigOption = None,
     api: ApiOption = None,
 ) -> None:
@@ -150,10 +143,18 @@ def _detail(response: httpx.Response) -> str:
 
 
 def _write(change: dict[str, Any], output: Form) -> None:
+    """One line, or one entry of a list in YAML: more may follow."""
     if output is Form.JSON:
         typer.echo(json.dumps(change, ensure_ascii=False))
         return
+    if output is Form.YAML:
+        write_document([change], output)
+        return
+    if output is Form.NAME:
+        typer.echo(visible(GROUPS.identity(change)))
+        return
     at = datetime.fromtimestamp(change["at"] / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     name = f"{change['cluster']}/{change['group']}"
-    line = f"{at} {name} {change['previous'] or '-'} -> {change['status']} {because(change) or ''}"
+    why = because(change, brief=output is not Form.WIDE) or ""
+    line = f"{at} {name} {change['previous'] or '-'} -> {change['status']} {why}"
     typer.echo(visible(line).rstrip())

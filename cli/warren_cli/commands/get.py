@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
-from warren_cli.commands.status import StatusName
+from warren_cli.commands.options import (
+    ApiOption,
+    ConfigOption,
+    GroupOrder,
+    SortOption,
+    StatusName,
+    asked_address,
+)
 from warren_cli.resources import catalogue
 from warren_cli.resources.catalogue import Resource
 from warren_cli.resources.listing import fetch
-from warren_cli.resources.output import Form, write_list
+from warren_cli.resources.output import Form, FormOption, write_list
 
 
 class PluralCommands(TyperGroup):
@@ -31,19 +36,6 @@ app = typer.Typer(
 )
 
 
-class GroupOrder(StrEnum):
-    """As the API sorts groups."""
-
-    WORST = "worst"
-    LAG = "lag"
-    LATE = "late"
-    SINCE = "since"
-    NAME = "name"
-
-
-_SORTS = {GroupOrder.LATE: "time_lag", GroupOrder.SINCE: "status_age"}
-
-FormOption = Annotated[Form, typer.Option("--output", "-o", help="How it is written")]
 ClusterOption = Annotated[str | None, typer.Option(help="Only of this cluster")]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="The first so many; default all")]
 MatchArgument = Annotated[
@@ -73,7 +65,7 @@ def groups(
             "'status:err late:>10m lag:>1000 owner:billing'",
         ),
     ] = None,
-    sort: Annotated[GroupOrder, typer.Option(help="What comes first")] = GroupOrder.WORST,
+    sort: SortOption = GroupOrder.WORST,
     limit: LimitOption = None,
     output: FormOption = Form.TABLE,
     config: ConfigOption = None,
@@ -86,7 +78,7 @@ def groups(
         "status": [one.value for one in status or ()],
         "topic": topic,
         "q": search,
-        "sort": _SORTS.get(sort, sort.value),
+        "sort": sort.value,
     }
     _list(catalogue.GROUPS, filters, limit, output, config, api)
 

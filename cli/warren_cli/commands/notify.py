@@ -16,9 +16,8 @@ from warren.silences import group_matcher
 from warren.words import duration, visible
 
 from warren_cli.api_client import ApiRefused, ApiUnavailable, request
-from warren_cli.commands.options import ApiOption, ConfigOption
+from warren_cli.commands.options import ApiOption, ConfigOption, StatusName
 from warren_cli.commands.silence import ByOption, whoever
-from warren_cli.commands.status import StatusName
 
 if TYPE_CHECKING:
     from warren_notifier.routing.explanation import ChannelPart, RoutePart

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,35 @@ ApiOption = Annotated[
         "--api",
         help=r"Address of the API; default: \[api] host and port, or those of the `warren up` that "
         "runs in this directory",
+    ),
+]
+
+
+class StatusName(StrEnum):
+    """A group's status, in any case on the command line."""
+
+    OK = "OK"
+    WARN = "WARN"
+    ERR = "ERR"
+    UNKNOWN = "UNKNOWN"
+
+
+class GroupOrder(StrEnum):
+    """As pages and the API sort groups."""
+
+    WORST = "worst"
+    NAME = "name"
+    LAG = "lag"
+    LATE = "late"
+    LOSS = "loss"
+    SINCE = "since"
+
+
+SortOption = Annotated[
+    GroupOrder,
+    typer.Option(
+        help="What comes first: the worst, the first name, the largest lag, the latest, who loses "
+        "data first, what has just begun"
     ),
 ]
 

@@ -16,7 +16,7 @@ from warren_cli.api_client import request, sent_token
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.resources import catalogue
 from warren_cli.resources.listing import fetch
-from warren_cli.resources.output import Form, write_list
+from warren_cli.resources.output import Form, FormOption, write_list
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -95,14 +95,15 @@ def list_(
     everything: Annotated[
         bool, typer.Option("--all", help="Also those that are over or have not begun")
     ] = False,
-    as_json: JsonOption = False,
+    output: FormOption = Form.TABLE,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as -o json")] = False,
     config: ConfigOption = None,
     api: ApiOption = None,
 ) -> None:
     """Show the silences that hold now, as `warren get silences` does."""
     filters = {"in_force": not everything}
     listing = fetch(catalogue.SILENCES, asked_address(config, api), filters)
-    write_list(catalogue.SILENCES, listing, Form.JSON if as_json else Form.TABLE)
+    write_list(catalogue.SILENCES, listing, Form.JSON if as_json else output)
 
 
 @app.command()

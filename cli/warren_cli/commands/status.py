@@ -1,4 +1,4 @@
-"""`warren status`: the groups that an API serves, as a table or JSON, once or again and again."""
+"""`warren status`: the groups that are bad, and how many there are, once or again and again."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 import httpx
@@ -17,9 +18,19 @@ from warren.errors import SettingsError
 from warren.words import visible
 
 from warren_cli.api_client import ApiUnavailable, http_client, understood, without_login
-from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
-from warren_cli.display.status_table import status_table, statuses
+from warren_cli.commands.options import (
+    ApiOption,
+    ConfigOption,
+    GroupOrder,
+    SortOption,
+    StatusName,
+    asked_address,
+)
+from warren_cli.display.status_summary import is_bad, summary
+from warren_cli.display.status_table import ENDLESS, status_table, statuses
 from warren_cli.group_feed import Groups, all_pages
+from warren_cli.resources.catalogue import GROUPS
+from warren_cli.resources.output import DOCUMENTS, Form, FormOption, write_document
 from warren_cli.terminal.output_console import output_console
 
 WATCH_SECONDS = 2.0
@@ -28,15 +39,6 @@ EXIT_BAD = 3
 EXIT_UNKNOWN = 4
 REFUSED_FILTER = (httpx.codes.BAD_REQUEST, httpx.codes.UNPROCESSABLE_ENTITY)
 _BADNESS = {"OK": 0, "WARN": 1, "ERR": 2}
-
-
-class StatusName(StrEnum):
-    """A group's status, in any case on the command line."""
-
-    OK = "OK"
-    WARN = "WARN"
-    ERR = "ERR"
-    UNKNOWN = "UNKNOWN"
 
 
 class FailOn(StrEnum):
@@ -52,11 +54,26 @@ class Wanted(NamedTuple):
     cluster: str | None = None
     group: str | None = None
     statuses: tuple[str, ...] = ()
+    sort: str = GroupOrder.WORST.value
+    everything: bool = False
+    """Also of a status that nobody asked for, and OK."""
 
     def parameters(self) -> dict[str, str | list[str]]:
         """Of the query."""
-        asked = {"cluster": self.cluster, "regex": self.group, "status": list(self.statuses)}
+        sort = "" if self.sort == GroupOrder.WORST.value else self.sort
+        asked = {
+            "cluster": self.cluster,
+            "regex": self.group,
+            "status": list(self.statuses),
+            "sort": sort,
+        }
         return {name: value for name, value in asked.items() if value}
+
+    def shown(self, answer: Groups) -> Groups:
+        """Of the answer what is to be seen."""
+        if self.everything or self.statuses:
+            return answer
+        return answer._replace(groups=[group for group in answer.groups if is_bad(group)])
 
 
 def status(
@@ -71,8 +88,11 @@ def status(
         list[StatusName] | None,
         typer.Option("--status", case_sensitive=False, help="Only this status; may be repeated"),
     ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also those that are OK")] = False,
+    sort: SortOption = GroupOrder.WORST,
+    output: FormOption = Form.TABLE,
     as_json: Annotated[
-        bool, typer.Option("--json", help="JSON instead of a table; with --watch one line each")
+        bool, typer.Option("--json", help="The same as --all -o json; with --watch one line each")
     ] = False,
     watch: Annotated[bool, typer.Option(help="Show it every 2 s, until Ctrl-C")] = False,
     fail_on: Annotated[
@@ -86,25 +106,27 @@ def status(
 ) -> None:
     """Show what is bad, worst first.
 
+    Ends with a line that counts all. With --all or --status groups that are OK are shown, too.
+    -o wide has whole sentences and all columns.
+
     late: age of the oldest record that a group has not consumed (> at least, some partitions are
     not known). until loss: time until retention may delete it, at least. old: measured too long
     ago. UNKNOWN: not judged lately, or its cluster cannot be read; why says which. silenced: nobody
-    is told now (`warren silence list`); acked: somebody looks after the incident.
+    is notified now (`warren silence list`); acked: somebody has acknowledged the incident.
 
     An API with tokens wants one in $WARREN_TOKEN.
 
     Exit 1: the API does not answer, or not yet. Exit 2: an option or a setting is wrong.
     """
     address = asked_address(config, api).rstrip("/")
-    wanted = Wanted(cluster, group, tuple(name.value for name in only or ()))
+    statuses = tuple(name.value for name in only or ())
+    wanted = Wanted(cluster, group, statuses, sort.value, everything or as_json)
+    form = Form.JSON if as_json else output
     if watch:
-        _watch(lambda: ask(address, wanted), as_json)
+        _watch(lambda: ask(address, wanted), wanted, form)
         return
     answer = ask(address, wanted)
-    if as_json:
-        typer.echo(json.dumps(answer._asdict(), indent=2, ensure_ascii=False))
-    else:
-        output_console().print(_render(answer))
+    _write(answer, wanted, form)
     if fail_on:
         raise typer.Exit(_exit_code(answer, fail_on))
 
@@ -139,11 +161,30 @@ def _check_cluster(name: str, known: Sequence[str]) -> None:
         raise SettingsError("--cluster", f"no cluster {visible(name)}; there are: {there_are}")
 
 
-def _render(answer: Groups) -> RenderableType:
+def _write(answer: Groups, wanted: Wanted, form: Form, *, on_a_line: bool = False) -> None:
+    shown = wanted.shown(answer)
+    if form is Form.JSON and on_a_line:
+        typer.echo(json.dumps(shown._asdict(), ensure_ascii=False))
+    elif form in DOCUMENTS:
+        write_document(shown._asdict(), form)
+    elif form is Form.NAME:
+        for group in shown.groups:
+            typer.echo(visible(GROUPS.identity(group)))
+    else:
+        console = output_console()
+        if form is Form.WIDE:
+            console.width = ENDLESS
+        console.print(_render(answer, wanted, whole=form is Form.WIDE))
+
+
+def _render(answer: Groups, wanted: Wanted, *, whole: bool = False) -> RenderableType:
     doubts = [Text(visible(doubt), style="yellow") for doubt in answer.doubts]
     if not answer.groups:
         return Group(Text("no consumer group to show", style="dim"), *doubts)
-    return Group(status_table(answer.groups), *doubts)
+    shown = wanted.shown(answer).groups
+    tables = [status_table(shown, whole=whole)] if shown else []
+    hidden = len(answer.groups) - len(shown)
+    return Group(*tables, Text(summary(answer.groups, hidden), style="dim"), *doubts)
 
 
 def _exit_code(answer: Groups, fail_on: FailOn) -> int:
@@ -156,31 +197,31 @@ def _exit_code(answer: Groups, fail_on: FailOn) -> int:
     return 1 if answer.doubts else 0
 
 
-def _watch(look: Callable[[], Groups], as_json: bool) -> None:
+def _watch(look: Callable[[], Groups], wanted: Wanted, form: Form) -> None:
     """Until Ctrl-C; outlives an API that does not answer for a while."""
     console = output_console()
     try:
-        if as_json or not console.is_terminal:
-            _watch_lines(look, console, as_json)
+        if form is not Form.TABLE or not console.is_terminal:
+            _watch_lines(look, partial(_write, wanted=wanted, form=form, on_a_line=True))
         else:
-            _watch_live(look, console)
+            _watch_live(look, partial(_render, wanted=wanted), console)
     except KeyboardInterrupt:
         return
 
 
-def _watch_lines(look: Callable[[], Groups], console: Console, as_json: bool) -> NoReturn:
+def _watch_lines(look: Callable[[], Groups], write: Callable[[Groups], None]) -> NoReturn:
     while True:
         answer = _look(look)
         if isinstance(answer, ApiUnavailable):
             typer.echo(f"warren: {answer}", err=True)
-        elif as_json:
-            typer.echo(json.dumps(answer._asdict(), ensure_ascii=False))
         else:
-            console.print(_render(answer))
+            write(answer)
         time.sleep(WATCH_SECONDS)
 
 
-def _watch_live(look: Callable[[], Groups], console: Console) -> NoReturn:
+def _watch_live(
+    look: Callable[[], Groups], render: Callable[[Groups], RenderableType], console: Console
+) -> NoReturn:
     shown: RenderableType = Text("asking", style="dim")
     with Live(shown, console=console, vertical_overflow="ellipsis") as live:
         while True:
@@ -188,7 +229,7 @@ def _watch_live(look: Callable[[], Groups], console: Console) -> NoReturn:
             if isinstance(answer, ApiUnavailable):
                 live.update(Group(shown, Text(str(answer), style="red")))
             else:
-                shown = _render(answer)
+                shown = render(answer)
                 live.update(shown)
             time.sleep(WATCH_SECONDS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +14,9 @@ from rich.text import Text
 
 GAP = 2  # columns of the terminal between two of the table
 LEGIBLE = 20  # columns of the terminal that a shortened cell needs to make sense
+WHOLE = 48  # a name up to this is not cut while there are columns that may go
+PHRASE = 32  # likewise other text
+NICE = 4  # columns that are as dispensable as this, or more, go before a name is cut
 _CUT = "…"
 
 
@@ -53,12 +56,25 @@ Cell = Text | Shortened
 
 
 class Column(NamedTuple):
-    """`dispensable`: the highest goes first when there is no room; 0 stays."""
+    """`dispensable`: the highest goes first when there is no room; 0 stays. `width`: None for as
+    much as it takes.
+    """
 
     title: str
     cells: Sequence[Cell]
     right: bool = False
     dispensable: int = 0
+    width: int | None = None
+
+    @property
+    def whole_width(self) -> int:
+        """So that nothing is cut."""
+        return max(len(self.title), *(cell.cell_len for cell in self.cells), 0)
+
+    @property
+    def good_width(self) -> int:
+        """So that names and phrases are whole, unless they are very long."""
+        return max(self.least_width, min(self.whole_width, PHRASE if self.dispensable else WHOLE))
 
     @property
     def least_width(self) -> int:
@@ -71,14 +87,38 @@ class Column(NamedTuple):
 
 
 def fitted(columns: Sequence[Column], width: int) -> list[Column]:
-    """Those for which there is room: columns are left out whole."""
+    """Those for which there is room: columns are left out whole. What is left goes to names first,
+    then to text, then to very long names.
+    """
+    shown = _chosen(columns, width, NICE, lambda column: column.good_width)
+    shown = _chosen(shown, width, 1, lambda column: column.least_width)
+    room = width - _together(shown, lambda column: column.least_width)
+    if room < 0:
+        return shown
+    widths = [column.least_width for column in shown]
+    for most in (WHOLE, room + max(widths)):
+        for number, column in enumerate(shown):
+            more = max(0, min(column.whole_width, most) - widths[number])
+            widths[number] += min(more, room)
+            room -= min(more, room)
+    return [column._replace(width=width) for column, width in zip(shown, widths, strict=True)]
+
+
+def _chosen(
+    columns: Sequence[Column], width: int, least: int, measure: Callable[[Column], int]
+) -> list[Column]:
+    """Without the most dispensable ones, as far as they are dispensable by `least`."""
     shown = list(columns)
-    while sum(column.least_width + GAP for column in shown) - GAP > width:
+    while _together(shown, measure) > width:
         most = max(shown, key=lambda column: column.dispensable)
-        if not most.dispensable:
+        if most.dispensable < least:
             break
         shown.remove(most)
     return shown
+
+
+def _together(columns: Sequence[Column], measure: Callable[[Column], int]) -> int:
+    return sum(measure(column) + GAP for column in columns) - GAP
 
 
 def drawn(columns: Sequence[Column]) -> Table:
@@ -86,7 +126,12 @@ def drawn(columns: Sequence[Column]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, GAP // 2), header_style="bold")
     for column in columns:
         fixed = not any(isinstance(cell, Shortened) for cell in column.cells)
-        table.add_column(column.title, justify="right" if column.right else "left", no_wrap=fixed)
+        table.add_column(
+            column.title,
+            justify="right" if column.right else "left",
+            no_wrap=fixed,
+            width=column.width,
+        )
     for row in zip(*(column.cells for column in columns), strict=True):
         table.add_row(*row)
     return table

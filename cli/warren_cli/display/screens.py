@@ -11,7 +11,7 @@ from rich.text import Text
 from warren.clock import Clock, SystemClock
 from warren.words import visible
 
-from warren_cli.display.status_table import lag, status_table, why, worst_partition
+from warren_cli.display.status_table import lag, reason, status_table, worst_partition
 from warren_cli.group_feed import GroupFeed, Groups
 
 
@@ -121,7 +121,8 @@ def change_line(group: dict[str, Any], previous: str | None, now_ms: int) -> str
     worst = worst_partition(group)
     where = "" if worst == "-" else f", worst {worst}"
     name = f"{group['cluster']}/{group['group']}"
-    because = f": {why(group, now_ms)}" if why(group, now_ms) else ""
+    said = reason(group, now_ms)
+    because = f": {said}" if said else ""
     status = group["status"] or "not judged"
     line = f"{name}: {status}{was}, lag {lag(group)}{where}{because}"
     return visible(line)

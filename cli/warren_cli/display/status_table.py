@@ -15,7 +15,7 @@ from rich.measure import Measurement
 from rich.text import Text
 from warren.clock import SystemClock
 from warren.loss_reasons import LOSS_UNKNOWN
-from warren.words import as_of, duration, grouped, visible
+from warren.words import as_of, compact, grouped, visible
 
 from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted
 
@@ -36,12 +36,14 @@ _URGENT = "bold red"
 _STALE = "yellow"
 _NONE = "-"
 _HOUR_MS = 3_600_000
+ENDLESS = 100_000  # columns of a table that nothing is cut of
 
 
 class StatusTable:
-    """Takes the width it is given; group and status stay."""
+    """Takes the width it is given, unless it is to be `whole`; group and status stay."""
 
-    def __init__(self, groups: Sequence[Group], now_ms: int) -> None:
+    def __init__(self, groups: Sequence[Group], now_ms: int, *, whole: bool = False) -> None:
+        self._whole = whole
         several = len({group["cluster"] for group in groups}) > 1
 
         def column(
@@ -52,26 +54,31 @@ class StatusTable:
         self._columns = [
             column("group", lambda group: _name(group, several)),
             column("status", _status),
-            column("since", lambda group: Text(since(group, now_ms)), 4),
-            column("lag", lambda group: Text(lag(group)), 3, right=True),
+        ]
+        said = why if whole else reason
+        if any(said(group, now_ms) for group in groups):
+            self._columns.append(column("why", lambda group: _why(said(group, now_ms)), 3))
+        self._columns += [
             column("late", late, 2, right=True),
             column("until loss", until_loss, 1, right=True),
-            column("worst partition", _worst, 5),
-            column("incident", lambda group: Text(incident(group, now_ms)), 6),
+            column("since", lambda group: Text(since(group, now_ms)), 4),
+            column("lag", lambda group: Text(lag(group)), 5, right=True),
+            column("worst partition", _worst, 6),
+            column("incident", lambda group: Text(incident(group, now_ms)), 7),
         ]
-        if any(why(group, now_ms) for group in groups):
-            self._columns.append(column("why", lambda group: _why(group, now_ms), 7))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(1, options.max_width)
+        return Measurement(1, ENDLESS if self._whole else options.max_width)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield drawn(fitted(self._columns, options.max_width))
+        yield drawn(self._columns if self._whole else fitted(self._columns, options.max_width))
 
 
-def status_table(groups: Sequence[Group], now_ms: int | None = None) -> StatusTable:
+def status_table(
+    groups: Sequence[Group], now_ms: int | None = None, *, whole: bool = False
+) -> StatusTable:
     """One row per group; `now_ms` (Unix milliseconds, default now) dates the durations."""
-    return StatusTable(groups, SystemClock().now_ms() if now_ms is None else now_ms)
+    return StatusTable(groups, SystemClock().now_ms() if now_ms is None else now_ms, whole=whole)
 
 
 def _name(group: Group, with_cluster: bool) -> Shortened:
@@ -174,6 +181,17 @@ def why(group: Group, now_ms: int) -> str:
     return (group["worst"] or {}).get("explanation") or own
 
 
+def reason(group: Group, now_ms: int) -> str:
+    """`why` in a few words, where somebody has put it so."""
+    if group["status"] == "OK" and (broken := worst_broken(group)):
+        what = BREACHES.get(broken.get("limit", ""))
+        return f"{broken['objective']}: {what}" if what else why(group, now_ms)
+    cause = group.get("cause")
+    if group["status"] != "UNKNOWN" and cause and cause.get("short"):
+        return str(cause["short"])
+    return why(group, now_ms)
+
+
 def said_of(cause: Group) -> str:
     """All sentences, the cause's first, then those of its consequences."""
     return "; also: ".join(str(each["sentence"]) for each in (cause, *(cause.get("also") or ())))
@@ -185,8 +203,8 @@ def as_told(broken: Group, now_ms: int) -> str:
     return str(broken["sentence"]) if at is None else as_of(broken["sentence"], at, now_ms)
 
 
-def _why(group: Group, now_ms: int) -> Shortened:
-    return Shortened(visible(why(group, now_ms)) or _NONE, keep=0)
+def _why(text: str) -> Shortened:
+    return Shortened(visible(text) or _NONE, keep=0)
 
 
 def incident(group: Group, now_ms: int) -> str:
@@ -196,5 +214,5 @@ def incident(group: Group, now_ms: int) -> str:
 
 
 def _elapsed(milliseconds: int) -> str:
-    """In whole seconds: a column has no room for `less than 1 s`."""
-    return duration(milliseconds // 1000 * 1000)
+    """A column has no room for `less than 1 s`."""
+    return compact(milliseconds)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from warren.words import as_of, duration, grouped
+from warren.words import as_of, compact, grouped
 
 from warren_cli.display.status_table import (
     incident,
@@ -54,7 +54,7 @@ def path_name(row: Row, kind: str) -> str:
 
 def ago(at: int | None, now_ms: int) -> str:
     """`-` for never."""
-    return _NONE if at is None else duration((now_ms - at) // 1000 * 1000)
+    return _NONE if at is None else compact(now_ms - at)
 
 
 def rate(value: float | None) -> str:
@@ -88,15 +88,15 @@ def _ends(row: Row, now_ms: int) -> str:
     if row["ends_at"] <= now_ms:
         return f"{ago(row['ends_at'], now_ms)} ago"
     if row["begins_at"] > now_ms:
-        return f"begins in {duration(row['begins_at'] - now_ms)}"
-    return f"in {duration(row['ends_at'] - now_ms)}"
+        return f"begins in {compact(row['begins_at'] - now_ms)}"
+    return f"in {compact(row['ends_at'] - now_ms)}"
 
 
-def because(change: Row) -> str | None:
-    """Why a status changed: the cause, or what is known else."""
+def because(change: Row, *, brief: bool = False) -> str | None:
+    """Why a status changed: the cause, or what is known else; `brief`: in a few words."""
     cause = change.get("cause")
     if cause and cause["name"] != "unknown":
-        return said_of(cause)
+        return str(cause.get("short") or cause["sentence"]) if brief else said_of(cause)
     found = change["explanation"] or (change["reason"] or "").replace("_", " ")
     return found or None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -14,6 +14,7 @@ from warren.clock import SystemClock
 from warren.words import visible
 
 from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted
+from warren_cli.display.status_table import ENDLESS
 from warren_cli.resources import catalogue
 from warren_cli.resources.catalogue import Resource, Row
 from warren_cli.resources.listing import Listing
@@ -21,12 +22,13 @@ from warren_cli.terminal.output_console import output_console
 
 NONE = "-"
 """In a table: nothing, or nobody knows."""
-_ENDLESS = 100_000  # columns
 _STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "unreachable": "bold red"}
 
 
 class Form(StrEnum):
-    """`wide`: all columns, uncut. `json`, `yaml`: as the API says it. `name`: one name a line."""
+    """`table`: for people. `wide`: all columns, uncut; of one thing the same as `table`. `json`,
+    `yaml`: as the API says it. `name`: one name a line, as `describe` takes it.
+    """
 
     TABLE = "table"
     WIDE = "wide"
@@ -35,18 +37,14 @@ class Form(StrEnum):
     NAME = "name"
 
 
-class Whole(StrEnum):
-    """Of one thing."""
-
-    TEXT = "text"
-    JSON = "json"
-    YAML = "yaml"
+DOCUMENTS = (Form.JSON, Form.YAML)
+FormOption = Annotated[Form, typer.Option("--output", "-o", help="How it is written")]
 
 
 def write_list(resource: Resource, listing: Listing, form: Form) -> None:
     """On standard output; what a table leaves out, hints and doubts go to standard error."""
-    if form in (Form.JSON, Form.YAML):
-        write_document(listing.body, Whole(form.value))
+    if form in DOCUMENTS:
+        write_document(listing.body, form)
         return
     if form is Form.NAME:
         for row in listing.rows:
@@ -60,7 +58,7 @@ def write_list(resource: Resource, listing: Listing, form: Form) -> None:
         made = _table(resource, listing.rows, width, wide=form is Form.WIDE)
         if is_whole:
             console.width = console.measure(
-                made, options=console.options.update(width=_ENDLESS)
+                made, options=console.options.update(width=ENDLESS)
             ).maximum
         console.print(made)
     else:
@@ -72,9 +70,9 @@ def write_list(resource: Resource, listing: Listing, form: Form) -> None:
         typer.echo(f"warren: {visible(said)}", err=True)
 
 
-def write_document(body: Any, form: Whole) -> None:
+def write_document(body: Any, form: Form) -> None:
     """JSON keeps names as they are, escaped as JSON does; so does YAML."""
-    if form is Whole.JSON:
+    if form is Form.JSON:
         typer.echo(json.dumps(body, indent=2, ensure_ascii=False))
     else:
         import yaml

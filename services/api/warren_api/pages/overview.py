@@ -30,7 +30,7 @@ from warren_api.search import Search
 GROUPS_SHOWN = 50  # on one page
 HOUR_MS = 3_600_000
 
-Sort = Literal["worst", "group", "lag", "late", "loss", "since"]
+Sort = Literal["worst", "name", "lag", "late", "loss", "since"]
 # What is looked for first: the largest lag, but the nearest loss and what has just begun.
 _FALLING = frozenset({"lag", "late", "since"})
 
@@ -168,7 +168,7 @@ def _sorted(rows: list[GroupRow], view: View) -> list[GroupRow]:
         if any(not row.verdict.is_known for row in rows):
             rows = sorted(rows, key=_rank)
         return rows[::-1] if view.order == "desc" else rows
-    if view.sort == "group":
+    if view.sort == "name":
         return sorted(rows, key=_name, reverse=view.is_falling)
     measure = _MEASURES[view.sort]
     known = [(measured, row) for row in rows if (measured := measure(row)) is not None]

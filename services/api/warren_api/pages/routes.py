@@ -51,13 +51,15 @@ StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
 def _view(
     q: Words = "",
     status: StatusFilter = "",
-    sort: Sort = "worst",
+    sort: Sort | Literal["group"] = "worst",
     order: Order = "",
     page: PageNumber = 1,
 ) -> View:
-    """`status`: links of before there was a search have it."""
+    """`status` and `sort=group`: links of before there was a search, and one name, have them."""
     also = "is:losing" if status == "losing" else f"status:{status.lower()}"
-    return View(f"{q} {also}".strip() if status else q, sort=sort, order=order, page=page)
+    words = f"{q} {also}".strip() if status else q
+    by: Sort = "name" if sort == "group" else sort
+    return View(words, sort=by, order=order, page=page)
 
 
 def _topic_list_view(

@@ -43,7 +43,8 @@ from warren_api.v1.lists import (
 )
 
 GroupRow = GroupView | Membership
-GroupSort = Literal["worst", "lag", "time_lag", "status_age", "name"]
+# As the pages sort; time_lag and status_age are what clients of before ask for.
+GroupSort = Literal["worst", "name", "lag", "late", "loss", "since", "time_lag", "status_age"]
 
 
 def wanted(
@@ -87,7 +88,7 @@ def unread(rows: Iterable[GroupRow], topic: str, cluster: str | None) -> list[st
 
 
 def entries(rows: Iterable[GroupRow], sort: GroupSort, verdicts: Verdicts) -> list[Entry[GroupRow]]:
-    """Ready to be sorted: the largest lag, time lag or status age first, unknown ones last."""
+    """Ready to be sorted as GroupQuery says, unknown ones last."""
     if sort == "worst":
         return [Entry((row.cluster, row.group), _worst(row, verdicts), row) for row in rows]
     key = _KEYS[sort]
@@ -112,10 +113,22 @@ def _lag(row: GroupRow, _: Verdicts) -> Key:
     return largest_first(row.event.total_lag if isinstance(row, GroupView) else None)
 
 
-def _time_lag(row: GroupRow, _: Verdicts) -> Key:
+def _late(row: GroupRow, _: Verdicts) -> Key:
     """What the group is late at least, where only that is known."""
     measured = row.freshness if isinstance(row, GroupView) else None
     return largest_first(measured.late_ms if measured else None)
+
+
+def _loss(row: GroupRow, _: Verdicts) -> Key:
+    """Who has lost most, then whose loss is nearest."""
+    if isinstance(row, Membership):
+        return largest_first(None)
+    left = row.time_to_loss_ms
+    return largest_first(row.lost_records or (None if left is None else -left))
+
+
+def _since(row: GroupRow, verdicts: Verdicts) -> Key:
+    return largest_first(verdicts(row).since if isinstance(row, GroupView) else None)
 
 
 def _status_age(row: GroupRow, verdicts: Verdicts) -> Key:
@@ -129,7 +142,10 @@ def _name(*_: object) -> Key:
 
 _KEYS: dict[str, Callable[[GroupRow, Verdicts], Key]] = {
     "lag": _lag,
-    "time_lag": _time_lag,
+    "late": _late,
+    "loss": _loss,
+    "since": _since,
+    "time_lag": _late,
     "status_age": _status_age,
     "name": _name,
 }
@@ -168,8 +184,9 @@ class GroupQuery(ListQuery):
     sort: GroupSort = Field(
         "worst",
         description="`worst`: those that lose data, then the worst status, UNKNOWN before OK; "
-        "else the largest `lag`, `time_lag` or `status_age` first, unknown ones last; or by "
-        "cluster and `name`",
+        "else the largest `lag`, who is `late` most, who has lost most or nearest to `loss`, the "
+        "newest status (`since`) first, unknown ones last; or by cluster and `name`. `time_lag`: "
+        "the same as late; `status_age`: the oldest status first",
     )
 
 
