@@ -62,6 +62,23 @@ def test_subjects_over_counts(kind: str, bad: int, lag: int, minutes: int, said:
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "minutes", "said"),
+    [
+        ("opened", 0, "No members in the group, lag 2,140"),
+        ("repeated", 12, "No members in the group, open for 12 m, lag 2,140 (12 m ago)"),
+    ],
+)
+def test_subjects_have_the_cause_in_a_few_words(kind: str, minutes: int, said: str) -> None:
+    cause = Cause(
+        name="no_members", sentence="nobody has been in it", short="No members in the group"
+    )
+    now = OPENED_AT + minutes * MINUTE
+    assert subject(kind, now, cause=cause, total_lag=2140) == f"[ERR] billing on prod: {said}"
+    unclear = cause.model_copy(update={"name": "unknown"})
+    assert "in trouble" in subject(kind, now, cause=unclear)
+
+
 def test_an_objective_that_is_told_again_carries_its_time() -> None:
     late = {"objectives": [breach("max_freshness", 600_000.0)], "partition_counts": {}}
     sentence = late["objectives"][0].sentence  # type: ignore[attr-defined]

@@ -53,8 +53,19 @@ class Finding(BaseModel):
 
     name: str = Field(description="See docs/causes.md; more may come")
     sentence: str = Field(description="What is wrong, with figures")
+    short: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="The same in a few words, without figures, for lists and subjects; absent in "
+        "events of before there was one",
+    )
     action: str | None = Field(default=None, description="What to do, or look at")
     evidence: CauseEvidence = CauseEvidence()
+
+    @property
+    def brief(self) -> str:
+        """In a few words, where there are some."""
+        return self.short or self.sentence
 
 
 class Cause(Finding):

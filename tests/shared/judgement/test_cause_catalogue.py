@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from warren.contracts import Cause
 from warren_core.judgement.causes.catalogue import CATALOGUE, Found, cause, ranked
 from warren_core.judgement.facts import Facts
 
@@ -13,6 +14,14 @@ def test_every_cause_has_its_words() -> None:
     for known in CATALOGUE.values():
         assert 2 <= len(known.short.split()) <= 7
         assert known.when
+
+
+def test_events_of_before_have_no_words_for_lists() -> None:
+    old = Cause.model_validate_json('{"name": "late", "sentence": "900 behind"}')
+    assert (old.short, old.brief) == (None, "900 behind")
+    assert "short" not in old.model_dump_json()
+    new = Cause(name="late", sentence="900 behind", short="Keeps pace")
+    assert new.brief == "Keeps pace"
 
 
 def no_members(_: Facts) -> Found | None:

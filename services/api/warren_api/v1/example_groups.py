@@ -16,6 +16,7 @@ OPEN_INCIDENT: Body = {"id": "4f9c2f0e-6a53-5b0f-8f0e-0b9c2f1d7a11", "opened_at"
 
 CAUSE: Body = {
     "name": "one_member",
+    "short": "One member stands still",
     "sentence": "orders/1 belongs to member billing-2 at 10.1.2.3; the other one is well",
     "action": "look at billing-2 at 10.1.2.3; when it ends, the others take over",
     "evidence": {

@@ -188,9 +188,13 @@ def _state(kind: DeliveryKind, change: StatusChange, seen: int, now: int) -> str
         sentence = visible(change.objectives[0].sentence)
         said = as_of(sentence, seen, now) if is_old(seen, now) else sentence
         return f"{still}open{lasts}; {said}" if still else said
+    lag = lag_then(change.total_lag, seen, now)
+    if change.cause is not None and change.cause.is_known and change.cause.short:
+        lasts = f", open for {duration(now - change.opened_at)}" if still else ""
+        return f"{visible(change.cause.short)}{lasts}, {lag}"
     bad = sum(n for status, n in change.partition_counts.items() if status != "OK")
     troubled = f"{still}{counted(bad, 'partition')} in trouble{lasts}, " if bad else ""
-    return f"{troubled}{lag_then(change.total_lag, seen, now)}"
+    return f"{troubled}{lag}"
 
 
 def _sentence(kind: DeliveryKind, change: StatusChange) -> str:

@@ -99,10 +99,15 @@ def find_cause(facts: Facts) -> Cause:
     """Say what is wrong with a group that is not OK, the root first."""
     root = next(_told("root", facts), None)
     consequences = _told("consequence", facts)
-    first = root or next(consequences, None) or _finding("unknown", _unknown(facts))
+    first = (
+        root
+        or next(consequences, None)
+        or _finding("unknown", "Cause not clear yet", _unknown(facts))
+    )
     return Cause(
         name=first.name,
         sentence=first.sentence,
+        short=first.short,
         action=first.action,
         evidence=first.evidence,
         also=list(consequences),
@@ -112,11 +117,17 @@ def find_cause(facts: Facts) -> Cause:
 def _told(kind: Kind, facts: Facts) -> Iterator[Finding]:
     for known in ranked(kind):
         if (said := known.find(facts)) is not None:
-            yield _finding(known.name, said)
+            yield _finding(known.name, known.short, said)
 
 
-def _finding(name: str, said: Found) -> Finding:
-    return Finding(name=name, sentence=said.sentence, action=said.action, evidence=said.evidence)
+def _finding(name: str, short: str, said: Found) -> Finding:
+    return Finding(
+        name=name,
+        sentence=said.sentence,
+        short=short,
+        action=said.action,
+        evidence=said.evidence,
+    )
 
 
 def _unknown(facts: Facts) -> Found:

@@ -14,7 +14,7 @@ APART_MS = 15_000
 @cause(
     "root",
     20,
-    "The group has no members",
+    "No members in the group",
     f"a partition has stopped, the group has had no member for {APART_MS // 1000} s, and nobody "
     "has committed since; never of consumers that assign partitions to themselves",
 )
