@@ -40,8 +40,8 @@ def everything() -> Api:
     saved = SavedFilter(name="payments", q="owner:payments status:bad")
     settings = Settings(clusters=clusters, objectives=[objective], api=ApiSettings(filters=[saved]))
     api = Api(settings=settings)
-    _cluster(api, "demo", "ok", NOW - HOUR)
-    _cluster(api, "staging", "unreachable", NOW - HOUR)
+    put_cluster(api, "demo", "ok", NOW - HOUR)
+    put_cluster(api, "staging", "unreachable", NOW - HOUR)
     for group, status in BAD.items():
         _bad_group(api, group, status)
     api.describe("stopped", members=[])
@@ -86,7 +86,7 @@ def wide() -> Api:
     return api
 
 
-def _cluster(api: Api, name: str, state: Any, since: int) -> None:
+def put_cluster(api: Api, name: str, state: Any, since: int) -> None:
     problem = "" if state == "ok" else "no broker answers"
     event = ClusterEvent(
         cluster=name, collector="c", observed_at=NOW, state=state, since=since, problem=problem
