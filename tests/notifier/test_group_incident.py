@@ -22,6 +22,7 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.silences import Silences
+from warren_notifier.channels.channel import Retry
 from warren_notifier.state.delivery import Delivery
 
 ROOT = "losing-status"
@@ -62,6 +63,20 @@ STORM = [
     over(STATUS_CHANGED, OPENED_AT + 4_000),
     over(RETENTION_CHANGED, OPENED_AT + 5_000, objectives=[]),
 ]
+
+
+def turns(count: int) -> list[StatusChangeEvent]:
+    """Incidents of the consumer status, each over soon."""
+    events = []
+    for turn in range(1, count + 1):
+        at = OPENED_AT + turn * 10_000
+        about = {"incident_id": f"turn-{turn}", "opened_at": at}
+        opening = of(STATUS_CHANGED, "ERR", at)
+        data = opening.data.model_copy(update=about)
+        events.append(opening.model_copy(update={"data": data, "id": f"open-{turn}"}))
+        ended = data.model_copy(update={"status": "OK", "previous": "ERR", "partitions": []})
+        events.append(over(STATUS_CHANGED, at + 5_000).model_copy(update={"data": ended}))
+    return events
 
 
 def play(
@@ -182,15 +197,7 @@ def test_a_route_for_one_condition_hears_nothing_of_groups_without_it() -> None:
 
 def test_a_condition_that_comes_and_goes_in_an_open_incident_flaps() -> None:
     people = People()
-    events = [late(OPENED_AT)]
-    for turn in range(1, 8):
-        at = OPENED_AT + turn * 10_000
-        about = {"incident_id": f"turn-{turn}", "opened_at": at}
-        events.append(of(STATUS_CHANGED, "ERR", at).model_copy())
-        data = events[-1].data.model_copy(update=about)
-        events[-1] = events[-1].model_copy(update={"data": data, "id": f"open-{turn}"})
-        end = data.model_copy(update={"status": "OK", "previous": "ERR", "partitions": []})
-        events.append(over(STATUS_CHANGED, at + 5_000).model_copy(update={"data": end}))
+    events = [late(OPENED_AT), *turns(7)]
     play(events, {"mail": people}, flap_openings=3)
     assert len(people.sent) < 8
     assert people.sent[-1].pending.flapping is not None
@@ -254,6 +261,43 @@ def test_what_the_version_before_told_is_taken_over(told: int) -> None:
     assert len(opened) == len(set(opened))
     assert sorted(opened) == sorted(ended)
     assert log.states() == []
+
+
+def test_what_the_version_before_had_not_sent_yet_is_taken_over() -> None:
+    log, people = Log(), People()
+    before = Before(*[Retry("busy")] * 50)
+    people.identity = before.identity
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        channels = {"mail": before}
+        harness = Harness(log, tasks, [route(channels=("mail",))], channels, stopped=True)
+        await harness.assign()
+        await harness.read(*STORM[:3])
+        await until(lambda: bool(before.sent))
+
+    life(scenario)
+    assert sum(len(state.deliveries) for state in log.states()) == 3
+    play(STORM[3:], {"mail": people}, log, offset=3)
+    opened = [one.pending.incident_id for one in people.sent if one.pending.kind == "opened"]
+    ended = [one.pending.incident_id for one in people.sent if one.pending.kind == "resolved"]
+    assert sorted(set(opened)) == sorted(set(ended))
+    assert len(ended) == len(set(ended))
+    assert log.states() == []
+
+
+@pytest.mark.parametrize("openings", range(1, 8))
+def test_a_group_that_flaps_is_taken_over(openings: int) -> None:
+    """Channels know the incident that was told as flapping, whichever is open by now."""
+    log, before, people = Log(), Before(), People()
+    people.identity = before.identity
+    events = [late(OPENED_AT), *turns(7)]
+    routes = [route(channels=("mail",), event_types=[STATUS_CHANGED])]
+    cut = 2 * openings
+    play(events[:cut], {"mail": before}, log, flap_openings=3, routes=routes)
+    play(events[cut:], {"mail": people}, log, flap_openings=3, routes=routes, offset=cut)
+    sent = [*before.sent, *people.sent]
+    opened = [one.pending.incident_id for one in sent if one.pending.kind == "opened"]
+    assert len(opened) == len(set(opened))
 
 
 @pytest.mark.parametrize("told", range(1, len(STORM)))
