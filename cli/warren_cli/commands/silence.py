@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import getpass
 import json
-import re
 from typing import Annotated
 
 import typer
 from warren.errors import SettingsError
 from warren.path_segments import segment
+from warren.spans import seconds_of
 from warren.words import duration, grouped
 
 from warren_cli.api_client import request, sent_token
@@ -27,9 +27,6 @@ ByOption = Annotated[
     str | None, typer.Option(help="Who; default: whose token it is, else your user name")
 ]
 
-_SECONDS = {"w": 604_800, "d": 86_400, "h": 3600, "m": 60, "s": 1}
-_PART = re.compile(r"(\d{1,6})\s*([wdhms])\s*")
-
 
 def whoever(by: str | None) -> str:
     """Empty where the token says it."""
@@ -40,13 +37,10 @@ def seconds(text: str, option: str) -> int:
     """Of spans as people write them: `2h`, `1d12h`, `90m`, `45 s`. Raises SettingsError that names
     `option`.
     """
-    rest, total = text.strip(), 0
-    while found := _PART.match(rest):
-        total += int(found[1]) * _SECONDS[found[2]]
-        rest = rest[found.end() :]
-    if rest or not total:
+    found = seconds_of(text)
+    if found is None:
         raise SettingsError(option, f"{text!r} is no span of time such as 2h, 1d12h or 90m")
-    return total
+    return found
 
 
 @app.command()

@@ -10,7 +10,7 @@ from support.freshness_events import freshness_event, late
 from support.offset_events import NOW, At, Judge, commits, offset_event
 from warren.contracts import LagEvent, OffsetEvent
 from warren.settings import CollectorSettings, EvaluationSettings
-from warren_core.evaluation import RuleBook
+from warren_core.evaluation import GroupRules, RuleBook
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.lateness import lateness_of
 
@@ -28,6 +28,13 @@ def judge(policy: str = "progress", **override: Any) -> Judge:
 
 def told(judged: Judge, events: Iterable[OffsetEvent]) -> list[LagEvent]:
     return [each.lag for each in judged.all(events)]
+
+
+@pytest.mark.parametrize("said", ["24h", 86_400, "1d", "23h60m"])
+def test_times_are_seconds_or_as_people_write_them(said: str | int) -> None:
+    rules = judge(expected_every=said, expected_delay="10m").rules
+    assert isinstance(rules, GroupRules)
+    assert (rules.group.expected_every_ms, rules.group.expected_delay_ms) == (DAY, 600_000)
 
 
 def daily(days: int, left_out: frozenset[int] = frozenset()) -> Iterable[OffsetEvent]:
