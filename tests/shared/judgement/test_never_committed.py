@@ -48,8 +48,7 @@ def follow(group: Judge, minutes: float, *, start: int = 0, rate: int = 1) -> li
     """One partition, owned, 1,000 records long, `rate` more each second, never committed."""
     end = round(minutes * 60)
     return [
-        group.judged(look(second, {0: 1000 + rate * (second - start)}))
-        for second in range(start, end + 1, 5)
+        group.judged(look(second, {0: 1000 + rate * second})) for second in range(start, end + 1, 5)
     ]
 
 
@@ -87,6 +86,14 @@ def test_owners_of_empty_and_silent_topics_are_well(policy: PolicyName) -> None:
     for second in range(1810, 2200, 10):
         judged = group.judged(look(second, {0: 1, 1: 5000}))
     assert statuses(judged) == ["STALL", "OK"], "the one record is not read"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_no_setting_of_full_windows_hides_it(policy: PolicyName) -> None:
+    """There will never be a commit that fills one."""
+    group = Judge(Rules(policy=policy, minimum_complete=1.0, doubt=False))
+    assert statuses(follow(group, 5)[-1]) == ["OK"]
+    assert statuses(follow(group, 8, start=305)[-1]) == ["STALL"]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
