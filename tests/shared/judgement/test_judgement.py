@@ -82,15 +82,17 @@ def test_an_unknown_log_end_gives_an_unknown_lag_but_no_other_status() -> None:
     assert judged.change is None
     assert judged.lag.topics["orders"].lag == [None]
     assert judged.lag.topics["orders"].status == ["STOP"]
-    assert judged.lag.total_lag == 0
+    assert (judged.lag.total_lag, judged.lag.unknown_partitions) == (9, 1), "at least"
+    assert judged.lag.is_known
 
 
-def test_a_log_end_that_was_never_known_leaves_a_partition_ok() -> None:
+def test_a_log_end_that_was_never_known_leaves_a_partition_unknown() -> None:
     group = Judge()
     for minute in (0, 1, 40):
         at = At(100 + minute, NOW + minute * MINUTE, log_end=-1, commits=int(minute < 2))
         judged = group.judged(offset_event(NOW + minute * MINUTE, {"orders": {0: at}}))
-    assert judged.lag.status == "OK"
+    assert not judged.lag.is_known
+    assert judged.change is None
 
 
 def test_a_log_that_was_caught_up_lately_has_not_stopped() -> None:
