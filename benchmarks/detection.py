@@ -86,7 +86,14 @@ def _ablate(arguments: argparse.Namespace) -> None:
 
 
 def _drawn(seed: int, arguments: argparse.Namespace, seconds: int) -> list[Partition]:
-    return draw_partitions(seed, arguments.repeats, seconds, DRAWN, arguments.scenarios)
+    return draw_partitions(
+        seed,
+        arguments.repeats,
+        seconds,
+        DRAWN,
+        arguments.scenarios,
+        arguments.share_of_faults,
+    )
 
 
 def _seeds(arguments: argparse.Namespace) -> tuple[int, ...]:
@@ -101,6 +108,12 @@ def _arguments() -> argparse.Namespace:
     chosen.add_argument("--report", action="store_true", help=f"those to report: {REPORTING}")
     parser.add_argument("--hours", type=float, default=8)
     parser.add_argument("--repeats", type=int, default=3, help="partitions of each scenario")
+    parser.add_argument(
+        "--share-of-faults",
+        type=float,
+        default=1.0,
+        help="the fewer break, the more of what is said is false; health stays as it is",
+    )
     parser.add_argument("--interval", type=int, default=5, help="seconds between observations")
     parser.add_argument("--without-members", action="store_true", help="nobody may look at them")
     parser.add_argument("--scenarios", nargs="+", choices=DRAWN, default=list(DRAWN))

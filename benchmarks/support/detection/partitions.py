@@ -10,10 +10,11 @@ DAY = 6 * HOUR  # a short one
 
 Producer = Literal["steady", "bursty", "daily"]
 Committer = Literal["regular", "irregular", "batch"]
-Fault = Literal["crash", "hang", "poison", "slow", "rewind", "backlog", "loop", "open"]
+Fault = Literal["crash", "hang", "poison", "slow", "rewind", "backlog", "loop", "open", "surge"]
 """Hang: no commits, the client lives. Backlog: a crash, and then as fast as the log for ever. Loop:
 its group rebalances without end, for processing takes longer than the session, and reads nothing.
-Open: a transaction that nobody ends; who has read up to it can do nothing.
+Open: a transaction that nobody ends; who has read up to it can do nothing. Surge: far more is
+written than it can read.
 """
 Membership = Literal["member", "job", "alone"]
 """A job is a member while it runs; who is alone assigns partitions to itself."""
@@ -29,7 +30,9 @@ Harmless = Literal[
     "zombie",  # a commit of an old member goes back, and the next one is right again
 ]
 
-FAULTS = frozenset({"crash", "hang", "poison", "slow", "rewind", "backlog", "loop", "open"})
+FAULTS = frozenset(
+    {"crash", "hang", "poison", "slow", "rewind", "backlog", "loop", "open", "surge"}
+)
 SILENT = frozenset({"crash", "hang", "loop", "rebalance", "pause", "deploy"})  # no commits
 
 
@@ -41,7 +44,7 @@ class Span(NamedTuple):
     end: int
     strength: float = 0.0
     """Slow: share of what comes in that is read. Rewind, zombie: so many seconds of the log.
-    Backlog: seconds of the crash.
+    Backlog: seconds of the crash. Surge: so many times as much is written.
     """
 
 
@@ -70,6 +73,10 @@ class Partition:
     """Its group rebalances for so many of so many seconds; it reads in between."""
     unwell: tuple[int, int] = (0, 0)
     """Between the crashes of a loop nobody calls it well, though it reads."""
+    delay: float = 0.0  # it reads what is so old, as of a delay topic, or a stream processor
+    wander: float = 0.0  # which varies by so much, more or less
+    window: int = 0  # it reads whole windows of so many seconds
+    leaves_out: float = 0.0  # share of its commits, as checkpoints fail
     spans: list[Span] = field(default_factory=list)
 
     def is_free(self, start: float, end: float, room: float = 900) -> bool:

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 
 import numpy as np
-from support.detection.partitions import HOUR, Fault, Membership, Partition, Span
+from support.detection.partitions import FAULTS, HOUR, Fault, Membership, Partition, Span
 
 Draw = Callable[[np.random.Generator, int], Partition]
 ALL_FAULTS: tuple[Fault, ...] = ("crash", "hang", "poison", "slow", "rewind")
 
 
 def draw_partitions(
-    seed: int, repeats: int, seconds: int, scenarios: Mapping[str, Draw], wanted: Container[str]
+    seed: int,
+    repeats: int,
+    seconds: int,
+    scenarios: Mapping[str, Draw],
+    wanted: Container[str],
+    share_of_faults: float = 1.0,
 ) -> list[Partition]:
-    """`repeats` partitions of each wanted scenario; each is drawn from a stream of its own."""
+    """`repeats` partitions of each wanted scenario; each is drawn from a stream of its own. What is
+    harmless happens all the same where only a share of the faults does.
+    """
     partitions = []
     for number, (name, draw) in enumerate(scenarios.items()):
         for repeat in range(repeats if name in wanted else 0):
@@ -22,6 +29,12 @@ def draw_partitions(
             partition.scenario = name
             if partition.membership == "member":
                 partition.membership = _membership(partition, [seed, number, repeat])
+            spared = np.random.default_rng([seed, number, repeat, 2]).random(len(partition.spans))
+            partition.spans = [
+                span
+                for span, chance in zip(partition.spans, spared, strict=True)
+                if span.kind not in FAULTS or chance < share_of_faults
+            ]
             partition.spans.sort(key=lambda span: span.start)
             partitions.append(partition)
     return partitions
@@ -360,6 +373,82 @@ def _producer_stops(rng: np.random.Generator, seconds: int) -> Partition:
     return _with_events(rng, partition, seconds, "producer_stop", (300, 3600))
 
 
+def _late(rng: np.random.Generator, partition: Partition) -> Partition:
+    """As usual for it."""
+    kind = int(rng.integers(3))
+    if kind == 0:  # as a stream processor that works at its own pace
+        partition.delay, partition.wander = 19.5, 7.5
+        partition.rate = float(rng.uniform(300, 1500))
+    elif kind == 1:
+        partition.window = int(rng.choice([30, 60, 120, 300]))
+        partition.delay = float(rng.uniform(5, 60))
+    else:
+        partition.delay = float(rng.choice([30, 90, 600]))
+    return partition
+
+
+def _delay_topics(rng: np.random.Generator, seconds: int) -> Partition:
+    """Or topics of retries, from half a minute to an hour."""
+    partition = _with_rebalances(rng, quick(rng), seconds, an_hour=0.5)
+    partition.delay = float(rng.choice([30, 90, 600, 3600]))
+    partition.producer = (("steady", "steady", "daily", "bursty"))[int(rng.integers(4))]
+    partition.capacity = float(rng.uniform(6, 12))
+    return partition
+
+
+def _always_late(rng: np.random.Generator, _: int) -> Partition:
+    """Stream processors: 12 to 27 s behind."""
+    partition = quick(rng)
+    partition.rate, partition.delay, partition.wander = 1000.0, 19.5, 7.5
+    return partition
+
+
+def _windowed_joins(rng: np.random.Generator, seconds: int) -> Partition:
+    partition = _with_rebalances(rng, quick(rng), seconds, an_hour=0.5)
+    partition.window = int(rng.choice([30, 60, 120, 300, 600]))
+    partition.delay = float(rng.uniform(5, 120))
+    partition.capacity = 10
+    return partition
+
+
+def _faults_of_the_late(rng: np.random.Generator, seconds: int) -> Partition:
+    """Whoever is always late breaks, or reads too slowly, all the same."""
+    partition = _late(rng, quick(rng))
+    kinds: tuple[Fault, ...] = ("slow", "slow", "crash", "hang")
+    return _with_faults(rng, partition, seconds, kinds=kinds, first=1.5 * HOUR)
+
+
+def _surges(rng: np.random.Generator, seconds: int) -> Partition:
+    """Three times as much is written, for which there are too few consumers."""
+    partition = quick(rng)
+    partition.capacity = float(rng.uniform(1.3, 2.5))
+    every, at = 3 * HOUR, 1.0 * HOUR
+    while at + every <= seconds:
+        start, took = at + rng.uniform(0, HOUR), rng.uniform(900, 2200)
+        partition.spans.append(Span("surge", int(start), int(start + took), 3.0))
+        at += every
+    return partition
+
+
+def _one_pause(rng: np.random.Generator, seconds: int) -> Partition:
+    """Of 45 to 120 s; an hour later it dies."""
+    partition = quick(rng)
+    for first in np.arange(0.5 * HOUR, seconds - 2.5 * HOUR, 3 * HOUR):
+        pauses, dies = first + rng.uniform(0, 600), first + HOUR + rng.uniform(800, 2000)
+        partition.spans.append(Span("pause", int(pauses), int(pauses + rng.uniform(45, 120))))
+        partition.spans.append(Span("hang", int(dies), int(dies + rng.uniform(900, 2200))))
+    return partition
+
+
+def _left_out(rng: np.random.Generator, seconds: int) -> Partition:
+    """Checkpoints each minute to ten, one in many of which fails."""
+    partition = quick(rng)
+    partition.pause, partition.leaves_out = float(rng.uniform(60, 600)), 0.04
+    partition.commits_always = False
+    kinds: tuple[Fault, ...] = ("crash", "hang")
+    return _with_faults(rng, partition, seconds, kinds=kinds, every=4 * HOUR, length=(3000, 5000))
+
+
 def _with_events(
     rng: np.random.Generator,
     partition: Partition,
@@ -412,4 +501,11 @@ SCENARIOS: Mapping[str, Draw] = {
     "slightly slow": _slightly_slow,
     "deploys": _deploys,
     "producer stops": _producer_stops,
+    "delay topics": _delay_topics,
+    "always late": _always_late,
+    "windowed joins": _windowed_joins,
+    "faults of the late": _faults_of_the_late,
+    "surges": _surges,
+    "one pause": _one_pause,
+    "left-out commits": _left_out,
 }

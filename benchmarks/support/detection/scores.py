@@ -18,6 +18,7 @@ from support.detection.simulation import UNKNOWN, Bools, Ints, Recording
 from warren.contracts import Status
 
 LASTS_S = 30
+DAY_H = 24
 
 
 class Range(NamedTuple):
@@ -37,6 +38,8 @@ class Tally:
     found: int = 0
     alarms: int = 0
     false: int = 0
+    false_later: int = 0  # not on the first day
+    hours_later: float = 0.0
     fault_ticks: int = 0
     told_ticks: int = 0
     delays: list[float] = field(default_factory=list)
@@ -54,6 +57,7 @@ class Tally:
         precision = min(precision, self.found / max(self.found + self.false, 1))
         recall = self.found / self.faults if self.faults else 1.0
         harmonic = 2 * precision * recall / max(precision + recall, 1e-9)
+        first = self.false - self.false_later
         flaps = max(self.alarms - self.found, 0)
         return {
             "precision": round(precision, 3),
@@ -65,8 +69,16 @@ class Tally:
             "range_precision": round(self.covered_alarms / max(self.alarms, 1), 3),
             "range_recall": round(self.covered_faults / max(self.faults, 1), 3),
             "faults": self.faults,
+            "faults_per_hour": round(self.faults / self.partition_hours, 3),
             "false": self.false,
+            **_per_day("false_per_day_first", first, self.partition_hours - self.hours_later),
+            **_per_day("false_per_day_later", self.false_later, self.hours_later),
         }
+
+
+def _per_day(name: str, alarms: int, hours: float) -> dict[str, float]:
+    """Of each partition; nothing where nobody looked."""
+    return {name: round(alarms * DAY_H / hours, 3)} if hours else {}
 
 
 def score(recording: Recording, said: Ints, scenarios: list[str]) -> dict[str, Tally]:
@@ -101,7 +113,8 @@ def _faults(number: Ints, partition: int) -> list[Range]:
 def _tally(said: Ints, faults: list[Range], excused: Bools, interval: int, hours: float) -> Tally:
     bad = said != Status.OK
     alarms = ranges(bad, 0)
-    tally = Tally(partition_hours=hours, faults=len(faults), alarms=len(alarms))
+    later = max(hours - DAY_H, 0.0)
+    tally = Tally(partition_hours=hours, hours_later=later, faults=len(faults), alarms=len(alarms))
     for fault in faults:
         part = slice(fault.start, fault.end)
         delay = _delay(said, fault, LASTS_S // interval)
@@ -112,7 +125,9 @@ def _tally(said: Ints, faults: list[Range], excused: Bools, interval: int, hours
         tally.told_ticks += int(bad[part].sum())
         tally.covered_faults += _covered(bad[part])
     for alarm in alarms:
-        tally.false += not excused[alarm.start]
+        is_false = not excused[alarm.start]
+        tally.false += is_false
+        tally.false_later += is_false and alarm.start * interval >= DAY_H * 3600
         tally.covered_alarms += _covered(excused[alarm.start : alarm.end])
     return tally
 

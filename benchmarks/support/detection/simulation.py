@@ -100,6 +100,14 @@ class _Play:
         self._job, self._alone = self._is("membership", "job"), self._is("membership", "alone")
         self._looked_at = np.random.default_rng([seed, 2_000_000]).integers(0, LOOKED_AT, n)
         self._presence = np.full(n, UNKNOWN, np.int64)
+        self._delay, self._wander = self._of("delay"), self._of("wander")
+        self._window = np.maximum(self._of("window"), 1)
+        self._leaves_out = self._of("leaves_out")
+        self._varies = np.random.default_rng([seed, 3_000_000])
+        self._more = np.zeros(n)  # of the wander, -1 to 1
+        reaches = self._delay + self._wander + self._window
+        self._ends = np.tile(self._end, (int(reaches.max()) + 2, 1))  # of late, a ring
+        self._limit = self._end  # nothing beyond is read yet
         self._firsts = np.cumsum([0, *(len(p.spans) for p in partitions)]).tolist()
 
     def _of(self, name: str) -> Floats:
@@ -118,12 +126,13 @@ class _Play:
             kind = self._kind
             rate = self._rates(second) * (kind != "producer_stop")
             self._end += self._rng.poisson(rate)
+            self._limit = self._old_enough(second)
             self._process(second, rate)
             made = self._commit(second)
             commits += made
             usual = self._rate * self._pause * 1.5 + 3 + self._by_count
             self._look(second)
-            self._excused &= self._end - self._committed > usual
+            self._excused &= self._limit - self._committed > usual
             if second < 0:
                 for p in np.flatnonzero(made).tolist():
                     earlier[p] = [*earlier[p][1 - EARLIER :], (int(self._committed[p]), second)]
@@ -181,11 +190,24 @@ class _Play:
         ends: Ints = np.where(self._kind == "unknown_end", UNKNOWN, falls)
         return ends
 
+    def _old_enough(self, second: int) -> Ints:
+        """Where the log ended before the delay of each."""
+        self._ends[second % len(self._ends)] = self._end
+        self._more += self._varies.normal(0, 0.1, len(self._more)) - self._more / 60
+        self._more = np.clip(self._more, -1, 1)
+        at = second - self._delay - self._wander * self._more
+        at = np.where(self._window > 1, at // self._window * self._window, at)
+        slot = np.minimum(at, second).astype(np.int64) % len(self._ends)
+        found: Ints = self._ends[slot, np.arange(len(slot))]
+        return found
+
     def _rates(self, second: int) -> Floats:
         day = 1 + 0.8 * np.sin(2 * np.pi * (second / DAY + self._phase))
         moment = (second + self._phase * 900) % self._every
         burst = np.where(moment < self._for, self._factor, self._quiet)
         rates: Floats = self._rate * np.where(self._daily, day, np.where(self._bursty, burst, 1.0))
+        for p in np.flatnonzero(self._kind == "surge").tolist():
+            rates[p] *= self._partitions[p].spans[self._active[p]].strength
         return rates
 
     def _events(self, second: int) -> None:
@@ -205,7 +227,7 @@ class _Play:
         self._active[p], self._kind[p] = index, span.kind
         self._stable[p] = self._end[p]
         self._back_to[p] = self._committed[p]
-        waits = span.kind not in ("slow", "rewind")
+        waits = span.kind not in ("slow", "rewind", "surge")
         self._due_at[p] = self._next_commit[p] if waits else second
         if span.kind in ("rewind", "zombie"):
             back = span.strength * partition.rate
@@ -233,7 +255,7 @@ class _Play:
     def _process(self, second: int, rate: Floats) -> None:
         stands = np.isin(self._kind, tuple(SILENT | {"poison"})) | self._rebalances(second)
         speed = self._capacity.copy()
-        limit = self._end
+        limit = self._limit
         for p in np.flatnonzero(np.isin(self._kind, ("slow", "backlog", *OPEN))).tolist():
             span = self._partitions[p].spans[self._active[p]]
             if span.kind == "slow":  # of what comes in, so that it is at any time of the day
@@ -243,7 +265,7 @@ class _Play:
                 stands[p] = second < span.start + span.strength
                 speed[p] = self._rate[p]
             else:
-                limit = np.where(np.arange(len(limit)) == p, self._stable, limit)
+                limit = np.where(np.arange(len(limit)) == p, np.minimum(self._stable, limit), limit)
         works = ~stands & self._running
         self._credit = np.where(works, np.minimum(self._credit + speed, speed + 1), 0)
         taken = np.maximum(np.minimum(limit - self._done, self._credit.astype(np.int64)), 0) * works
@@ -269,6 +291,7 @@ class _Play:
         offset = np.where(self._by_count > 0, self._committed + batches * count, offset)
         makes = due & ((offset > self._committed) | self._always | (kind == "poison"))
         makes &= (offset >= self._committed) | (kind == "poison")
+        makes &= self._varies.random(len(makes)) >= self._leaves_out
         self._committed = np.where(makes, np.maximum(offset, self._committed), self._committed)
         self._committed_at[makes] = second
         n = len(self._pause)
@@ -282,9 +305,9 @@ class _Play:
 
     def _faults(self, second: int) -> Ints:
         """A fault hurts while there is something to read, from when a commit was due."""
-        behind = self._end - self._committed > self._last
+        behind = self._limit - self._committed > self._last
         # Who is there, and has less left than it commits at once, has nothing to do.
-        behind &= (self._end - self._committed >= self._by_count) | self._is_out(second)
+        behind &= (self._limit - self._committed >= self._by_count) | self._is_out(second)
         gone = (self._kind == "crash") & ~self._job & self._is_out(second)
         due = (second >= self._due_at) | gone
         found = np.full(len(behind), UNKNOWN, np.int64)

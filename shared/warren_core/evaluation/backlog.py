@@ -4,38 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 
+from warren_core.evaluation.level import lateness_ms, learn_level
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import (
     CATCHING_UP,
     LATE,
-    LONGEST_MS,
     RECOVERING,
     Figure,
     Figures,
+    Floats,
     Mark,
     Sighting,
     begin_lag_anew,
     smooth,
     span_ms,
 )
-from warren_core.evaluation.usual import explained_lag, lag_span_ms, late_ms, longest_habit_ms
+from warren_core.evaluation.usual import lag_span_ms, longest_habit_ms, room, usual_lag
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 
 GROWING = Rule(
     "growing",
-    learns="how fast is written, what each advance leaves, how long it usually is behind",
-    speaks="WARN where what an advance leaves grows, for longer than usual and than a burst may "
-    "take (25 s to 150 s), until it shrinks and half is read",
+    learns="how fast is written, what each advance leaves beyond its level, how long it usually is "
+    "behind",
+    speaks="WARN where that grows, for longer than usual and than a burst may take (35 s to "
+    "150 s), until it shrinks and half is read",
     sentence="A lag that grows for a minute is trouble.",
     parameters=(
         *("lag", "slower", "pauses", "least_pause", "least_left", "rise"),
-        *("burst", "new_burst", "no_burst"),
+        "new_burst",
     ),
 )
 TOO_LATE = Rule(
     "late",
-    learns="when it was level with its log last",
-    speaks="WARN where it is 5 min late, and three times its longest pause, and comes no nearer",
+    learns="when it was at its level last",
+    speaks="WARN where it is 5 min later than usual, and three times its longest pause, and comes "
+    "no nearer",
     sentence="Who is five minutes late and does not catch up is late.",
     parameters=("late",),
 )
@@ -47,17 +50,11 @@ CATCHES_UP = Rule(
 )
 BURST = Rule(
     "burst",
-    learns="what is usually produced, and how fast it reads",
-    speaks="who reads more than that is neither growing nor late for 15 min",
+    learns="what is usually produced, how fast it reads, and how long bursts of late have lasted",
+    speaks="who reads more than that is neither growing nor late for 150 s, or as long as a burst "
+    "has lasted, up to 15 min",
     sentence="Who reads more than is usually produced is not too slow.",
     parameters=("more",),
-)
-USUALLY_LEFT = Rule(
-    "usually left",
-    learns="what its advances leave, on average over an hour",
-    speaks="twice that, up to 40 s of what is written, is no lag that grows",
-    sentence="What processing always leaves is no backlog.",
-    parameters=("most_left", "left"),
 )
 
 
@@ -80,26 +77,31 @@ def learn_backlog(
     since_advance = span_ms(sighting.at, marks[Mark.ADVANCED_AT])
     span = lag_span_ms(marks, figures)
     known = advanced & (lag >= 0)
-    explained = explained_lag(marks, figures, sighting.allowed_lag)
-    # What is left is compared with what was left since it was level, not with a backlog before.
-    level = known & (lag <= explained)
-    _learn_left(marks, figures, lag, known, since_advance)
-    begin_lag_anew(figures, lag, level)
+    stood_long = advanced & stood_still
+    figured = known & (figures[Figure.PRODUCED] >= 0)
+    _learn_level(marks, figures, sighting, lag, figured, since_advance, stood_long)
+    # From here on what is left counts from what is usually left.
+    more = np.where(lag >= 0, np.maximum(lag - usual_lag(figures), 0.0), UNKNOWN)
+    explained = room(marks, figures, sighting.allowed_lag)
+    # It is compared with what was left since it was level, not with a backlog before.
+    level = known & (more <= explained)
+    begin_lag_anew(figures, more, level)
     known &= ~level
-    smooth(figures, Figure.LAG_QUICK, lag, known, since_advance, span)
-    smooth(figures, Figure.LAG_SLOW, lag, known, since_advance, span * BY.slower)
-    level = lost | ((lag >= 0) & (lag <= explained))
+    smooth(figures, Figure.LAG_QUICK, more, known, since_advance, span)
+    smooth(figures, Figure.LAG_SLOW, more, known, since_advance, span * BY.slower)
+    level = lost | ((more >= 0) & (more <= explained))
     marks[Mark.LEVEL_AT] = np.where(level, sighting.at, marks[Mark.LEVEL_AT])
     since = marks[Mark.BEHIND_SINCE]
-    behind = np.where(advanced, lag > explained, (since >= 0) & (lag > explained))
+    behind = np.where(advanced, more > explained, (since >= 0) & (more > explained))
     if not (behind.any() or (since >= 0).any()):  # as mostly
         marks[Mark.BACKLOG] = np.maximum(marks[Mark.BACKLOG] - elapsed // BY.memory, 0)
         marks[Mark.ODD_BACKLOG] = np.maximum(marks[Mark.ODD_BACKLOG] - elapsed // 2, 0)
+        marks[Mark.BURST] = np.maximum(marks[Mark.BURST] - elapsed // BY.memory, 0)
         marks[[Mark.PEAK, Mark.GROWING]] = 0
         return
     # What was deleted before it was read is no part of the backlog that was made good.
     deleted = marks[Mark.COMMITTED] < sighting.log_start
-    marks[Mark.PEAK] = np.where(deleted, lag, marks[Mark.PEAK])
+    marks[Mark.PEAK] = np.where(deleted, more, marks[Mark.PEAK])
     pause = np.maximum(figures[Figure.COMMIT_PAUSE], 0)
     stood = stood_still | (since_advance > BY.stands + 2 * pause)
     later = np.where(since >= 0, np.minimum(since + since_advance, sighting.at), UNKNOWN)
@@ -107,7 +109,11 @@ def learn_backlog(
     length = np.where(since >= 0, span_ms(sighting.at, since), 0)
     # How long it takes to catch up after trouble, or a burst, is not how long it usually is behind.
     reads_more = reads_a_burst(figures)
-    ended = (since >= 0) & ~behind & (marks[Mark.GROWING] != RECOVERING) & ~reads_more
+    ended = (since >= 0) & ~behind & (marks[Mark.GROWING] != RECOVERING)
+    bursts = ended & reads_more & (length <= BY.usual)
+    known_burst = np.maximum(marks[Mark.BURST] - elapsed // BY.memory, 0)
+    marks[Mark.BURST] = np.where(bursts, np.maximum(known_burst, length), known_burst)
+    ended &= ~reads_more
     burst_ms = _burst_ms(marks, figures, sighting.at)
     too_long = length > np.maximum(2 * marks[Mark.BACKLOG], burst_ms)
     _remember_backlog(marks, length, ended, too_long, elapsed)
@@ -115,17 +121,18 @@ def learn_backlog(
     began = np.where(stood, sighting.at, marks[Mark.ADVANCED_AT])
     marks[Mark.BEHIND_SINCE] = np.where(behind, np.where(since >= 0, since, began), UNKNOWN)
     rise = figures[Figure.LAG_QUICK] - figures[Figure.LAG_SLOW]
-    creeps = (length > BY.long) & (lag > 1.5 * explained)
-    rises = (lag >= marks[Mark.PEAK]) & ((rise > explained / BY.rise) | creeps)
-    burst = reads_more & (length <= BY.unseen)
+    creeps = (length > BY.long) & (more > 1.5 * explained)
+    nears = figures[Figure.CONSUMED] > BY.more * figures[Figure.PRODUCED]
+    rises = (more >= marks[Mark.PEAK]) & ((rise > explained / BY.rise) | creeps) & ~nears
+    burst = reads_more & (length <= np.clip(marks[Mark.BURST], BY.new_burst, BY.unseen))
     starts = advanced & behind & too_long & rises & ~burst
     # Who reads too slowly for what comes has not caught up because less comes for a while.
-    told = (rise > -explained / 4) | (lag > marks[Mark.PEAK] / 2)
+    told = (rise > -explained / 4) | (more > marks[Mark.PEAK] / 2)
     grows = GROWING.on & behind & np.where(marks[Mark.GROWING] == 1, told, starts)
-    peak = np.where(advanced, np.maximum(marks[Mark.PEAK], lag), marks[Mark.PEAK])
+    peak = np.where(advanced, np.maximum(marks[Mark.PEAK], more), marks[Mark.PEAK])
     marks[Mark.PEAK] = np.where(behind, peak, 0)
-    stays = advanced & (length > BY.burst) & (rise >= -explained / 4) & ~burst
-    _tell(marks, figures, sighting, lag, behind, grows, stays, advanced & stood_still)
+    stays = advanced & (length > BY.soon) & (rise >= -explained / 4) & ~burst & ~nears
+    _tell(marks, figures, sighting, more, behind, grows, stays, stood_long)
 
 
 def _burst_ms(marks: Int64, figures: Figures, now: int | Int64) -> Int64:
@@ -133,7 +140,7 @@ def _burst_ms(marks: Int64, figures: Figures, now: int | Int64) -> Int64:
     known_ms = span_ms(now, marks[Mark.KNOWN_SINCE])
     usual, produced = figures[Figure.USUALLY_PRODUCED], figures[Figure.PRODUCED]
     steady = (known_ms >= BY.new) & (produced <= BY.more * usual)
-    return np.where(known_ms < BY.long, BY.new_burst, np.where(steady, BY.no_burst, BY.burst))
+    return np.where(known_ms < BY.long, BY.new_burst, np.where(steady, BY.least_wait, BY.soon))
 
 
 def reads_a_burst(figures: Figures) -> Bools:
@@ -143,21 +150,18 @@ def reads_a_burst(figures: Figures) -> Bools:
     return more
 
 
-def _learn_left(
-    marks: Int64, figures: Figures, lag: Int64, known: Bools, since_advance: Int64
+def _learn_level(
+    marks: Int64,
+    figures: Figures,
+    sighting: Sighting,
+    lag: Int64,
+    known: Bools,
+    elapsed: Int64,
+    stood_still: Bools,
 ) -> None:
-    """What an advance leaves of late, where one that leaves far more adds a quarter only; and what
-    it usually leaves, as of who commits what it has processed. Trouble is not usual.
-    """
-    left = lag * 1000.0 / np.maximum(figures[Figure.PRODUCED], 1e-6)
-    before = marks[Mark.LEFT]
-    most = np.where(before >= 0, before + before // 4 + 1000, LONGEST_MS)
-    is_first = figures[Figure.USUALLY_LEFT] < 0
-    usually = np.minimum(left, np.where(is_first, BY.least_left, BY.most_left))
-    well = known & (marks[Mark.GROWING] == 0) & USUALLY_LEFT.on
-    smooth(figures, Figure.USUALLY_LEFT, usually, well, since_advance, BY.left)
-    left = np.minimum(left, most).astype(np.int64)
-    marks[Mark.LEFT] = np.where(known, np.maximum(before - before // 8, left), before)
+    late = lateness_ms(figures, lag)
+    chance = lateness_ms(figures, room(marks, figures, sighting.allowed_lag))
+    learn_level(marks, figures, late, chance, known, elapsed, stood_still, sighting.at)
 
 
 def _remember_backlog(
@@ -177,7 +181,7 @@ def _tell(
     marks: Int64,
     figures: Figures,
     sighting: Sighting,
-    lag: Int64,
+    lag: Floats,
     behind: Bools,
     grows: Bools,
     stays: Bools,
@@ -189,7 +193,7 @@ def _tell(
     """
     was = marks[Mark.GROWING]
     limit = np.maximum(BY.long, BY.late * longest_habit_ms(marks, figures))
-    late = late_ms(marks, figures, lag, sighting.at)
+    late = np.minimum(lateness_ms(figures, lag), span_ms(sighting.at, marks[Mark.LEVEL_AT]))
     far = behind & (lag > marks[Mark.PEAK] / 2)
     is_late = TOO_LATE.on & far & np.where(was == LATE, late > limit / 2, stays & (late > limit))
     starts = stood_still & (late > limit)

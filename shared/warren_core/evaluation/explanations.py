@@ -334,7 +334,8 @@ def _late(track: Track, i: int, lag: int, now: int) -> float:
 
 def _caught_up(track: Track, i: int, lag: int, now: int) -> str:
     """When it is level with its log."""
-    left = float(remaining_ms(track.marks[:, i : i + 1], np.array([lag]), now)[0])
+    one = track.marks[:, i : i + 1], track.figures[:, i : i + 1]
+    left = float(remaining_ms(*one, np.array([lag]), now)[0])
     return f"caught up in about {duration(left)}" if left < np.inf else "not catching up yet"
 
 

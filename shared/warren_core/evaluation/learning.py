@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warren_core.evaluation.backlog import learn_backlog
+from warren_core.evaluation.level import rate_span_ms
 from warren_core.evaluation.presence import learn_presence
 from warren_core.evaluation.rewinds import learn_rewind
 from warren_core.evaluation.rule import BY, Rule
@@ -119,6 +120,8 @@ def _learn_rates(
     elapsed = span_ms(now, marks[Mark.LOG_END_AT])
     rate = (log_end - marks[Mark.LOG_END]) * 1000.0 / np.maximum(elapsed, 1)
     smooth(figures, Figure.PRODUCED, rate, known & (elapsed > 0), elapsed, BY.lately)
+    half = rate_span_ms(figures)
+    smooth(figures, Figure.WRITTEN, rate, known & (elapsed > 0), elapsed, half)
     marks[Mark.KNOWN_SINCE] = np.where(lost, now, marks[Mark.KNOWN_SINCE])
     since = np.minimum(span_ms(now, marks[Mark.KNOWN_SINCE]), BY.usual)
     smooth(figures, Figure.USUALLY_PRODUCED, rate, known & (elapsed > 0), elapsed, since)

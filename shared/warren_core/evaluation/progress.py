@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from warren.contracts.status import Status
 
-from warren_core.evaluation.backlog import BURST, CATCHES_UP, GROWING, TOO_LATE, USUALLY_LEFT
+from warren_core.evaluation.backlog import BURST, CATCHES_UP, GROWING, TOO_LATE
 from warren_core.evaluation.commit_sizes import BY_COUNT
 from warren_core.evaluation.daily import DAILY
 from warren_core.evaluation.evidence import Evidence
 from warren_core.evaluation.learning import ONE_LEFT, see
+from warren_core.evaluation.level import LEVEL
 from warren_core.evaluation.loops import LOOP, loops
 from warren_core.evaluation.predicates import log_end_reached
 from warren_core.evaluation.presence import AWAY, REBALANCE
@@ -53,7 +54,7 @@ REPEATS = Rule(
 RULES = (
     *(SILENCE, REPEATS, LOOP, REWIND, GROWING, TOO_LATE, CATCHES_UP),
     *(HABIT, UNLEARNT, NEW, RUNS, AWAY, DAILY, SIBLING, TRANSACTION),
-    *(REBALANCE, ONE_LEFT, BY_COUNT, BURST, USUALLY_LEFT),
+    *(REBALANCE, ONE_LEFT, BY_COUNT, BURST, LEVEL),
 )
 """Those that speak, those that give time, and those by which something does not count."""
 
@@ -71,7 +72,9 @@ def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArra
     waited = waited_ms(track, now_ms)
     too_long = (waited > patience) & SILENCE.on
     commits = _keeps_committing(track, now_ms, patience)
-    repeats = commits & (waited > np.minimum(patience, repeating_ms(marks))) & REPEATS.on
+    repeats = (
+        commits & (waited > np.minimum(patience, repeating_ms(marks, track.figures))) & REPEATS.on
+    )
     rewound = is_rewound(track, now_ms, patience, allowed_lag)
     replays = is_replaying(track, now_ms)
     status = np.select(

@@ -44,7 +44,8 @@ class Parameters:
     usual: int = _of(30 * MIN, "ms", "what was so for so long is usual")
     known_waits: int = _of(8, "waits", "so many tell how long one may be")
     room: int = _of(40 * S, "ms", "a pause may take a third longer, and up to this")
-    memory: int = _of(256, "times", "a pause is forgotten after so many of its lengths")
+    kept: int = _of(18, "times", "a pause is forgotten after so many of its lengths, and 30 min")
+    memory: int = _of(256, "times", "time behind, or away, is forgotten after so many of these")
     odd_memory: int = _of(40, "times", "one that was told is forgotten after so many")
     often: int = _of(8, "times", "what begins within so many of its lengths again comes often")
     longest_often: int = _of(9 * MIN, "ms", "what comes often and lasts longer is a crash")
@@ -75,14 +76,13 @@ class Parameters:
     pauses: int = _of(4, "times", "so many mean pauses between commits are usual")
     least_pause: int = _of(10 * S, "ms", "what is written in it may be left")
     least_left: int = _of(4 * S, "ms", "the same once it is known what is left")
-    most_left: int = _of(20 * S, "ms", "more than this is not usually left")
-    left: int = _of(HOUR, "ms", "what is usually left is averaged over this")
+    most_left: int = _of(20 * S, "ms", "lateness that stays varies by so much, and by half of it")
+    left: int = _of(HOUR, "ms", "a new level is known after this; a known one is averaged over it")
+    varies: int = _of(3, "times", "it may vary by so many times what it usually varies by")
     # Growth
     rise: int = _of(6, "times", "a lag grows by such a part of what may be left")
     more: float = _share(1.15, "what is more than this times the usual is more than usual")
-    burst: int = _of(60 * S, "ms", "a lag may grow so long")
-    new_burst: int = _of(150 * S, "ms", "the same while it is new")
-    no_burst: int = _of(25 * S, "ms", "the same while no more than usual is produced")
+    new_burst: int = _of(150 * S, "ms", "a burst may take so long where none is known")
     late: int = _of(3, "times", "who is so many of its longest pauses behind is late")
 
 

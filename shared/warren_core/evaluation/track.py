@@ -84,6 +84,9 @@ class Mark(IntEnum):
     LEAST_COMMITTED = 42  # records of a commit of late
     MOST_COMMITTED = 43
     PART = 44  # so much of this wait does not count, for less was left than one commit is of, ms
+    LEVEL_SINCE = 45  # its lateness is from LEAST_LATE to MOST_LATE, which is not usual
+    BURST = 46  # longest burst of late, from its beginning until the lag grew no more, ms
+    PAUSE_AT = 47  # from when on PAUSE is forgotten after a while
 
 
 NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.FREE, Mark.FREE_TOO)
@@ -103,6 +106,10 @@ class Figure(IntEnum):
     CONSUMED = 7  # records per second
     DAILY = 8  # longest pause of late that comes each ODD_APART, ms; some were kept as negative
     USUALLY_LEFT = 9  # by an advance: so long it takes to be written, ms, over an hour
+    VARIES = 10  # by so much that does on average, ms
+    LEAST_LATE = 11  # since LEVEL_SINCE, ms
+    MOST_LATE = 12
+    WRITTEN = 13  # records per second, over half of what it usually is late
 
 
 FRESH = np.full(len(Mark), UNKNOWN, np.int64)
@@ -129,6 +136,7 @@ FRESH[
         Mark.STOPS,
         Mark.STOP_LENGTH,
         Mark.PART,
+        Mark.BURST,
     ]
 ] = 0
 
@@ -185,6 +193,8 @@ class Track:
             learnt[Mark.ODD_AT] = seen_at
         if stored[0] <= Mark.REST_AT:
             learnt[Mark.REST_AT] = seen_at
+        if stored[0] <= Mark.PAUSE_AT:
+            learnt[Mark.PAUSE_AT] = seen_at
         if stored[1] <= Figure.USUALLY_PRODUCED:
             learnt[Mark.LOG_END_AT] = seen_at
             track.figures[Figure.USUALLY_PRODUCED] = track.figures[Figure.PRODUCED]

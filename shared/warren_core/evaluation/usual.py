@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from warren_core.evaluation.daily import DAILY, daily_ms, excused_ms, with_room
+from warren_core.evaluation.level import LEVEL, level_ms, written_at
 from warren_core.evaluation.presence import AWAY, has_gone, was_absent
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import LONGEST_MS, Figure, Figures, Floats, Mark, span_ms
@@ -16,9 +17,10 @@ HABIT = Rule(
     "habit",
     learns="the longest wait of late; one that was told only if a second one follows, up to 5 min, "
     "9 of what comes often, and 2½ pauses (a checkpoint that failed)",
-    speaks="as long as that, a third more and up to 40 s, is no silence",
-    sentence="Who usually pauses has that time, and a third more.",
-    parameters=("room", "memory", "odd_memory", "often", "longest_often", "rebalances"),
+    speaks="as long as that, a third more and up to 40 s, is no silence; nor are two pauses of "
+    "regular commits, and as much more; one pause is forgotten after an hour",
+    sentence="Who usually pauses has that time, and a third more; one commit may be left out.",
+    parameters=("room", "kept", "memory", "odd_memory", "often", "longest_often", "rebalances"),
 )
 UNLEARNT = Rule(
     "unlearnt",
@@ -63,20 +65,42 @@ def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
 
 def patience_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] how long the offset may stand still while there is something to read."""
-    return or_daily_ms(marks, figures, patience_at_any_time_ms(marks))
+    return or_daily_ms(marks, figures, patience_at_any_time_ms(marks, figures))
 
 
 def or_daily_ms(marks: Int64, figures: Figures, at_any_time: Int64) -> Int64:
-    """[partition] the patience, since what comes each day may take longer."""
-    return np.maximum(at_any_time, excused_ms(marks, figures)) if DAILY.on else at_any_time
+    """[partition] the patience, since what comes each day may take longer, and what is not older
+    than usual is not due yet.
+    """
+    daily = excused_ms(marks, figures) if DAILY.on else 0
+    return np.maximum(at_any_time, daily) + _due_ms(marks, figures)
 
 
-def patience_at_any_time_ms(marks: Int64) -> Int64:
+def _due_ms(marks: Int64, figures: Figures) -> Int64:
+    """[partition] so much later than it is written it reads: a topic of delays, which has gaps. A
+    few records may be left by chance.
+    """
+    usually, left = level_ms(figures), usual_lag(figures)
+    reads_late = (usually > BY.least_pause) & (left > by_chance(left))
+    if not reads_late.any():  # as mostly
+        return np.zeros(len(left), np.int64)
+    lag = marks[Mark.LOG_END] - marks[Mark.COMMITTED]
+    young = lag <= explained_lag(marks, figures, 0)
+    return np.where(reads_late & young, usually, 0).astype(np.int64)
+
+
+def by_chance(records: Floats) -> Floats:
+    """[partition] so many more may come by chance where so many come."""
+    more: Floats = 3 * np.sqrt(records) + 1
+    return more
+
+
+def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] the longest that a rule allows, whatever comes each day; less of who has gone."""
     patience = np.full(marks.shape[1], BY.least_wait, np.int64)
     for rule, allows in ALLOWANCES:
         if rule.on:
-            np.maximum(patience, allows(marks), out=patience)
+            np.maximum(patience, allows(marks, figures), out=patience)
     if TRANSACTION.on and (held := marks[Mark.HELD]).any():
         is_open, usual = marks[Mark.OPEN_SINCE] >= 0, open_ms(marks)
         # Once it is over, who reads has its own time again.
@@ -93,7 +117,7 @@ def open_ms(marks: Int64) -> Int64:
     return usual
 
 
-def _unlearnt_ms(marks: Int64) -> Int64 | int:
+def _unlearnt_ms(marks: Int64, _: Figures) -> Int64 | int:
     waits = marks[Mark.WAITS]
     if not (missing := BY.known_waits - waits).any():  # as mostly
         return 0
@@ -106,7 +130,7 @@ def _unlearnt_ms(marks: Int64) -> Int64 | int:
     return least
 
 
-def _runs_ms(marks: Int64) -> Int64 | int:
+def _runs_ms(marks: Int64, _: Figures) -> Int64 | int:
     """It has worked for a short time after a long wait, has read all, and nobody knows yet how long
     such a wait usually is.
     """
@@ -120,7 +144,7 @@ def _runs_ms(marks: Int64) -> Int64 | int:
     return np.where(rests, np.maximum(BY.batch, with_room(rest)), 0)
 
 
-def _new_ms(marks: Int64) -> Int64 | int:
+def _new_ms(marks: Int64, _: Figures) -> Int64 | int:
     """Its members have been known for a short time only, have not worked all of it, and are there:
     one that does not commit just now may do so again soon.
     """
@@ -135,7 +159,7 @@ def _new_ms(marks: Int64) -> Int64 | int:
     return np.where(new, BY.long, 0)
 
 
-def _away_ms(marks: Int64) -> Int64 | int:
+def _away_ms(marks: Int64, _: Figures) -> Int64 | int:
     """Who waits long without members need not with them, but may have gone since one looked."""
     goes = marks[Mark.GOES]
     if not goes.any():
@@ -144,11 +168,15 @@ def _away_ms(marks: Int64) -> Int64 | int:
     return np.where(was_absent(marks), with_room(goes), least)
 
 
-def _habit_ms(marks: Int64) -> Int64:
-    return with_room(marks[Mark.PAUSE])
+def _habit_ms(marks: Int64, figures: Figures) -> Int64:
+    """One commit of those that come regularly may be left out, as when a checkpoint fails."""
+    pause = marks[Mark.PAUSE]
+    mean = np.clip(figures[Figure.COMMIT_PAUSE].astype(np.int64), 0, pause)
+    allowed: Int64 = np.maximum(with_room(pause), mean + with_room(mean))
+    return allowed
 
 
-ALLOWANCES: tuple[tuple[Rule, Callable[[Int64], Int64 | int]], ...] = (
+ALLOWANCES: tuple[tuple[Rule, Callable[[Int64, Figures], Int64 | int]], ...] = (
     (HABIT, _habit_ms),
     (UNLEARNT, _unlearnt_ms),
     (NEW, _new_ms),
@@ -157,11 +185,12 @@ ALLOWANCES: tuple[tuple[Rule, Callable[[Int64], Int64 | int]], ...] = (
 )
 
 
-def repeating_ms(marks: Int64) -> Int64:
+def repeating_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] how long it may commit the same offset while there is something to read."""
     unknown = marks[Mark.WAITS] < BY.known_waits
     least = np.where(unknown, BY.soon, BY.stands)
-    learnt: Int64 = np.maximum(least, marks[Mark.REPEATING] * 3 // 2) + marks[Mark.HELD]
+    learnt: Int64 = np.maximum(least, marks[Mark.REPEATING] * 3 // 2)
+    learnt = learnt + marks[Mark.HELD] + _due_ms(marks, figures)
     excused = (marks[Mark.REPEATS] < BY.repeated) | (marks[Mark.OPEN_SINCE] >= 0)
     return np.where(excused, LONGEST_MS, learnt)
 
@@ -186,13 +215,14 @@ def _until_gone_ms(marks: Int64) -> Int64:
     return np.where(has_gone(marks), until, LONGEST_MS)
 
 
-def remaining_ms(marks: Int64, lag: Int64, now: int | Int64) -> Floats:
-    """[partition] until it is level with its log, at the pace since it fell behind; infinite where
-    it comes no nearer.
+def remaining_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Floats:
+    """[partition] until it is as late as usual, at the pace since it fell behind; infinite where it
+    comes no nearer.
     """
-    read = marks[Mark.PEAK] - lag
+    more = np.maximum(lag - usual_lag(figures), 0)
+    read = marks[Mark.PEAK] - more
     behind = span_ms(now, marks[Mark.BEHIND_SINCE])
-    left: Floats = np.where(read > 0, lag * 1.0 * behind / np.maximum(read, 1), np.inf)
+    left: Floats = np.where(read > 0, more * 1.0 * behind / np.maximum(read, 1), np.inf)
     return left
 
 
@@ -203,11 +233,12 @@ def lag_span_ms(marks: Int64, figures: Figures) -> Int64:
 
 
 def late_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Floats:
-    """[partition] how late it is, about: no longer than it has not been level with the log, and no
+    """[partition] how late it is, about: no longer than usual and since it was so last, and no
     longer than its lag takes to be written.
     """
     written = np.maximum(lag, 0) * 1000.0 / np.maximum(figures[Figure.PRODUCED], 1e-6)
-    late: Floats = np.minimum(written, span_ms(now, marks[Mark.LEVEL_AT]))
+    most = level_ms(figures) + span_ms(now, marks[Mark.LEVEL_AT])
+    late: Floats = np.minimum(written, most)
     return late
 
 
@@ -221,13 +252,28 @@ def usual_gap(marks: Int64, figures: Figures) -> Int64:
     return gap
 
 
+def usual_lag(figures: Figures) -> Floats:
+    """[partition] what is usually left, records."""
+    lag: Floats = written_at(figures) * level_ms(figures) / 1000
+    return lag
+
+
+def room_ms(marks: Int64, figures: Figures) -> Floats:
+    """[partition] so much later than usual a healthy consumer may be when it has just advanced."""
+    learnt = (marks[Mark.WAITS] >= BY.known_waits) & (figures[Figure.USUALLY_LEFT] >= 0)
+    least = np.where(learnt, BY.least_left, BY.least_pause)
+    room: Floats = np.maximum(least, BY.varies * figures[Figure.VARIES] * LEVEL.on)
+    return room
+
+
+def room(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> Floats:
+    """[partition] the same in records, and what chance adds."""
+    written = written_at(figures) * room_ms(marks, figures) / 1000
+    chance = by_chance(written + usual_lag(figures))
+    lag: Floats = caught_up_lag(marks, allowed_lag) + written + chance
+    return lag
+
+
 def explained_lag(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> Floats:
     """[partition] the lag that a healthy consumer may leave when it has just advanced."""
-    learnt = (marks[Mark.WAITS] >= BY.known_waits) & (marks[Mark.LEFT] >= 0)
-    usual = np.where(learnt, 2.0 * marks[Mark.LEFT], np.inf)
-    least = np.where(learnt, BY.least_left, BY.least_pause)
-    span = np.maximum(np.minimum(usual_gap(marks, figures) / 2, usual), least)
-    span = np.maximum(span, 2 * figures[Figure.USUALLY_LEFT])
-    written = np.maximum(figures[Figure.PRODUCED], 0) * span / 1000
-    explained: Floats = caught_up_lag(marks, allowed_lag) + written + 3 * np.sqrt(written) + 1
-    return explained
+    return usual_lag(figures) + room(marks, figures, allowed_lag)

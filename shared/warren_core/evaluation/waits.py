@@ -34,6 +34,7 @@ _HABITS = np.array(
     [
         Mark.WAITS,
         Mark.PAUSE,
+        Mark.PAUSE_AT,
         Mark.GOES,
         Mark.OPEN,
         Mark.ODD_PAUSE,
@@ -96,7 +97,7 @@ def learn_wait(
     # What came and was read between two observations took that long at most.
     wait = np.maximum(np.where(since >= 0, span_ms(sighting.at, since), elapsed) - unseen, 0)
     ended = advanced & sure
-    at_any_time = patience_at_any_time_ms(marks)
+    at_any_time = patience_at_any_time_ms(marks, figures)
     too_long = wait > or_daily_ms(marks, figures, at_any_time)
     learn_sizes(marks, sighting, ended)
     learnt = _remember_pause(marks, figures, wait, ended, wait > at_any_time, sighting.at)
@@ -157,7 +158,8 @@ def _remember_pause(
     if (first := ended & (marks[Mark.WAITS] == FIRST_WAIT)).any():
         first &= marks[Mark.PAUSE] > span_ms(now, marks[Mark.KNOWN_SINCE])
         marks[Mark.PAUSE] = np.where(first, 0, marks[Mark.PAUSE])
-    _remember(marks, Mark.PAUSE, wait, learnt, ended & ~absent & ~held & (marks[Mark.PART] == 0))
+    own = ended & ~absent & ~held & (marks[Mark.PART] == 0)
+    _remember_longest(marks, wait, learnt, own, now)
     if held.any() or marks[Mark.OPEN].any():
         _remember(marks, Mark.OPEN, wait, np.where(habit, seen, learnt), ended & ~absent & held)
     if absent.any() or marks[Mark.GOES].any():
@@ -180,6 +182,24 @@ def _is_job(marks: Int64, wait: Int64, began: Int64) -> Bools:
     run = span_ms(began, marks[Mark.REST_AT])
     job: Bools = (run < wait // BY.run_share) & (marks[Mark.LEVEL_AT] >= marks[Mark.ADVANCED_AT])
     return job
+
+
+def _remember_longest(
+    marks: Int64, wait: Int64, learnt: Int64, ended: Bools, now: int | Int64
+) -> None:
+    """A pause is known for a while, and for longer if such a one comes again. Whoever commits again
+    and again forgets it soon after; not at once whoever commits rarely.
+    """
+    pause, at, advanced_at = marks[[Mark.PAUSE, Mark.PAUSE_AT, Mark.ADVANCED_AT]]
+    at = np.maximum(at, marks[Mark.KNOWN_SINCE])
+    kept = np.maximum(BY.usual, BY.kept * pause)
+    share = np.minimum(span_ms(now, advanced_at) * BY.known_waits / kept, 1 / BY.known_waits)
+    lost = np.where(span_ms(now, at) > kept, pause * share, 0).astype(np.int64)
+    faded = np.maximum(pause - (lost & ~ASSUMED), 0)
+    marks[Mark.PAUSE] = np.where(ended, np.maximum(faded, learnt), pause)
+    again = ended & (wait > BY.least_wait) & (pause > 0)
+    at = np.where(again, np.maximum(at, now + BY.turns * span_ms(now, at)), at)
+    marks[Mark.PAUSE_AT] = np.where(ended & (learnt >= faded), np.maximum(at, now), at)
 
 
 def _remember(marks: Int64, mark: Mark, wait: Int64, learnt: Int64, ended: Bools) -> None:

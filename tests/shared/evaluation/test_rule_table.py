@@ -131,7 +131,13 @@ def one_left() -> object:
 
 def burst() -> object:
     partition = followed(12)
-    return [partition.tick(300, read=200) for _ in range(36)]
+    return [partition.tick(300, read=200) for _ in range(28)]
+
+
+def late() -> object:
+    """As usual for it."""
+    partition = Followed(behind=12_000)
+    return [partition.tick(500, read=500) for _ in range(90)][30:]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +158,8 @@ def burst() -> object:
         ("transaction", held, None),
         ("by count", counted, None),
         ("one left", one_left, None),
-        ("burst", burst, ["OK"] * 36),
+        ("level", late, ["OK"] * 60),
+        ("burst", burst, ["OK"] * 28),
     ],
 )
 def test_without_the_rule_it_is_told_otherwise(

@@ -1,0 +1,152 @@
+"""Policy `progress`: a lateness that stays the same is usual, and a change from it is trouble."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from support.followed_partition import ALL, FOUND, TICK, Followed, always_ok
+
+RATE = 500  # records per tick
+HOUR = 3600 // TICK
+
+
+class Late(Followed):
+    """It reads what is so many seconds old."""
+
+    def __init__(self, delay: float) -> None:
+        super().__init__(behind=round(delay * RATE / TICK))
+        self.delay = delay
+        self.ends = [round(self.committed + age * RATE) for age in range(round(delay / TICK) + 1)]
+
+    def reads(self, written: int = RATE, *, delay: float | None = None, most: int = ALL) -> str:
+        """What is old enough now, or `most` records."""
+        self.delay = self.delay if delay is None else delay
+        self.ends.append(self.end + written)
+        old = self.ends[max(len(self.ends) - 1 - round(self.delay / TICK), 0)]
+        return self.tick(written, read=min(max(old - self.committed, 0), most))
+
+
+def told_after(partition: Followed, tick: Callable[[], str]) -> int:
+    """Seconds until it is told."""
+    began = len(partition.seen)
+    assert partition.seen[-1] == "OK"
+    for _ in range(200):
+        if tick() != "OK":
+            break
+    return (len(partition.seen) - began) * TICK
+
+
+@pytest.mark.parametrize("delay", [30, 90, 600])
+def test_a_topic_of_delays_is_no_trouble_whatever_the_traffic(delay: int) -> None:
+    """In records its lag is three times as much at noon as at night."""
+    partition = Late(delay)
+    for tick in range(HOUR):
+        partition.reads(RATE * (1 + 2 * tick // HOUR))
+    assert always_ok(partition)
+
+
+def test_who_is_always_twenty_seconds_behind_more_or_less_is_no_trouble() -> None:
+    partition = Late(20)
+    for tick in range(HOUR):
+        partition.reads(delay=(15, 20, 25, 25, 20, 15, 20)[tick // 5 % 7])
+    assert always_ok(partition)
+
+
+@pytest.mark.parametrize("delay", [30, 600])
+def test_growth_from_a_level_is_told_as_soon_as_growth_from_nothing(delay: int) -> None:
+    none, level = Followed().healthy(30, rate=100), Late(delay)
+    for _ in range(360):
+        level.reads()
+    from_none = told_after(none, lambda: none.tick(RATE, read=RATE // 2))
+    from_level = told_after(level, lambda: level.reads(most=RATE // 2))
+    assert from_level <= from_none + 4 * TICK
+
+
+@pytest.mark.parametrize("delay", [30, 600])
+def test_who_is_late_and_dies_is_told_as_soon_as_others(delay: int) -> None:
+    partition = Late(delay)
+    for _ in range(360):
+        partition.reads()
+    assert told_after(partition, lambda: partition.tick(RATE)) <= FOUND + TICK
+
+
+def test_what_was_written_after_a_gap_is_not_due_yet() -> None:
+    """A topic of delays, of ten minutes; nothing was written for eight."""
+    partition = Late(600)
+    for _ in range(360):
+        partition.reads()
+    for tick in range(360):
+        partition.reads(0 if tick < 96 else RATE)
+    assert always_ok(partition)
+
+
+def crashed(minutes: int) -> Followed:
+    """And it reads as fast as is written since, for ever."""
+    partition = Followed().healthy(30, rate=100)
+    partition.silent_for(minutes, rate=100)
+    return partition
+
+
+@pytest.mark.parametrize("minutes", [8, 20])
+def test_a_new_level_is_told_once_and_known_after_an_hour(minutes: int) -> None:
+    partition = crashed(minutes)
+    said = [partition.tick(RATE, read=RATE) for _ in range(2 * HOUR)]
+    assert list(dict.fromkeys(said)) == ["WARN", "OK"]
+    assert 0.9 * HOUR < said.index("OK") <= 1.2 * HOUR
+    assert told_after(partition, lambda: partition.tick(RATE, read=RATE // 2)) <= 90
+
+
+@pytest.mark.parametrize("read", [0.95, 0.99])
+def test_who_falls_further_and_further_behind_has_no_level(read: float) -> None:
+    """Before, and after it was told."""
+    partition = Followed().healthy(60, rate=100)
+    said = [partition.tick(RATE, read=round(RATE * read)) for _ in range(4 * HOUR)]
+    told = said.index("WARN")
+    assert told < HOUR
+    assert set(said[told:]) == {"WARN"}
+
+
+def test_a_lower_level_is_known_soon() -> None:
+    """Ten minutes late until somebody has mended it."""
+    partition = Late(600)
+    for _ in range(360):
+        partition.reads()
+    for _ in range(180):
+        partition.reads(delay=0, most=3 * RATE)
+    assert always_ok(partition)
+    assert told_after(partition, lambda: partition.tick(RATE, read=RATE // 2)) <= 60
+
+
+def test_three_times_as_much_as_usual_is_too_much_for_too_few() -> None:
+    """It reads twice what is usual: a burst, for as long as bursts may take."""
+    partition = Followed().healthy(60, rate=100)
+    assert told_after(partition, lambda: partition.tick(3 * RATE, read=2 * RATE)) <= 200
+
+
+@pytest.mark.parametrize("seconds", [45, 60, 120])
+def test_one_pause_is_forgotten_after_an_hour_of_regular_work(seconds: int) -> None:
+    partition = Followed().healthy(30)
+    partition.pause(seconds / 60)
+    partition.healthy(60)
+    found = partition.silent(10)
+    assert found is not None
+    assert found <= 60
+
+
+def test_pauses_that_come_again_are_known_for_longer() -> None:
+    partition = Followed().healthy(30)
+    for _ in range(3):
+        partition.pause(1)
+        partition.healthy(30)
+    partition.healthy(60)
+    assert not partition.pause(1)
+
+
+@pytest.mark.parametrize("every", [60, 300])
+def test_one_commit_may_be_left_out(every: int) -> None:
+    """A checkpoint that fails, or a deployment between two commits of each minute."""
+    partition = Followed().healthy(every / 6, every=every)
+    partition.silent_for((2 * every - TICK) / 60)
+    partition.tick(50, read=ALL)
+    assert always_ok(partition.healthy(5, every=every))
