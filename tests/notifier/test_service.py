@@ -50,7 +50,7 @@ def test_from_the_topic_to_mail_and_webhook(home: Home, tmp_path: Path) -> None:
                 lambda: running.metric("warren_notifier_open_incidents") == 1,
                 message="the incident shows in the metrics",
             )
-            assert running.metric("warren_notifier_states") == 1
+            assert running.metric("warren_notifier_states") == 2, "of the condition and the group"
             assert (running.metric("warren_notifier_state_bytes") or 0) > len(
                 opening("billing").to_bytes()
             )
