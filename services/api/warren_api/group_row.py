@@ -50,6 +50,14 @@ class Asked:
         """Whom the first objective with an owner names; empty where none does."""
         return next((each.owner for each in self.limits_of(cluster, group) if each.owner), "")
 
+    def runbook(self, cluster: str, group: str) -> str:
+        """What to do, likewise."""
+        return next((one.runbook for one in self.limits_of(cluster, group) if one.runbook), "")
+
+    def labels(self, cluster: str, group: str) -> Sequence[tuple[str, str]]:
+        """What else is told of it: names and values."""
+        return next((one.labels for one in self.limits_of(cluster, group)), ())
+
     def row(self, view: GroupView) -> GroupRow:
         return GroupRow(view, self.verdicts(view), self)
 
@@ -87,6 +95,14 @@ class GroupRow:
     def owner(self) -> str:
         """Whose it is, as objectives say; empty where none does."""
         return self.asked.owner(self.view.cluster, self.view.group)
+
+    @property
+    def runbook(self) -> str:
+        return self.asked.runbook(self.cluster, self.group)
+
+    @property
+    def labels(self) -> Sequence[tuple[str, str]]:
+        return self.asked.labels(self.cluster, self.group)
 
     @property
     def silence(self) -> Silence | None:
