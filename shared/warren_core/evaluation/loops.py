@@ -10,7 +10,7 @@ from warren_core.evaluation.windows import Bools, Int64
 
 LOOP = Rule(
     "loop",
-    learns="stops that are no habit, and absences of a minute and more, that begin within 2 h and "
+    learns="stops that are no habit, and absences of 2 min and more, that begin within 2 h and "
     "eight of their lengths of the one before",
     speaks="from the third one on WARN in between, until none has begun for half as long again as "
     "usual; an absence is then told after 35 s",

@@ -168,7 +168,7 @@ def _remember_pause(
     noted = ended & too_long & (wait >= before) | crashed & (wait >= before // 2)
     due = learn_daily(marks, figures, wait, crashed, now)
     noted &= ~due
-    stopped = np.where(absent, wait >= BY.soon, too_long & ~habit) & ~due & ~job
+    stopped = np.where(absent, wait >= BY.lately, too_long & ~habit) & ~due & ~job
     learn_loop(marks, wait, ended & stopped & ~held, now)
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, marks[Mark.ODD_APART])
