@@ -37,7 +37,34 @@ def test_groups_worst_first_with_what_to_know_of_each(filled: Api, path: str) ->
 
 def test_counters(filled: Api) -> None:
     totals = [text(total) for total in page(filled, "/").select(".totals li")]
-    assert totals == ["1 ERR", "1 WARN", "1 OK", "3 groups on 2 clusters"]
+    assert totals == [
+        "Needs action 1",
+        "Warning 1",
+        "Handled 0",
+        "Unknown 0",
+        "OK 1",
+        "3 groups on 2 clusters",
+    ]
+
+
+def test_tabs_keep_the_search_and_count_what_it_finds(filled: Api) -> None:
+    soup = page(filled, "/?q=is:action+eu/&sort=lag")
+    tabs = {text(tab).rpartition(" ")[0]: tab for tab in soup.select(".totals a")[:5]}
+    counts = {name: text(tab).rpartition(" ")[2] for name, tab in tabs.items()}
+    assert [name for name, count in counts.items() if count != "0"] == ["Warning"]
+    assert not soup.select("tbody tr")
+    assert [name for name, tab in tabs.items() if tab.get("aria-current")] == ["Needs action"]
+    assert tabs["Warning"]["href"] == "/?q=eu%2F+is%3Awarning&sort=lag"
+    under = page(filled, str(tabs["Warning"]["href"]))
+    assert [a.get_text() for a in under.select("tbody th a")] == ["mailer"]
+
+
+def test_each_group_stands_under_one_tab(filled: Api) -> None:
+    tabs = page(filled, "/").select(".totals a")[:5]
+    shown = [
+        [a.get_text() for a in page(filled, str(tab["href"])).select("tbody th a")] for tab in tabs
+    ]
+    assert shown == [["billing"], ["mailer"], [], [], ["fine"]]
 
 
 def test_status_is_never_colour_alone(filled: Api) -> None:
@@ -74,8 +101,7 @@ def test_the_table_can_be_read_aloud(filled: Api) -> None:
 def test_filters(filled: Api, query: str, expected: list[str]) -> None:
     soup = page(filled, f"/fragments/groups?{query}")
     assert [a.get_text() for a in soup.select("tbody th a")] == expected
-    # The counters stay those of all groups.
-    assert len(soup.select(".totals li")) == 4
+    assert text(soup.select(".totals li")[-1]) == "3 groups on 2 clusters"
 
 
 def test_the_cause_and_what_to_do_lead_a_row(filled: Api) -> None:

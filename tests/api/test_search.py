@@ -66,6 +66,7 @@ def found(api: Api, q: str) -> list[str]:
         ('owner:"team <pay>"', ["billing"]),
         ("is:losing", []),
         ("is:endangered", ["billing"]),
+        ("is:action,handled", ["billing"]),
         ("a:b", ["a:b"]),  # no key: names have colons
         ('"demo/fi"', ["fine"]),
         ("group:=fine,=mail", ["fine"]),
@@ -89,7 +90,11 @@ def test_what_is_found(api: Api, q: str, expected: list[str]) -> None:
         ("late:>soon", "late: is a time, such as >10m."),
         ("late:5", "late: is a time, such as >10m."),
         ("lag:<b>", "lag: is a number, such as >1000."),
-        ("is:gone", "is: is one of losing, endangered, acknowledged, silenced, empty."),
+        (
+            "is:gone",
+            "is: is one of action, warning, handled, unknown, ok, losing, endangered, "
+            "acknowledged, silenced, empty.",
+        ),
     ],
 )
 def test_what_is_not_understood_is_said(api: Api, q: str, problem: str) -> None:

@@ -73,7 +73,14 @@ def test_pages_do_not_show_it_green(dark: Api) -> None:
     assert [row["Status"] for row in rows] == ["UNKNOWN was ERR", "UNKNOWN was OK", "OK"]
     assert "cluster unreachable for 1 h" in rows[0]["Trouble"]
     totals = [text(total) for total in soup.select(".totals li")]
-    assert totals == ["0 ERR", "0 WARN", "2 UNKNOWN", "1 OK", "3 groups on 2 clusters"]
+    assert totals == [
+        "Needs action 0",
+        "Warning 0",
+        "Handled 0",
+        "Unknown 2",
+        "OK 1",
+        "3 groups on 2 clusters",
+    ]
     assert soup.title is not None
     assert text(soup.title) == "0 ERR, 0 WARN, 2 UNKNOWN · Warren"
     (live,) = soup.select("[data-announcement]")
@@ -176,9 +183,11 @@ def test_a_page_of_an_api_that_starts_counts_nothing(api: Api) -> None:
     api.feed = FeedState(ready=False, problem=None)
     soup = page(api, "/")
     assert [text(total) for total in soup.select(".totals li")] == [
-        "? ERR",
-        "? WARN",
-        "? OK",
+        "Needs action ?",
+        "Warning ?",
+        "Handled ?",
+        "Unknown ?",
+        "OK ?",
         "? groups on 1 cluster",
     ]
     assert not soup.select(".total.ok")

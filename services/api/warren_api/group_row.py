@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 from warren.contracts import (
     STATUS_CHANGED,
@@ -25,6 +25,8 @@ from warren_api.model.group import BrokenObjective, GroupView, Said, Verdict, br
 from warren_api.model.membership import Membership
 from warren_api.model.status_history import IncidentRecord
 
+Kind = Literal["action", "warning", "handled", "unknown", "ok"]
+"""What a group asks of people: the tabs of the overview, `is:` of the search."""
 LimitsOf = Callable[[str, str], Sequence[Limit]]
 """Of a group, by cluster and name: what objectives ask of it."""
 
@@ -121,6 +123,15 @@ class GroupRow:
     def is_urgent(self) -> bool:
         """Somebody has to do something."""
         return self.verdict.is_known and self.view.needs_somebody
+
+    @property
+    def kind(self) -> Kind:
+        """`handled`: acknowledged or silenced, where somebody would have to act."""
+        if not self.verdict.is_known:
+            return "unknown"
+        if self.view.needs_somebody:
+            return "handled" if self.is_looked_after else "action"
+        return "warning" if self.view.is_troubled else "ok"
 
     @property
     def cause(self) -> Cause | None:

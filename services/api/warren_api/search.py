@@ -13,9 +13,9 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from warren_api.group_row import GroupRow, UnjudgedRow
+from warren_api.group_row import GroupRow, Kind, UnjudgedRow
 
 _TERM = re.compile(
     r"(?P<no>-?)(?:(?P<key>[a-z][a-z_-]*):(?P<exact>=?))?"
@@ -213,7 +213,14 @@ _STATUSES: dict[str, Matches] = {
     "unknown": _judged(lambda row: row.verdict.status == "UNKNOWN"),
     "ok": _judged(lambda row: row.verdict.status == "OK"),
 }
+
+
+def _of_kind(kind: Kind) -> Matches:
+    return _judged(lambda row: row.kind == kind)
+
+
 _STATES: dict[str, Matches] = {
+    **{kind: _of_kind(kind) for kind in get_args(Kind)},
     "losing": _judged(lambda row: row.view.lost_records > 0),
     "endangered": _judged(lambda row: row.view.is_losing and not row.view.lost_records),
     "acknowledged": _judged(lambda row: row.acknowledgement is not None),

@@ -6,14 +6,15 @@ A page of them is asked for every few seconds, and few have changed by then.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from jinja2 import Environment
 from markupsafe import Markup
 
-from warren_api.group_row import Asked, GroupRow
+from warren_api.group_row import Asked, GroupRow, Kind
 from warren_api.model.cluster import TROUBLE, ClusterView
 from warren_api.model.group import GroupView, Rank
 from warren_api.model.group_views import GroupName, Standing
@@ -35,6 +36,9 @@ Sort = Literal["worst", "name", "lag", "late", "loss", "since"]
 _FALLING = frozenset({"lag", "late", "since"})
 
 
+_TABS: dict[str, Kind] = {f"is:{kind}": kind for kind in get_args(Kind)}
+
+
 @dataclass(frozen=True)
 class View(ListView):
     """Which groups are asked for."""
@@ -44,9 +48,23 @@ class View(ListView):
 
     sort: Sort = "worst"
 
+    @property
+    def tab(self) -> Kind | None:
+        """Of which kind only; None for all of them."""
+        return next((kind for word in self.q.split() if (kind := _TABS.get(word))), None)
+
+    @property
+    def rest(self) -> str:
+        """What is searched for under every tab."""
+        return " ".join(word for word in self.q.split() if word not in _TABS)
+
+    def tab_url(self, kind: Kind) -> str:
+        """The same search under another tab."""
+        return self.found_url(f"{self.rest} is:{kind}".strip())
+
 
 class Overview(NamedTuple):
-    """`rows`: one page of those that match; all else is about all groups."""
+    """`rows`: one page of those that match; all else but `tabs` is about all groups."""
 
     rows: list[GroupRow]
     first: int
@@ -56,6 +74,8 @@ class Overview(NamedTuple):
     by_cluster: dict[str, Totals]
     totals: Totals
     standings: Standings
+    tabs: dict[Kind, int]
+    """Groups of each kind, of those that the rest of the search finds."""
 
 
 class LastChanges(NamedTuple):
@@ -77,6 +97,7 @@ def overview(
     by_cluster = _by_cluster(standing)
     shown = _page(model, standing, asked, search, view)
     totals = together(by_cluster.values())
+    standings = _standings(standing, asked, totals, clusters)
     return Overview(
         rows=shown.rows,
         first=shown.first,
@@ -85,8 +106,27 @@ def overview(
         pages=shown.pages,
         by_cluster=by_cluster,
         totals=totals,
-        standings=_standings(standing, asked, totals, clusters),
+        standings=standings,
+        tabs=_found_tabs(model, asked, view.rest) if view.rest else _all_tabs(standings),
     )
+
+
+def _all_tabs(of: Standings) -> dict[Kind, int]:
+    bad = of.urgent + of.warned + of.handled + of.unknown
+    return {
+        "action": of.urgent,
+        "warning": of.warned,
+        "handled": of.handled,
+        "unknown": of.unknown,
+        "ok": of.groups - bad,
+    }
+
+
+def _found_tabs(model: ReadModel, asked: Asked, words: str) -> dict[Kind, int]:
+    search = Search(words)
+    rows = map(asked.row, model.groups())
+    found = Counter(row.kind for row in rows if search.finds(row))
+    return {kind: found[kind] for kind in get_args(Kind)}
 
 
 def _standings(
