@@ -168,7 +168,7 @@ def test_what_ends_disappears_everywhere_and_closes_its_incident(
 
     assert downstream.last_change(deleted) == ("NOTFOUND", "group_deleted")
     assert downstream.last_change(topicless) == ("NOTFOUND", "group_deleted")
-    assert downstream.last_change(healed) == ("OK", None)
+    assert downstream.last_change(healed) == ("OK", "offsets_deleted")
     assert events.committed(healed) == {(stays, 0): 9}
     still = events.state(healed)
     assert still is not None
