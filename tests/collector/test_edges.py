@@ -56,8 +56,8 @@ def test_a_group_with_20_000_partitions_is_split_and_put_together_again() -> Non
         )
     )
     (group,) = positions.groups
-    column = np.full(each, 2**41, np.int64)
-    ends = LogEnds({f"topic-{topic}": TopicLog(column, column) for topic in range(topics)})
+    log = TopicLog(np.zeros(each, np.int64), np.full(each, 2**41, np.int64))
+    ends = LogEnds({f"topic-{topic}": log for topic in range(topics)})
     origin = Origin("prod", "offsets_topic", 5000)
     built = group_events(group, positions.columns, ends, origin, 20_000, NOW)
     assert len(built.events) == 4
