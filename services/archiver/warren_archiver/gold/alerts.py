@@ -11,8 +11,11 @@ from warren_archiver.gold.units import Unit
 
 
 def alerts(notifications: DataFrame, incidents: DataFrame, unit: Unit) -> DataFrame:
-    """Attempts of a unit; what is known of their incidents is of whenever that was known."""
-    noise = with_noise(incidents).select("incident_id", "short", "flapped")
+    """Attempts of a unit; what is known of their incidents is of whenever that was known. Noise is
+    what began that day or the day before: what has lasted for longer is none, whatever it began as.
+    """
+    noise = with_noise(incidents).select("incident_id", "opened_at", "short", "flapped")
+    began_late = F.col("opened_at") >= Unit.DAY.beginning(F.col("at")) - F.expr("INTERVAL 1 DAY")
     delivered = F.col("outcome") == "delivered"
     about = F.when(delivered, F.col("incident_id"))
     found = (
@@ -24,8 +27,8 @@ def alerts(notifications: DataFrame, incidents: DataFrame, unit: Unit) -> DataFr
             F.count(F.when(F.col("outcome").isin("refused", "given_up"), 1)).alias("undelivered"),
             F.count_distinct(F.when(delivered, F.struct("cluster", "group"))).alias("groups"),
             F.count_distinct(about).alias("incidents"),
-            F.count_distinct(F.when(F.col("short"), about)).alias("short"),
-            F.count_distinct(F.when(F.col("flapped"), about)).alias("flapped"),
+            F.count_distinct(F.when(F.col("short") & began_late, about)).alias("short"),
+            F.count_distinct(F.when(F.col("flapped") & began_late, about)).alias("flapped"),
             F.round(F.avg(F.when(delivered, F.col("duration_ms"))))
             .cast("bigint")
             .alias("mean_duration_ms"),

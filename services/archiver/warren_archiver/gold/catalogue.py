@@ -188,8 +188,16 @@ ALERT = _pair(
         Field("undelivered", WHOLE, "Refused, or given up"),
         Field("groups", WHOLE, "Groups that messages were about"),
         Field("incidents", WHOLE, "Incidents that they were about"),
-        Field("short", WHOLE, "Of these, over within 5 min"),
-        Field("flapped", WHOLE, "Begun within 15 min of the end of another one of the group"),
+        Field(
+            "short",
+            WHOLE,
+            "Of these, begun that day or the day before, and over within 5 min",
+        ),
+        Field(
+            "flapped",
+            WHOLE,
+            "Likewise, begun within 15 min of the end of another one of the group",
+        ),
         Field(
             "mean_duration_ms", WHOLE, "Mean time that a delivery took", null="when none arrived"
         ),

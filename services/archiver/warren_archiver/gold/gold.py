@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 AT_ONCE = 7
 """Days that are made in one step: a first time may find all that are kept."""
 _PROPERTIES = {"delta.autoOptimize.autoCompact": "true"}
-DEFINITIONS = 2
+DEFINITIONS = 3
 """Raised where the same silver makes other figures: all days whose sources are kept are made anew
 then."""
 DEFINED = "definitions"
@@ -145,8 +145,6 @@ class Gold:
     def _around(self, pinned: Snapshot, source: Source, days: Sequence[date]) -> DataFrame:
         """Rows of these days and of those before each."""
         rows, before = self._read(pinned, source.table), source.before
-        if before is None:
-            return rows.where(F.col("date") <= _next(max(days)))
         read = {day - timedelta(days=number) for day in days for number in range(before + 1)}
         of_days = F.col("date").isin(sorted(read))
         near = rows.where(of_days)

@@ -39,8 +39,8 @@ class Source:
     """A table that another one is made of, day by day."""
 
     table: Table
-    before: int | None = 1
-    """So many days before a day are read to make it; None: all."""
+    before: int = 1
+    """So many days before a day are read to make it."""
     after: int | None = 1
     """So many days after one that has changed may change; None: all after it on which there is
     something of the same groups."""
@@ -89,7 +89,10 @@ def _steps_of(unit: Unit) -> tuple[Step, ...]:
         ),
         Step(
             gold.ALERT[unit],
-            (Source(silver.NOTIFICATIONS, 0, 0), Source(silver.INCIDENTS, None, None)),
+            (
+                Source(silver.NOTIFICATIONS, 0, 0),
+                Source(silver.INCIDENTS, 2, None, "closed_at"),
+            ),
             lambda _, attempts, about: alerts(attempts, about, unit),
         ),
         Step(
