@@ -25,7 +25,8 @@ def _loop(
         end = start + length * rng.uniform(0.9, 1.1)
         if end + 600 < seconds:
             partition.spans.append(Span(kind, int(start), int(end)))
-    partition.unwell = partition.spans[2].start, int(partition.spans[-1].start + 1.5 * every)
+    if len(partition.spans) > 2:  # from the third one on it is a loop
+        partition.unwell = partition.spans[2].start, int(partition.spans[-1].start + 1.5 * every)
     return partition
 
 
