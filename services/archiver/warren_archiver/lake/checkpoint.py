@@ -26,6 +26,12 @@ class Checkpoint:
         version = int(offset["reservoirVersion"]) - (1 if int(offset["index"]) == -1 else 0)
         return version if version >= 0 else None
 
+    def goes_on_at(self) -> int | None:
+        """The version that is read next; None before anything was."""
+        done = self.newest("commits")
+        batch = self.newest() if done < 0 else done
+        return None if batch < 0 else int(json.loads(self._read(batch)[-1])["reservoirVersion"])
+
     def begun(self) -> bool:
         """Whether a batch was begun that is not done."""
         return self.newest() > self.newest("commits")

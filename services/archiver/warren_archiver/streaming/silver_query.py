@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection
-from datetime import date
+from datetime import date, timedelta
 
 import structlog
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
@@ -23,7 +23,8 @@ from warren.settings import Settings
 
 from warren_archiver.errors import spark_cause
 from warren_archiver.lake.checkpoint import Checkpoint
-from warren_archiver.lake.lake import Lake, newest_version, table_id
+from warren_archiver.lake.lake import HISTORY_DAYS, Lake, committed_at, newest_version, table_id
+from warren_archiver.moments import moment
 from warren_archiver.silver.catalogue import EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import Silver, ensure
@@ -57,6 +58,7 @@ class SilverQuery:
     def take(self, _: threading.Event) -> None:
         """Take in all that is archived. Raises what Spark does."""
         ensure(self._spark, self._lake)
+        self._forget_what_is_gone()
         events = (
             self._spark.readStream.format("delta")
             .option("maxBytesPerTrigger", BATCH_BYTES)
@@ -93,6 +95,19 @@ class SilverQuery:
                 return
         checkpoint.delete()
         log.warning("silver has not read this table of events: all is taken in", checkpoint=path)
+
+    def _forget_what_is_gone(self) -> None:
+        """Silver that was off for longer than versions are kept cannot go on where it was: all that
+        there is is taken in again, which changes nothing but what is missing."""
+        checkpoint = Checkpoint(self._spark, self._lake.silver_checkpoint)
+        version = checkpoint.goes_on_at()
+        if version is None or version > newest_version(self._spark, self._lake.events):
+            return
+        at = committed_at(self._spark, self._lake.events, version)
+        if at is not None and moment(self._clock) - at < timedelta(days=HISTORY_DAYS):
+            return
+        checkpoint.delete()
+        log.warning("silver was off for too long: all is taken in", version=version)
 
     def _take(self, events: DataFrame, number: int) -> None:
         """In a thread of Spark's; `events` belong to a session of the query's own."""
