@@ -142,9 +142,9 @@ def _live_and_die(
         _await_work(archiver, wanted)
         _kill(archiver)
     filling.join()
-    made = _files(lake) - before
-    newest = max(made, key=lambda file: file.stat().st_mtime, default=lake)
-    return f"{newest.parent.relative_to(lake)} ({wanted:.0f} CPU s, {len(made)} files)"
+    made = sorted(_files(lake) - before, key=lambda file: file.stat().st_mtime)
+    where = made[-1].parent.relative_to(lake) if made else "nothing"
+    return f"{where} ({wanted:.0f} CPU s, {len(made)} files)"
 
 
 def _await_work(archiver: ServiceProcess, cpu_s: float) -> None:
