@@ -64,7 +64,8 @@ def learn_level(
     if first.any():  # whoever is met at work is met at its level
         met = np.where(stood_still, np.minimum(late, BY.least_left), late)
         figures[Figure.USUALLY_LEFT] = np.where(first, met, figures[Figure.USUALLY_LEFT])
-        figures[Figure.VARIES] = np.where(first, 0, figures[Figure.VARIES])
+        varies = np.minimum(met / 4, BY.most_left / BY.varies)  # nobody knows yet
+        figures[Figure.VARIES] = np.where(first, varies, figures[Figure.VARIES])
     off = late - figures[Figure.USUALLY_LEFT]
     usual = known & (np.abs(off) <= room)
     span = np.clip(span_ms(now, marks[Mark.KNOWN_SINCE]), BY.new, BY.left)
