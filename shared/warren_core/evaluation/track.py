@@ -87,6 +87,7 @@ class Mark(IntEnum):
     LEVEL_SINCE = 45  # its lateness is from LEAST_LATE to MOST_LATE, which is not usual
     BURST = 46  # longest burst of late, from its beginning until the lag grew no more, ms
     PAUSE_AT = 47  # from when on PAUSE is forgotten after a while
+    GOES_AT = 48  # the same of GOES
 
 
 NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.FREE, Mark.FREE_TOO)
@@ -194,7 +195,7 @@ class Track:
         if stored[0] <= Mark.REST_AT:
             learnt[Mark.REST_AT] = seen_at
         if stored[0] <= Mark.PAUSE_AT:
-            learnt[Mark.PAUSE_AT] = seen_at
+            learnt[[Mark.PAUSE_AT, Mark.GOES_AT]] = seen_at
         if stored[1] <= Figure.USUALLY_PRODUCED:
             learnt[Mark.LOG_END_AT] = seen_at
             track.figures[Figure.USUALLY_PRODUCED] = track.figures[Figure.PRODUCED]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from warren_core.evaluation.commit_sizes import learn_part, learn_sizes
@@ -37,6 +39,7 @@ _HABITS = np.array(
         Mark.PAUSE_AT,
         Mark.GOES,
         Mark.OPEN,
+        Mark.GOES_AT,
         Mark.ODD_PAUSE,
         Mark.ODD_AT,
         Mark.ODD_APART,
@@ -159,11 +162,11 @@ def _remember_pause(
         first &= marks[Mark.PAUSE] > span_ms(now, marks[Mark.KNOWN_SINCE])
         marks[Mark.PAUSE] = np.where(first, 0, marks[Mark.PAUSE])
     own = ended & ~absent & ~held & (marks[Mark.PART] == 0)
-    _remember_longest(marks, wait, learnt, own, now)
+    _remember_longest(marks, Mark.PAUSE, wait, learnt, own, ended, now)
     if held.any() or marks[Mark.OPEN].any():
         _remember(marks, Mark.OPEN, wait, np.where(habit, seen, learnt), ended & ~absent & held)
     if absent.any() or marks[Mark.GOES].any():
-        _remember(marks, Mark.GOES, wait, learnt, ended & absent)
+        _remember_longest(marks, Mark.GOES, wait, learnt, ended & absent, ended, now)
     crashed = ended & too_long & (wait > BY.long)
     noted = ended & too_long & (wait >= before) | crashed & (wait >= before // 2)
     due = learn_daily(marks, figures, wait, crashed, now)
@@ -185,21 +188,28 @@ def _is_job(marks: Int64, wait: Int64, began: Int64) -> Bools:
 
 
 def _remember_longest(
-    marks: Int64, wait: Int64, learnt: Int64, ended: Bools, now: int | Int64
+    marks: Int64,
+    mark: Literal[Mark.PAUSE, Mark.GOES],
+    wait: Int64,
+    learnt: Int64,
+    such: Bools,
+    ended: Bools,
+    now: int | Int64,
 ) -> None:
-    """A pause is known for a while, and for longer if such a one comes again. Whoever commits again
-    and again forgets it soon after; not at once whoever commits rarely.
+    """Those which are `such` are known for a while, and for longer if they come again. Whoever
+    commits again and again forgets them soon after; not at once whoever commits rarely.
     """
-    pause, at, advanced_at = marks[[Mark.PAUSE, Mark.PAUSE_AT, Mark.ADVANCED_AT]]
+    at_mark = Mark.PAUSE_AT if mark is Mark.PAUSE else Mark.GOES_AT
+    longest, at, advanced_at = marks[[mark, at_mark, Mark.ADVANCED_AT]]
     at = np.maximum(at, marks[Mark.KNOWN_SINCE])
-    kept = np.maximum(BY.usual, BY.kept * pause)
+    kept = np.maximum(BY.usual, BY.kept * longest)
     share = np.minimum(span_ms(now, advanced_at) * BY.known_waits / kept, 1 / BY.known_waits)
-    lost = np.where(span_ms(now, at) > kept, pause * share, 0).astype(np.int64)
-    faded = np.maximum(pause - (lost & ~ASSUMED), 0)
-    marks[Mark.PAUSE] = np.where(ended, np.maximum(faded, learnt), pause)
-    again = ended & (wait > BY.least_wait) & (pause > 0)
+    lost = np.where(span_ms(now, at) > kept, longest * share, 0).astype(np.int64)
+    faded = np.where(ended, np.maximum(longest - (lost & ~ASSUMED), 0), longest)
+    marks[mark] = np.where(such, np.maximum(faded, learnt), faded)
+    again = such & (wait > BY.least_wait) & (longest > 0)
     at = np.where(again, np.maximum(at, now + BY.turns * span_ms(now, at)), at)
-    marks[Mark.PAUSE_AT] = np.where(ended & (learnt >= faded), np.maximum(at, now), at)
+    marks[at_mark] = np.where(such & (learnt >= faded), np.maximum(at, now), at)
 
 
 def _remember(marks: Int64, mark: Mark, wait: Int64, learnt: Int64, ended: Bools) -> None:
