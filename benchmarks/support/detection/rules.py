@@ -30,6 +30,7 @@ STATUSES = {
     "no_progress": Status.STALL,
     "rewind": Status.REWIND,
     "beyond_log_end": Status.BEYOND_END,
+    "log_end_unknown": Status.OK,  # nobody is told
 }
 
 
