@@ -201,15 +201,16 @@ def _remember_longest(
     """
     at_mark = Mark.PAUSE_AT if mark is Mark.PAUSE else Mark.GOES_AT
     longest, at, advanced_at = marks[[mark, at_mark, Mark.ADVANCED_AT]]
-    at = np.maximum(at, marks[Mark.KNOWN_SINCE])
+    since = np.maximum(at, marks[Mark.KNOWN_SINCE])
     kept = np.maximum(BY.usual, BY.kept * longest)
     share = np.minimum(span_ms(now, advanced_at) * BY.known_waits / kept, 1 / BY.known_waits)
-    lost = np.where(span_ms(now, at) > kept, longest * share, 0).astype(np.int64)
+    lost = np.where(span_ms(now, since) > kept, longest * share, 0).astype(np.int64)
     faded = np.where(ended, np.maximum(longest - (lost & ~ASSUMED), 0), longest)
     marks[mark] = np.where(such, np.maximum(faded, learnt), faded)
-    again = such & (wait > BY.least_wait) & (longest > 0)
-    at = np.where(again, np.maximum(at, now + BY.turns * span_ms(now, at)), at)
-    marks[at_mark] = np.where(such & (learnt >= faded), np.maximum(at, now), at)
+    again = (wait > BY.least_wait) & (longest > 0)
+    since = np.where(again, np.maximum(since, now + BY.turns * span_ms(now, since)), since)
+    since = np.where(learnt >= faded, np.maximum(since, now), since)
+    marks[at_mark] = np.where(such, since, at)
 
 
 def _remember(marks: Int64, mark: Mark, wait: Int64, learnt: Int64, ended: Bools) -> None:
