@@ -102,7 +102,7 @@ def test_names_lead_to_it(api: Api) -> None:
         (crumb,) = page(api, path).select("nav[aria-label=Breadcrumb] a")
         assert (crumb["href"], text(crumb)) == ("/clusters/demo", "demo")
     places = [text(a) for a in page(api, "/clusters/demo").select(".places a")]
-    assert places == ["Groups", "Topics", "Incidents"]
+    assert places == ["Groups", "Topics", "Incidents", "Silences", "Clusters"]
 
 
 def test_chips_tell_how_many_groups_there_are(api: Api) -> None:

@@ -76,7 +76,7 @@ def test_an_open_incident_is_told_of_with_the_figures_of_now(api: Api) -> None:
     (why,) = soup.select(".why")
     assert text(why) == "What is wrong: orders/0 STOP: no commit for 41 m; 42,000 records behind."
     assert text(fact(soup, "Lag now")) == "Lag now 42,000"
-    assert text(fact(soup, "Largest lag at a status change")).endswith(" 80")
+    assert text(fact(soup, "Largest lag notified")).endswith(" 80")
     (row,) = page(api, "/groups/demo/billing").select(".incidents tbody tr")
     assert "80 records" not in text(row)
     now = api.get(f"/api/v1/incidents/{ID}").json()["now"]

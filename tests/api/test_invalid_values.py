@@ -46,7 +46,7 @@ def test_a_page_names_the_value_and_leads_to_the_page_without_it(
 
 def test_it_says_what_would_be_taken_and_cuts_what_is_long(filled: Api) -> None:
     answer = filled.get("/?sort=nope", headers=BROWSER)
-    assert "'worst', 'group', 'lag'" in BeautifulSoup(answer.text, "html.parser").get_text()
+    assert "'worst', 'name', 'group', 'lag'" in BeautifulSoup(answer.text, "html.parser").get_text()
     answer = filled.get("/", params={"q": "x" * 301}, headers=BROWSER)
     (code,) = BeautifulSoup(answer.text, "html.parser").select("main code")
     assert text(code) == f"q={'x' * 60}\N{HORIZONTAL ELLIPSIS}"

@@ -30,7 +30,7 @@ def test_pages_show_a_lower_bound_to_be_believed_with_care(stuck: Api) -> None:
     assert "&gt; 49 m" in stuck.get("/").text
     page = stuck.get("/groups/demo/stuck").text
     assert page.count("&gt; 49 m") == 2  # the group and its partition
-    assert "With care." in page
+    assert "incomplete" in page
 
 
 def test_series_have_what_it_is_at_least(stuck: Api) -> None:

@@ -110,7 +110,7 @@ def test_what_a_person_changes_stands_under_their_name(lab: Lab, client: httpx.C
     acknowledgement = lab.api.model.silences.acknowledgement("i-1")
     assert acknowledgement is not None
     assert acknowledgement.by == "ada"
-    assert "ada looks after it: on it" in client.get("/incidents/i-1").text.replace(
+    assert "acknowledged by ada: on it" in client.get("/incidents/i-1").text.replace(
         "<bdi>", ""
     ).replace("</bdi>", "")
     (line,) = changes(logs)

@@ -70,6 +70,6 @@ def test_a_silence_says_until_when_on_the_readers_clock(api: Api) -> None:
     assert [text(clock) for clock in clocks] == ["07:00 UTC", "2026-11-23 07:00 UTC"]
     said = page(api, GROUP).select(".why time.clock")
     assert [text(clock) for clock in said] == ["2026-11-23 07:00 UTC"]
-    opened = page(api, GROUP).select(".wide time.clock")
+    opened = page(api, GROUP).select(".started time.clock")
     assert [text(clock) for clock in opened] == ["06:59 UTC"]
     assert all(clock["title"] == clock["datetime"] for clock in (*clocks, *said, *opened))

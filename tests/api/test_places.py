@@ -230,6 +230,6 @@ def test_many_that_wait_for_the_home_cluster_hold_up_nobody_who_reads() -> None:
                 assert not any(each.done() for each in waiting)
             finally:
                 home.answers.set()
-            assert {each.status_code for each in await asyncio.gather(*waiting)} == {200}
+            assert {each.status_code for each in await asyncio.gather(*waiting)} == {201}
 
     asyncio.run(ask())

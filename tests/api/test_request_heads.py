@@ -126,7 +126,7 @@ def test_a_body_that_was_read_keeps_the_connection(address: Address) -> None:
     )
     head += b"Content-Length: %d\r\n\r\n" % len(body)
     answer = answers(address, head + body + LAST)
-    assert statuses(answer) == ["200", "200"], answer
+    assert statuses(answer) == ["201", "200"], answer
 
 
 @pytest.mark.parametrize("length", [b"", b"Content-Length: 0\r\n"])

@@ -13,6 +13,7 @@ from api.served_api import (
     group_event,
     lag_event,
     status_change,
+    topic,
 )
 from support.servers import embedded_kafka
 from support.waiting import eventually
@@ -75,7 +76,8 @@ def test_events_and_tombstones_are_served_as_they_come(start: Start, home: HomeS
     eventually(service.ready, message="ready")
     status = "/v3/kafka/demo/consumer/a%2Fb/status"
     assert service.get(status).status_code == 404
-    publish(home, [("a/b", lag_event("a/b", total_lag=5).to_bytes())])
+    behind = lag_event("a/b", total_lag=5, topics={"orders": topic({"lag": 5})})
+    publish(home, [("a/b", behind.to_bytes())])
     eventually(lambda: service.get(status).status_code == 200, message="the group is there")
     assert service.get(status).json()["status"]["totallag"] == 5
     publish(home, [("a/b", None)])

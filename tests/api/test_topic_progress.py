@@ -33,7 +33,7 @@ def test_rates_are_those_that_freshness_has_measured() -> None:
 def test_it_has_caught_up_when_its_slowest_partition_has() -> None:
     assert progress_of(paced(1.0, 2.0, 7000), paced(1.0, 9.0, 300)).catch_up_ms == 7000
     assert progress_of(paced(1.0, 2.0, 7000), paced(9.0, 1.0)).catch_up_ms is None
-    never = {**CAUGHT_UP, "reason": "no_commit", "freshness_ms": None}
+    never = {**CAUGHT_UP, "reason": "no_commit", "freshness_ms": None, "bound_ms": None}
     assert progress_of(paced(1.0, 2.0, 7000), never).catch_up_ms == 7000
 
 

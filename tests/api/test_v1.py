@@ -76,6 +76,7 @@ def test_a_group_with_its_partitions_as_rows(api: Api) -> None:
         "explanation": None,
         "owner": None,
         "lag": 7,
+        "lag_at_least": False,
         "committed": 100,
         "committed_at": NOW - 1_000,
         "log_start": 0,

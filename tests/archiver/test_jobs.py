@@ -16,6 +16,7 @@ from warren.kafka.topics import ensure_topics
 from warren_archiver.__main__ import main
 from warren_archiver.check.all_checks import NOT_COMPARED
 from warren_archiver.jobs import JOBS
+from warren_archiver.layers import LAYERS
 from warren_archiver.silver.catalogue import POSITIONS
 from warren_archiver.streaming import upkeep
 
@@ -81,7 +82,7 @@ def test_each_job_answers_in_json(
     config = _config(lab, spark_jars, tmp_path)
     monkeypatch.setattr(warren_archiver.application, "open_session", lambda *_: lab.spark)
     monkeypatch.setattr(SparkSession, "stop", lambda _: None)
-    monkeypatch.setattr(upkeep, "SILVER", (POSITIONS,))
+    monkeypatch.setattr(upkeep, "LAYERS", {"bronze": LAYERS["bronze"], "silver": (POSITIONS,)})
 
     def answer(*arguments: str) -> tuple[int, Any]:
         monkeypatch.setattr(sys, "argv", ["warren-archiver", *arguments, "--config", str(config)])

@@ -1,5 +1,5 @@
 """Lag as Burrow has it: from the committed offset to the log end, whatever was deleted between, and
-0 where it is unknown or nothing was ever committed.
+0 where it is unknown.
 """
 
 from __future__ import annotations
@@ -20,4 +20,4 @@ def burrow_lags(columns: TopicLag) -> list[int]:
 
 
 def _with_deleted(lag: int | None, committed: int, log_start: int) -> int:
-    return 0 if lag is None or committed < 0 else lag + lost(committed, log_start)
+    return 0 if lag is None else lag + lost(committed, log_start)

@@ -151,11 +151,13 @@ class GroupView:
         return self._owned(found) if found else None
 
     @cached_property
-    def lag_of_all(self) -> int:
-        """Also of topics that `total_lag` leaves out."""
+    def lag_of_all(self) -> int | None:
+        """The same, also of topics that `total_lag` leaves out."""
+        if self.least_lag is None:
+            return None
         left_out = topics_not_counted(self.event)
         unsaid = (self.event.topics[topic].lag for topic in left_out)
-        return self.event.total_lag + sum(lag or 0 for lags in unsaid for lag in lags)
+        return self.least_lag + sum(lag or 0 for lags in unsaid for lag in lags)
 
     @cached_property
     def burrow_max_lag(self) -> PartitionRow | None:

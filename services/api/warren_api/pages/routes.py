@@ -48,14 +48,18 @@ GROUP_INCIDENTS_SHOWN = 20
 StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
 
 
+AskedSort = Literal["worst", "name", "group", "lag", "late", "loss", "since"]
+"""As the overview has it, and `group` for `name`, as links of before do."""
+
+
 def _view(
     q: Words = "",
     status: StatusFilter = "",
-    sort: Sort | Literal["group"] = "worst",
+    sort: AskedSort = "worst",
     order: Order = "",
     page: PageNumber = 1,
 ) -> View:
-    """`status` and `sort=group`: links of before there was a search, and one name, have them."""
+    """`status`: links of before there was a search have it."""
     also = "is:losing" if status == "losing" else f"status:{status.lower()}"
     words = f"{q} {also}".strip() if status else q
     by: Sort = "name" if sort == "group" else sort
