@@ -46,9 +46,9 @@ def test_log_in_look_after_an_incident_and_log_out(lab: Lab, page: Page) -> None
     page.goto(f"{lab.url}/incidents/i-1")
     expect(page).to_have_url(f"{lab.url}/incidents/i-1")
     expect(page.locator("form.account")).to_contain_text("ada")
-    page.get_by_label("What you say about it").fill("on it")
+    page.get_by_label("Note (optional)").fill("on it")
     looked_at(page, "logged-in")
-    page.get_by_role("button", name="I look after it", exact=True).click()
+    page.get_by_role("button", name="Acknowledge", exact=True).click()
     expect(page.locator("dl.facts")).to_contain_text("ada")
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("heading", name="Gone")).to_be_visible()
@@ -104,7 +104,7 @@ def test_who_may_not_and_who_may_only_read(lab: Lab, page: Page) -> None:
     lab.provider.claims["groups"] = ["staff"]
     page.get_by_role("link", name="Log in as somebody else").click()
     page.goto(f"{lab.url}/incidents/i-1")
-    expect(page.get_by_role("button", name="I look after it", exact=True)).to_be_disabled()
+    expect(page.get_by_role("button", name="Acknowledge", exact=True)).to_be_disabled()
     looked_at(page, "may-only-read")
 
 
