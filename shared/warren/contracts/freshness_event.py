@@ -115,10 +115,20 @@ class TopicFreshness(BaseModel):
         require_equal_lengths(self)
         return self
 
+    def is_unwritten(self, row: int) -> bool:
+        """Nothing was committed there, nor written since that is known: no value is missing."""
+        return self.reason[row] == "no_commit" and self.bound_ms[row] is None
+
     def is_at_ease(self, row: int) -> bool:
         """Nothing is left to consume there, as far as anybody knows."""
         reason = self.reason[row]
-        return reason in _AT_EASE and (reason != "no_commit" or self.bound_ms[row] is None)
+        return reason in _AT_EASE and (reason != "no_commit" or self.is_unwritten(row))
+
+    @property
+    def catch_up_ms(self) -> list[int | None]:
+        """Of the partitions of which there is something to say."""
+        left = enumerate(self.time_to_catch_up_ms)
+        return [milliseconds for row, milliseconds in left if not self.is_unwritten(row)]
 
     @property
     def all_at_ease(self) -> bool:

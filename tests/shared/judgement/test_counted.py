@@ -38,3 +38,12 @@ def test_without_any_topic_nothing_is_known() -> None:
 
 def test_where_all_count_it_stays_as_it_is() -> None:
     assert without(BOTH, {"other"}) is BOTH
+
+
+def test_what_was_never_committed_stays_a_bound() -> None:
+    """What came since it was first seen so has no value, and is not nothing."""
+    never, still = (late(None, reason="no_commit", bound_ms=ms) for ms in (70_000, None))
+    kept = without(freshness_event(0, topics={"loud": LOUD, "new": [never]}), {"loud"})
+    assert (kept.freshness_ms, kept.at_least_ms) == (None, 70_000)
+    kept = without(freshness_event(0, topics={"loud": LOUD, "new": [still, *QUIET]}), {"loud"})
+    assert (kept.freshness_ms, kept.at_least_ms) == (500, None)

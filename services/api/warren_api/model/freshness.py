@@ -111,10 +111,10 @@ class GroupFreshness:
         return tuple(
             (reason, bound)
             for topic in self._topics
-            for freshness, reason, bound in zip(
-                topic.freshness_ms, topic.reason, topic.bound_ms, strict=True
+            for row, (freshness, reason, bound) in enumerate(
+                zip(topic.freshness_ms, topic.reason, topic.bound_ms, strict=True)
             )
-            if freshness is None and (reason != "no_commit" or bound is not None)
+            if freshness is None and not topic.is_unwritten(row)
         )
 
     @property

@@ -91,9 +91,7 @@ class TopicProgress:
         of one does not shrink, or is unknown."""
         if self.measured is None:
             return None
-        rows = enumerate(zip(self.measured.time_to_catch_up_ms, self.measured.reason, strict=True))
-        at_ease = self.measured.is_at_ease
-        left = [ms for row, (ms, reason) in rows if reason != "no_commit" or not at_ease(row)]
+        left = self.measured.catch_up_ms
         known = [milliseconds for milliseconds in left if milliseconds is not None]
         return max(known, default=None) if len(known) == len(left) else None
 
