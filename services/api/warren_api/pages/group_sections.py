@@ -53,12 +53,6 @@ def broken_banners(row: GroupRow) -> list[BrokenBanner]:
     return list(found.values())
 
 
-def runbook_of(row: GroupRow) -> str:
-    """Where the settings say what to do; empty where that is no address that a browser may open."""
-    named = (limit.runbook or "" for limit in row.asked.limits_of(row.cluster, row.group))
-    return next((each for each in named if each.startswith(("https://", "http://"))), "")
-
-
 CELLS_SHOWN = 2_000
 ROWS_SHOWN = 500
 

@@ -24,13 +24,7 @@ from warren_api.model.group_incidents import group_incidents
 from warren_api.model.status_history import IncidentRecord, incidents
 from warren_api.pages import asking, cluster_page, indexes, reference, reports
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
-from warren_api.pages.group_sections import (
-    broken_banners,
-    first_points,
-    member_rows,
-    partitions_of,
-    runbook_of,
-)
+from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
 from warren_api.pages.headline import headline, no_groups, readers
 from warren_api.pages.incidents import IncidentListView, folded, incident_list
 from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
@@ -189,7 +183,6 @@ def router(context: ApiContext) -> APIRouter:
             catch_up_ms=view.catch_up_ms if view else None,
             moved=rates_of(context.model.topics, view) if view else None,
             lengths=asking.LENGTHS,
-            runbook=runbook_of(row) if row else "",
             history=past[:HISTORY_SHOWN],
             trends=drawn,
             first_points=first_points(view.event) if view and not drawn.is_known else None,
