@@ -8,7 +8,7 @@ import httpx
 import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api
-from warren_api.pages.asking import seconds_of
+from warren_api.pages.asking import lasting
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 HOSTILE = "<b>\u202egroup.*/🦆"
@@ -140,7 +140,7 @@ def test_a_browser_says_whose_form_it_is(api: Api) -> None:
     ],
 )
 def test_a_silence_lasts_as_its_button_says(length: str, now: int, seconds: int) -> None:
-    assert seconds_of(length, now * 1000) == seconds
+    assert lasting(length, now * 1000) == seconds
 
 
 def test_a_click_on_the_groups_page_acknowledges_or_silences_and_leads_back(api: Api) -> None:

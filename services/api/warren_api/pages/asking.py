@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from warren.errors import KafkaError
 from warren.path_segments import segment
 from warren.patterns import exactly
+from warren.spans import seconds_of
 
 from warren_api.asked import (
     NewAcknowledgement,
@@ -47,7 +48,6 @@ LENGTHS = {
     "7d": "7 days",
 }
 """How long a silence may be made to last with one click."""
-_SECONDS = {"m": 60, "h": 3600, "d": 86_400}
 _DAY_SECONDS, _NINE = 86_400, 9 * 3600
 NO_REASON = "no reason given"
 ATTEMPTS_SHOWN = 100
@@ -70,7 +70,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             NewSilence,
             cluster=exactly(cluster),
             group=exactly(name),
-            for_seconds=seconds_of(said.get("length", ""), context.clock.now_ms()),
+            for_seconds=lasting(said.get("length", ""), context.clock.now_ms()),
             why=said.get("why", "").strip() or NO_REASON,
             by=said.get("by", ""),
         )
@@ -154,13 +154,13 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         return _to(f"/incidents/{segment(id)}")
 
 
-def seconds_of(length: str, now_ms: int) -> int:
-    """How long one of LENGTHS is from now on; 0 for any other."""
+def lasting(length: str, now_ms: int) -> int:
+    """How many seconds one of LENGTHS is from now on; 0 for any other."""
     if length not in LENGTHS:
         return 0
     if length == "9:00":
         return (_NINE - now_ms // 1000 - 1) % _DAY_SECONDS + 1
-    return int(length[:-1]) * _SECONDS[length[-1]]
+    return seconds_of(length) or 0
 
 
 async def _said(request: Request) -> dict[str, str]:
