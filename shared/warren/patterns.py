@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import re2
@@ -74,6 +74,11 @@ class Expression:
 
 def expressions(patterns: Iterable[str]) -> tuple[Expression, ...]:
     return tuple(map(Expression, patterns))
+
+
+def any_matches(patterns: Sequence[Expression], name: str) -> bool:
+    """Whether one of them matches anywhere in a name; none at all match every name."""
+    return not patterns or any(pattern.search(name) for pattern in patterns)
 
 
 def searcher(

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from warren.patterns import Expression, expressions
+from warren.patterns import any_matches, expressions
 from warren.settings import GroupSettings
 
 MOST_GROUPS = 100_000  # whose owners are kept at hand
@@ -62,8 +62,4 @@ class _Entry:
         self._groups = expressions(settings.groups)
 
     def matches(self, cluster: str, group: str) -> bool:
-        return _matches(self._clusters, cluster) and _matches(self._groups, group)
-
-
-def _matches(patterns: Sequence[Expression], name: str) -> bool:
-    return not patterns or any(pattern.search(name) for pattern in patterns)
+        return any_matches(self._clusters, cluster) and any_matches(self._groups, group)

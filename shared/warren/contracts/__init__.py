@@ -13,7 +13,12 @@ from warren.contracts.freshness_event import (
     WorstFreshness,
 )
 from warren.contracts.group_event import GroupEvent, GroupMember
-from warren.contracts.group_incident import GROUP_INCIDENT, GroupIncident, GroupIncidentEvent
+from warren.contracts.group_incident import (
+    CONDITIONS,
+    GROUP_INCIDENT,
+    GroupIncident,
+    GroupIncidentEvent,
+)
 from warren.contracts.group_key import group_key, part_key, split_group_key, whole_key
 from warren.contracts.lag_event import Incident, LagEvent, TopicLag, WindowEdge
 from warren.contracts.notification_event import (
@@ -60,6 +65,7 @@ from warren.contracts.trend_event import MINUTE_MS, TrendEvent, TrendTopics
 from warren.loss_reasons import LOSS_UNKNOWN, TimeToLossReason
 
 __all__ = [
+    "CONDITIONS",
     "EVENT_TYPES",
     "FRESHNESS_CHANGED",
     "GROUP_INCIDENT",

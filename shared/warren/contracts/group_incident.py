@@ -11,8 +11,17 @@ from pydantic import BaseModel, ConfigDict
 
 from warren.contracts.event import ClusterName, Event, Milliseconds
 from warren.contracts.status import GroupStatusName
-from warren.contracts.status_change import StatusChangeEvent, Time
+from warren.contracts.status_change import (
+    FRESHNESS_CHANGED,
+    RETENTION_CHANGED,
+    STATUS_CHANGED,
+    EventTypeName,
+    StatusChangeEvent,
+    Time,
+)
 
+CONDITIONS: tuple[EventTypeName, ...] = (STATUS_CHANGED, RETENTION_CHANGED, FRESHNESS_CHANGED)
+"""The root comes first, then what follows from it, the gravest first."""
 GROUP_INCIDENT: Literal["warren.group.incident.changed"] = "warren.group.incident.changed"
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from warren.patterns import Expression, expressions
+from warren.patterns import any_matches, expressions
 from warren.settings import CollectorSettings, EvaluationOverride, EvaluationSettings, PolicyName
 
 from warren_core.evaluation.windows import LOG_ENDS_APART_MS, Bools, Int64
@@ -80,10 +80,10 @@ class Override:
         return bool(self._topics)
 
     def matches(self, cluster: str, group: str) -> bool:
-        return _matches(self._clusters, cluster) and _matches(self._groups, group)
+        return any_matches(self._clusters, cluster) and any_matches(self._groups, group)
 
     def matches_topic(self, topic: str) -> bool:
-        return _matches(self._topics, topic)
+        return any_matches(self._topics, topic)
 
 
 class GroupRules:
@@ -125,10 +125,6 @@ class RuleBook:
             return shared(tuple(o for o in overrides if o.matches(cluster, group)))
 
         self.rules_for = rules_for
-
-
-def _matches(patterns: Sequence[Expression], name: str) -> bool:
-    return not patterns or any(pattern.search(name) for pattern in patterns)
 
 
 def _applied(base: Rules, overrides: Sequence[Override]) -> Rules:

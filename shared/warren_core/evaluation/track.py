@@ -68,7 +68,7 @@ class Mark(IntEnum):
     GONE_SINCE = 26  # it has none
     ABSENT = 27  # for so long it had none during this wait, and has some again, ms
     GOES = 28  # longest wait of late during which the group had no members for a while; as PAUSE
-    LEFT = 29  # most that an advance has left of late: so long it takes to be written, ms
+    FREE_AS_WELL = 29
     LOG_END_AT = 30  # observation that LOG_END is of
     KNOWN_SINCE = 31  # first observation
     ODD_APART = 32  # from the beginning of the odd pause before to that of the last one, ms

@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 _LARGEST = 2**63 - 1
 _STATUSES = list(Status)
 LOOKS = 2
+OF_A_LAG = (Status.WARN, Status.STOP, Status.STALL)
+"""What is said of who is behind."""
 FIRST_COMMIT_MS = 340_000
 """So long, a first commit may take: clients look for new partitions every 5 min by default
 (metadata.max.age.ms), and then share them out and read.

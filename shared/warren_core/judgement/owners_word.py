@@ -22,6 +22,7 @@ from warren_core.evaluation import (
 )
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.track import Mark
+from warren_core.evaluation.verdicts import OF_A_LAG
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.state import GroupState
@@ -29,7 +30,6 @@ from warren_core.judgement.state import GroupState
 IGNORED = Explanation("ignored", "not judged: an override of [evaluation] says ignore")
 A_FIFTH = 1.2
 """A run may come later than it is expected by so much."""
-_BEHIND = (Status.WARN, Status.STOP, Status.STALL)
 
 
 def told_as_the_owner_expects(
@@ -42,11 +42,11 @@ def told_as_the_owner_expects(
     """`lag`: what partitions are judged by; `late`: what was measured lately."""
     status = verdicts.status
     if np.any(np.asarray(rules.expected_delay_ms) > 0):
-        usual = np.isin(status, _BEHIND) & (_lateness(state, lag, late) <= rules.expected_delay_ms)
+        usual = np.isin(status, OF_A_LAG) & (_lateness(state, lag, late) <= rules.expected_delay_ms)
         status = np.where(usual, np.uint8(Status.OK), status)
     if np.any(np.asarray(rules.expected_every_ms) > 0):
-        expected, missed = _runs(rules, state, lag)
-        between = expected & ~missed & np.isin(status, _BEHIND)
+        expected, missed, _ = _runs(rules, state, lag)
+        between = expected & ~missed & np.isin(status, OF_A_LAG)
         status = np.where(between, np.uint8(Status.OK), status)
         status = np.where(missed & (status < Status.STOP), np.uint8(Status.STOP), status)
     status = np.where(rules.ignore, np.uint8(Status.OK), status)
@@ -59,9 +59,9 @@ def run_missed(
     """By row, of those whose run has not come."""
     if not np.any(np.asarray(rules.expected_every_ms) > 0):
         return {}
-    _, missed = _runs(rules, state, lag)
+    _, missed, last = _runs(rules, state, lag)
     every = np.broadcast_to(rules.expected_every_ms, status.shape)
-    last, now = _last_run(rules, state), state.applied.observed_at
+    now = state.applied.observed_at
     return {
         row: Explanation(
             "run_missed",
@@ -72,15 +72,17 @@ def run_missed(
     }
 
 
-def _runs(rules: PartitionRules, state: GroupState, lag: Int64) -> tuple[Bools, Bools]:
-    """[partition] a run is expected; it has not come, though there is something to read. One run
-    reads what there is in any partition; what one leaves waits for the next.
+def _runs(rules: PartitionRules, state: GroupState, lag: Int64) -> tuple[Bools, Bools, int]:
+    """[partition] a run is expected; it has not come, though there is something to read; and when
+    the last one was. One run reads what there is in any partition; what one leaves waits for the
+    next.
     """
     every = np.broadcast_to(rules.expected_every_ms, lag.shape)
     expected: Bools = every > 0
-    overdue = state.applied.observed_at - _last_run(rules, state) > every * A_FIFTH
+    last = _last_run(rules, state)
+    overdue = state.applied.observed_at - last > every * A_FIFTH
     missed: Bools = expected & overdue & (lag > rules.allowed_lag)
-    return expected, missed
+    return expected, missed, last
 
 
 def _last_run(rules: PartitionRules, state: GroupState) -> int:

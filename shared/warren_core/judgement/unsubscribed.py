@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from warren.contracts.status import Status
 from warren.words import duration, records
 
 from warren_core.evaluation import UNKNOWN, Began, Bools, Column, Explanation, Int64
 from warren_core.evaluation.policies import Statuses
+from warren_core.evaluation.verdicts import OF_A_LAG
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.layout import Layout
 from warren_core.judgement.membership import Membership
@@ -24,7 +24,6 @@ SETTLED_MS = 3 * 60_000
 """A topic that nobody has subscribed to for so long is left on purpose."""
 APART_MS = 15_000
 """Membership and commits are observed apart: so long one may be behind the other."""
-_BEHIND = (Status.WARN, Status.STOP, Status.STALL)
 
 
 def since_unsubscribed(
@@ -34,7 +33,7 @@ def since_unsubscribed(
     behind and not committed since; UNKNOWN in all others. None where that is so in none.
     """
     subscription = None if membership is None else membership.subscription
-    behind = np.isin(status, _BEHIND)
+    behind = np.isin(status, OF_A_LAG)
     if subscription is None or not behind.any():
         return None
     since, now = np.full(len(status), UNKNOWN, np.int64), state.applied.observed_at

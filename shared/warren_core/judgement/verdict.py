@@ -42,6 +42,7 @@ from warren_core.evaluation import (
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.rule import BY
 from warren_core.evaluation.track import Mark
+from warren_core.evaluation.verdicts import OF_A_LAG
 from warren_core.judgement.assumed import is_assumed
 from warren_core.judgement.columns import Latest, Told
 from warren_core.judgement.facts import Knowledge
@@ -58,7 +59,6 @@ from warren_core.judgement.unsubscribed import explained, settled, since_unsubsc
 from warren_core.judgement.update import Updated
 
 LONGEST_TURN_MS = 5 * 60_000
-_OF_A_LAG = (Status.WARN, Status.STOP, Status.STALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ def _told_nothing_left(
         (row,) = state.layout.rows(topic, [partition])
         if row == MISSING or state.latest[Latest.COMMITTED, row] != committed:
             continue
-        if status[row] in _OF_A_LAG:
+        if status[row] in OF_A_LAG:
             status[row] = Status.OK
     return replace(verdicts, status=status)
 

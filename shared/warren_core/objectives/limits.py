@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from warren.contracts import FRESHNESS_CHANGED, RETENTION_CHANGED, EventTypeName, LimitName, Status
-from warren.patterns import Expression, expressions
+from warren.patterns import Expression, any_matches, expressions
 from warren.settings import GroupSettings, ObjectiveSettings
 from warren.settings.objectives import RETENTION
 
@@ -62,7 +62,7 @@ class Limit:
         return not self.topics and not self.but
 
     def covers(self, topic: str) -> bool:
-        return _matches(self.topics, topic) and not any(p.search(topic) for p in self.but)
+        return any_matches(self.topics, topic) and not any(p.search(topic) for p in self.but)
 
 
 class ObjectiveBook:
@@ -111,7 +111,7 @@ class _Objective:
         self.topics = expressions(settings.topics)
 
     def matches(self, cluster: str, group: str) -> bool:
-        return _matches(self._clusters, cluster) and _matches(self._groups, group)
+        return any_matches(self._clusters, cluster) and any_matches(self._groups, group)
 
     def limits(self) -> Iterator[Limit]:
         target = self.settings.target
@@ -160,7 +160,3 @@ def _retention(matching: Sequence[_Objective]) -> tuple[Limit, ...]:
             RETENTION, "min_time_to_loss", HOUR_MS, Status.WARN, but=but, below_share=DEFAULT_SHARE
         ),
     )
-
-
-def _matches(patterns: Patterns, name: str) -> bool:
-    return not patterns or any(pattern.search(name) for pattern in patterns)

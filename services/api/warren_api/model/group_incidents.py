@@ -10,10 +10,7 @@ from dataclasses import replace
 from math import inf
 
 from warren.contracts import (
-    FRESHNESS_CHANGED,
-    RETENTION_CHANGED,
-    STATUS_CHANGED,
-    EventTypeName,
+    CONDITIONS,
     Status,
 )
 
@@ -24,9 +21,6 @@ from warren_api.model.status_history import (
     RecordedChange,
     incidents,
 )
-
-ORDER: tuple[EventTypeName, ...] = (STATUS_CHANGED, RETENTION_CHANGED, FRESHNESS_CHANGED)
-"""The root comes first, then what follows from it, the gravest first."""
 
 
 def group_incidents(
@@ -69,7 +63,7 @@ def _ended(incident: IncidentRecord) -> float:
 def _as_one(conditions: Sequence[IncidentRecord]) -> IncidentRecord:
     """`conditions`: the first that opened gives the id."""
     first = conditions[0]
-    in_order = sorted(conditions, key=lambda one: (not one.is_open, ORDER.index(one.type)))
+    in_order = sorted(conditions, key=lambda one: (not one.is_open, CONDITIONS.index(one.type)))
     ends = [one.closed_at for one in conditions]
     is_open = any(one.is_open for one in conditions)
     known = [] if is_open else [at for at in ends if at is not None]

@@ -13,12 +13,9 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
 from warren.contracts import (
+    CONDITIONS,
     EVENT_TYPES,
-    FRESHNESS_CHANGED,
     GROUP_INCIDENT,
-    RETENTION_CHANGED,
-    STATUS_CHANGED,
-    EventTypeName,
     GroupIncident,
     GroupIncidentEvent,
     GroupStatusName,
@@ -35,8 +32,6 @@ from warren_notifier.routing.change import (
 )
 from warren_notifier.routing.lost_end import ended
 
-ORDER: tuple[EventTypeName, ...] = (STATUS_CHANGED, RETENTION_CHANGED, FRESHNESS_CHANGED)
-"""The root comes first, then what follows from it, the gravest first."""
 _CHANGES = UUID("8d0d6d0c-4f0e-4f0a-9a44-0c1f7f4c3a52")  # namespace of ids that no event gave
 
 
@@ -129,7 +124,7 @@ def _worst(conditions: Sequence[StatusChangeEvent]) -> GroupStatusName:
 
 
 def _place(event: StatusChangeEvent) -> int:
-    return ORDER.index(event.type)
+    return CONDITIONS.index(event.type)
 
 
 def _made_up(events: Iterable[StatusChangeEvent]) -> str:
