@@ -76,7 +76,10 @@ def test_silences_hold_from_the_start_on_through_a_kill_and_until_they_are_ended
                 lambda: running.metric('warren_notifier_silenced{channel="hook"}') == 2,
                 message="the metric shows them",
             )
-            assert running.metric('warren_notifier_pending{channel="hook"}') == 0
+            eventually(
+                lambda: running.metric('warren_notifier_pending{channel="hook"}') == 0,
+                message="what was sent is noted",
+            )
             running.child.kill()
         with notifier(file) as running:
             home.publish(closing("passing"), closing("loud"))
