@@ -20,6 +20,7 @@ from warren_docs import (
     settings_page,
     tables_page,
     topics_page,
+    words_page,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +38,7 @@ GENERATORS: Mapping[str, Sequence[Pages]] = {
         metrics_page.pages,
         topics_page.pages,
         tables_page.pages,
+        words_page.pages,
     ),
     "deploy/grafana": (dashboards.pages,),
 }

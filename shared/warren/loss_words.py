@@ -18,8 +18,8 @@ def deleted(count: int, place: str, partitions: int = 1) -> str:
 def after_loss(topic: str = "") -> str:
     """Say what to do once records are lost, whatever the root is; `topic`: of one of them."""
     of_topic = f" of {topic}" if topic else ""
-    fix = f"raise retention.ms{of_topic} now, then fix the consumer"
-    return f"{fix}; what is deleted cannot be recovered"
+    fix = f"Raise retention.ms{of_topic} now, then fix the consumer"
+    return f"{fix}; deleted records cannot be recovered"
 
 
 def running_out(place: str, left_ms: float, limit_ms: float, now: int) -> str:

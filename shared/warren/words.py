@@ -121,18 +121,30 @@ def moment(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(min(max(milliseconds, 0), LATEST_MOMENT) / 1000, UTC)
 
 
+_PER = ((1, "s"), (60, "min"), (3600, "h"))
+
+
 @functools.lru_cache(maxsize=4096)
 def rate(per_second: float) -> str:
     """`40/s`, `1.5/s`, `12/min`, `3/h`, `0/s`: what is worth reading of it."""
-    if not per_second:
-        return "0/s"
-    for factor, unit in ((1, "s"), (60, "min"), (3600, "h")):
-        value = per_second * factor
-        if value >= 10:
-            return f"{grouped(round(value))}/{unit}"
-        if value >= 1:
-            return f"{value:.1f}".removesuffix(".0") + f"/{unit}"
-    return "less than 1/h"
+    return rates(per_second)[0]
+
+
+def rates(*per_second: float) -> list[str]:
+    """Several in one unit, in which the least that is not 0 has at least a digit."""
+    least = min((each for each in per_second if each), default=1.0)
+    factor, unit = next((per for per in _PER if least * per[0] >= 1), _PER[-1])
+    return [_rate(each * factor, unit) for each in per_second]
+
+
+def _rate(value: float, unit: str) -> str:
+    if not value:
+        return f"0/{unit}"
+    if value < 1:
+        return f"less than 1/{unit}"
+    if value >= 10:
+        return f"{grouped(round(value))}/{unit}"
+    return f"{value:.1f}".removesuffix(".0") + f"/{unit}"
 
 
 def shell_word(text: str) -> str:

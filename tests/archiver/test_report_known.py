@@ -282,7 +282,7 @@ def test_what_is_lost_is_told_once(tmp_path: Path) -> None:
     assert sum("64 records" in each.sentence for each in advice(made)) == 1
     others = dataclasses.replace(made, incidents=[])
     (lost,) = [each for each in advice(others) if "64 records" in each.sentence]
-    assert "raise retention.ms now, then fix the consumer" in lost.sentence
+    assert "Raise retention.ms now, then fix the consumer" in lost.sentence
 
 
 def test_a_day_that_is_over_has_the_causes_of_its_status_changes(tmp_path: Path) -> None:

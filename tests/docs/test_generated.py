@@ -10,8 +10,11 @@ from warren.contracts.topics import CATALOGUE
 from warren.settings import Settings
 from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.silver.catalogue import TABLES as SILVER
+from warren_core.judgement.causes.catalogue import ranked
 from warren_docs import asyncapi, metrics_page, settings_page
 from warren_docs.__main__ import ROOT, outdated
+from warren_docs.told_groups import SITUATIONS
+from warren_docs.written_texts import error_texts, template_texts
 
 DOCS = ROOT / "docs"
 
@@ -76,3 +79,24 @@ def test_every_table_has_its_key_and_its_day_and_every_column_its_meaning() -> N
         assert table.names[-1] == "date", table.name
         assert len(set(table.names)) == len(table.names), table.name
         assert all(field.meaning for field in table.fields), table.name
+
+
+def test_words_quote_every_root_cause_as_it_is_told() -> None:
+    assert {known.name for known in ranked("root")} <= {each.cause for each in SITUATIONS}
+    for situation in SITUATIONS:
+        for partitions, told in situation.told.items():
+            assert told.lag.cause is not None, situation.cause
+            assert told.lag.cause.name == situation.cause, partitions
+
+
+def test_texts_are_read_from_templates_and_errors(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<h1>Group {{ name }}</h1>"
+        '{% if it %}<p title="Its lag">Lag <b>{{ lag }}</b> now</p>{% endif %}'
+    )
+    assert template_texts(page) == ["Its lag", "Group …", "Lag … now"]
+    (tmp_path / "it.py").write_text(
+        'def f(name):\n    raise SettingsError("clusters", f"no {name} is configured")\n'
+    )
+    assert error_texts(tmp_path) == ["clusters no … is configured"]

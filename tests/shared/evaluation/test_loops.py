@@ -119,7 +119,7 @@ def test_the_rhythm_is_told() -> None:
         assert lag.cause is not None
         assert lag.cause.name == "crash_loop"
     assert between.cause is not None
-    assert between.cause.sentence == f"orders/0 has {rhythm}"
+    assert between.cause.sentence == f"orders/0 {rhythm}"
     assert between.cause.evidence.times == 3
     assert by_minute[299].status == "OK"
     assert np.diff([lag.status != "OK" for lag in said]).sum() == 6  # three incidents

@@ -80,7 +80,7 @@ def test_bad_records_of_a_few_partitions_come_before_the_loss() -> None:
     """Each record is one that the group cannot get past; most of the group is well."""
     cause = told(looks(standing(log_start=GONE), standing(log_start=GONE), well(), well()))
     assert names(cause) == ["stuck_record", "records_lost"]
-    assert ", and so has 1 more: the group did not get past" in cause.sentence
+    assert "orders/0 and 1 more for " in cause.sentence
     assert cause.evidence.partitions == 2
 
 

@@ -89,14 +89,14 @@ def test_who_stands_at_a_deleted_record_is_not_asked_to_look_at_it() -> None:
     cause = told(looks(standing(log_start=700), well()), group_event(0, [0, 1]))
     assert names(cause) == ["stuck_record", "records_lost"]
     assert cause.action == (
-        "restart the consumer: it then goes on where auto.offset.reset says (earliest: at the "
-        "oldest record that is left)"
+        "Restart the consumer: it continues where auto.offset.reset says (earliest: at the "
+        "oldest record left)"
     )
     assert cause.sentence.endswith(
-        "the group did not get past the record there, which retention has deleted by now"
+        "while commits go on: retention has deleted the record meanwhile"
     )
     assert cause.also[0].action is not None
-    assert "raise retention.ms" in cause.also[0].action
+    assert "Raise retention.ms" in cause.also[0].action
     assert cause.findings == [cause, *cause.also]
 
 
@@ -120,8 +120,8 @@ def test_a_transaction_that_nobody_ends() -> None:
     cause = told(looks(standing(), well()), measured=measured_at(39, *rows, **open_since(12, 0)))
     assert cause.name == "hanging_transaction"
     assert cause.sentence == (
-        "orders/0 has come to a transaction that has been open for 2 m 15 s (transactional id "
-        "payments-1): who reads committed records waits for its end"
+        "orders/0 waits for a transaction that has been open for 2 m 15 s (transactional id "
+        "payments-1)"
     )
     assert cause.action is not None
     assert cause.action.endswith("abort --topic orders --partition 0 --start-offset 600")
@@ -144,10 +144,7 @@ def test_a_transaction_that_nobody_ends_where_nobody_measures_freshness() -> Non
     assert said(602) == said(599) == said(-1) == "stuck_record"
     assert said(600, count=WELL + 15) == "stuck_record"  # not for long
     cause = told(looks(standing(), well(), last_stable=[600, -1]))
-    assert cause.sentence == (
-        "orders/0 has come to an open transaction, at offset 600: who reads committed records "
-        "waits for its end"
-    )
+    assert cause.sentence == ("orders/0 waits for an open transaction, at offset 600")
     assert cause.action is not None
     assert cause.action.endswith("abort --topic orders --partition 0 --start-offset 600")
 
@@ -179,7 +176,7 @@ def test_all_that_is_bad_is_led_by_one_broker(parts: int) -> None:
     cause = said(leaders)
     assert (cause.name, cause.evidence.broker) == ("one_broker", 101)
     assert cause.sentence == (
-        "orders/0 and 3 more are led by broker 101; those led by others are well"
+        "All 4 bad partitions are led by broker 101; those of other brokers keep up"
     )
     assert said(None).name == "unknown"
     assert said([-1] * 8).name == "unknown"
@@ -192,7 +189,7 @@ def test_too_slow_says_how_much_is_missing() -> None:
     slow = (at(look, 50 * look, 200 * look) for look in range(40))
     cause = told(looks(slow), group_event(0, [0]))
     assert cause.name == "too_slow"
-    assert cause.sentence == "consumes 10/s of 40/s produced: needs 4.0 times as much"
+    assert cause.sentence == "Too slow: reads 10/s, 40/s written, needs 4.0 times the throughput"
     assert (cause.evidence.consumed_per_s, cause.evidence.produced_per_s) == (10.0, 40.0)
 
 
@@ -213,7 +210,7 @@ def test_who_catches_up_says_until_when() -> None:
     assert set(names[:begun]) <= {"unknown"}
     assert set(names[begun:]) == {"catching_up"}
     first = next(cause for cause in causes if cause and cause.name == "catching_up")
-    assert "behind: consumes 20/s, of 10/s produced, and has caught up at " in first.sentence
+    assert " behind, reads 20/s, 10/s written; caught up at " in first.sentence
     caught_up_s = (first.evidence.caught_up_at or 0) / 1000 - NOW / 1000
     assert caught_up_s == pytest.approx(5 * (300 + 240), rel=0.02)
 
@@ -273,7 +270,7 @@ def test_what_was_read_is_read_again() -> None:
 
     cause = told(looks(reset()), group_event(0, [0]))
     assert cause.name == "replaying"
-    assert "went back from offset 600 15 s ago" in cause.sentence
+    assert "Offset went back 15 s ago from 600 on orders/0" in cause.sentence
 
 
 def test_a_replay_is_one_once_it_is_told_as_a_warning_too() -> None:
@@ -303,7 +300,7 @@ def test_who_commits_old_offsets_in_turn_with_new_ones_has_a_competitor(old: int
     cause = told(looks(in_turn()), rules=GroupRules(Rules(policy="progress")))
     assert cause.name == "competing_commits"
     assert cause.evidence.offset == old
-    assert f"{old} after a newer one, and 800" in cause.sentence
+    assert f"Offsets {old} and 800 are committed in turn" in cause.sentence
 
 
 def test_offsets_that_were_reset_are_no_replay_while_nobody_reads() -> None:

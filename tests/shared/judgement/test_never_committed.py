@@ -252,9 +252,8 @@ def test_the_cause_says_who_owns_it() -> None:
     assert cause is not None
     assert cause.name == "never_committed"
     assert cause.sentence == (
-        "orders/0 has never been committed, and at least 480 records came in 8 m; "
-        "billing-1 at 10.0.0.7 owns it"
+        "Never committed: orders/0; at least 480 records came in 8 m; owner billing-1 at 10.0.0.7"
     )
     alone = follow(Judge(Rules(policy="burrow")), 8)[-1].lag.cause
     assert alone is not None
-    assert alone.sentence.endswith("no owner is known")
+    assert alone.sentence.endswith("no known owner")

@@ -6,7 +6,7 @@ from warren.contracts.status import Status
 from warren.words import grouped, shell_word
 
 from warren_core.evaluation import Column
-from warren_core.judgement.causes.catalogue import BOOTSTRAP, Found, cause, found, has, listed
+from warren_core.judgement.causes.catalogue import BOOTSTRAP, Found, cause, found, listed
 from warren_core.judgement.facts import Facts
 
 
@@ -20,9 +20,9 @@ def beyond_log_end(facts: Facts) -> Found | None:
     offset = int(facts.windows.newest(Column.OFFSET)[row])
     log_end = int(facts.windows.log_ends[row, -1])
     return found(
-        f"{listed(facts, rows)} {has(rows)} a committed offset that the log does not have: "
-        f"{grouped(offset)}, and it ends at {grouped(log_end)}",
-        "was the topic made anew, or a log cut short? Then end its consumers and set the offset, "
+        f"Committed offset {grouped(offset)} is beyond the log end {grouped(log_end)} "
+        f"({listed(facts, rows)})",
+        "If the topic was recreated or its log truncated, stop the consumers and reset the offset, "
         f"--to-earliest or --to-latest: kafka-consumer-groups {BOOTSTRAP} "
         f"--group={shell_word(facts.group)} --topic {shell_word(topic)}:{partition} "
         "--reset-offsets --to-earliest --execute",

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from warren.contracts.cause import Cause, CauseEvidence, Finding
-from warren.words import duration, grouped
+from warren.words import counted, duration, grouped, rates
 
 from warren_core.evaluation.presence import Presence
 from warren_core.judgement.facts import Facts, Pace
@@ -134,16 +134,16 @@ def _unknown(facts: Facts) -> Found:
     group = facts.membership
     seen = ""
     if facts.presence is Presence.NOBODY:
-        seen = "; the group has no members any more" if group and group.members else ""
+        seen = "; no members any more" if group and group.members else ""
     elif group is not None and group.members:
         count = len(group.members)
-        seen = f"; {count} {'member is' if count == 1 else 'members are'} in the group"
+        seen = f"; {counted(count, 'member')}"
     elif group is not None and not group.managed:
-        seen = "; the group has no members: who reads assigns partitions to itself, or nobody does"
-    what = f"{listed(facts, facts.bad)} {'is' if len(facts.bad) == 1 else 'are'} not OK"
+        seen = "; no members: its consumers assign partitions to themselves, or none runs"
     late_ms = facts.late_ms
     late = f"; {duration(late_ms)} late" if late_ms else ""
-    return found(f"nothing speaks clearly for one cause: {what}{seen}{late}", freshness_ms=late_ms)
+    what = f"{listed(facts, facts.bad)} not OK"
+    return found(f"Cause not clear yet: {what}{seen}{late}", freshness_ms=late_ms)
 
 
 def listed(facts: Facts, rows: list[int]) -> str:
@@ -153,13 +153,15 @@ def listed(facts: Facts, rows: list[int]) -> str:
     return f"{facts.name(rows[0])} and {grouped(len(rows) - 1)} more"
 
 
-def has(rows: list[int]) -> str:
-    return "has" if len(rows) == 1 else "have"
-
-
 def address(host: str | None) -> str:
     """Java writes a slash before it where there is no name."""
     return (host or "an unknown host").removeprefix("/")
+
+
+def against(pace: Pace) -> str:
+    """How fast it reads, and how fast is written, in one unit: `reads 10/s, 40/s written`."""
+    consumed, produced = rates(pace.consumed, pace.produced)
+    return f"reads {consumed}, {produced} written"
 
 
 def times(factor: float) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from warren.words import duration, rate, records, utc
+from warren.words import duration, records, utc
 
-from warren_core.judgement.causes.catalogue import Found, cause, found_at_pace
+from warren_core.judgement.causes.catalogue import Found, against, cause, found_at_pace
 from warren_core.judgement.facts import SAME, Facts
 
 
@@ -21,9 +21,8 @@ def catching_up(facts: Facts) -> Found | None:
     late = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
     at = facts.now_ms + round(pace.lag * 1000 / (pace.consumed - pace.produced))
     return found_at_pace(
-        f"{records(pace.lag)} behind{late}: consumes {rate(pace.consumed)}, of "
-        f"{rate(pace.produced)} produced, and has caught up at {utc(at)}",
-        "nothing, if that is soon enough; else add consumers for a while",
+        f"Catching up: {records(pace.lag)} behind{late}, {against(pace)}; caught up at {utc(at)}",
+        "Nothing to do if that is soon enough; otherwise add consumers for a while",
         pace,
         caught_up_at=at,
         freshness_ms=facts.late_ms,

@@ -31,11 +31,10 @@ def competing_commits(facts: Facts) -> Found | None:
     topic, partition = facts.layout.name(row)
     newest = int(facts.windows.column(Column.OFFSET)[row].max())
     return found(
-        f"{listed(facts, [row for row, _ in in_turn])}: offsets that lie apart are committed in "
-        f"turn, {grouped(older)} after a newer one, and {grouped(newest)}: a restart reads from "
-        "whichever came last",
-        "look for two that commit: a member that keeps offsets of partitions which it has lost, or "
-        "another application with this group id",
+        f"Offsets {grouped(older)} and {grouped(newest)} are committed in turn on "
+        f"{listed(facts, [row for row, _ in in_turn])}; a restart reads from the last one",
+        "Look for two committers: a member that still commits partitions it has lost, or another "
+        "application with this group id",
         topic=topic,
         partition=partition,
         offset=older,

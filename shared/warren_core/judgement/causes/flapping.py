@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warren.words import duration
+from warren.words import counted, duration
 
 from warren_core.judgement.causes.catalogue import Found, cause, found
 from warren_core.judgement.facts import Facts
@@ -21,13 +21,9 @@ def flapping(facts: Facts) -> Found | None:
     if len(times) < OPENINGS:
         return None
     return found(
-        f"not OK for the {_ordinal(len(times))} time within {duration(OPENINGS_MS)}: it recovers "
-        "by itself each time",
-        "what happens when it begins? Restarts, pauses and bursts of the producers are likely",
+        f"Flapping: {counted(len(times), 'incident')} in {duration(OPENINGS_MS)}, each recovered "
+        "without help",
+        "Check what happens when an incident opens: a restart, a pause or a producer burst",
         times=len(times),
         within_ms=OPENINGS_MS,
     )
-
-
-def _ordinal(number: int) -> str:
-    return f"{number}{'rd' if number == 3 else 'th'}"

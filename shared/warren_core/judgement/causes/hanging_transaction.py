@@ -5,7 +5,7 @@ from __future__ import annotations
 from warren.words import duration, grouped, shell_word
 
 from warren_core.evaluation.track import Mark
-from warren_core.judgement.causes.catalogue import BOOTSTRAP, Found, cause, found, has, listed
+from warren_core.judgement.causes.catalogue import BOOTSTRAP, Found, cause, found, listed
 from warren_core.judgement.columns import Latest, Told
 from warren_core.judgement.facts import Facts
 
@@ -40,9 +40,8 @@ def hanging_transaction(facts: Facts) -> Found | None:
         return None
     whose = f" (transactional id {oldest.transactional_id})" if oldest.transactional_id else ""
     return found(
-        f"{listed(facts, rows)} {has(rows)} come to a transaction that has been open for "
-        f"{duration(facts.now_ms - oldest.since)}{whose}: who reads committed records waits for "
-        "its end",
+        f"{listed(facts, rows)} {_wait(rows)} for a transaction that has been open for "
+        f"{duration(facts.now_ms - oldest.since)}{whose}",
         _to_abort(oldest.topic, oldest.partition, oldest.first_offset),
         topic=oldest.topic,
         partition=oldest.partition,
@@ -65,8 +64,8 @@ def _before_last_stable(facts: Facts, rows: list[int]) -> Found | None:
         return None
     topic, partition = facts.layout.name(rows[0])
     return found(
-        f"{listed(facts, rows)} {has(rows)} come to an open transaction, at offset "
-        f"{grouped(int(stable[0]))}: who reads committed records waits for its end",
+        f"{listed(facts, rows)} {_wait(rows)} for an open transaction, at offset "
+        f"{grouped(int(stable[0]))}",
         _to_abort(topic, partition, int(stable[0])),
         topic=topic,
         partition=partition,
@@ -75,8 +74,12 @@ def _before_last_stable(facts: Facts, rows: list[int]) -> Found | None:
     )
 
 
+def _wait(rows: list[int]) -> str:
+    return "waits" if len(rows) == 1 else "wait"
+
+
 def _to_abort(topic: str, partition: int, first_offset: int) -> str:
     return (
-        f"find its producer, or end it: kafka-transactions {BOOTSTRAP} abort --topic "
+        f"Check its producer, or abort it: kafka-transactions {BOOTSTRAP} abort --topic "
         f"{shell_word(topic)} --partition {partition} --start-offset {first_offset}"
     )

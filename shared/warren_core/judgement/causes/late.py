@@ -11,7 +11,7 @@ from warren_core.judgement.facts import SAME, Facts
 @cause(
     "consequence",
     20,
-    "Keeps pace, backlog does not shrink",
+    "Keeps pace, but stays behind",
     "all that is bad is behind; as much is produced as consumed, within a tenth; the lag is more "
     "than 30 s of it",
 )
@@ -21,9 +21,8 @@ def late(facts: Facts) -> Found | None:
         return None
     for_ms = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
     return found_at_pace(
-        f"consumes as much as is produced, {rate(pace.produced)}, and does not catch up the "
-        f"{records(pace.lag)} that it is behind{for_ms}",
-        "add consumers until it has caught up",
+        f"Keeps pace at {rate(pace.produced)}, but stays {records(pace.lag)} behind{for_ms}",
+        "Add consumers until it has caught up",
         pace,
         freshness_ms=facts.late_ms,
     )

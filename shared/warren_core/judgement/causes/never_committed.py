@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warren.words import duration, records
 
-from warren_core.judgement.causes.catalogue import Found, address, cause, found, has, listed
+from warren_core.judgement.causes.catalogue import Found, address, cause, found, listed
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.facts import Facts
 
@@ -12,7 +12,7 @@ from warren_core.judgement.facts import Facts
 @cause(
     "root",
     55,
-    "Never committed what it should read",
+    "Never committed",
     "nobody has ever committed all that stands still, though records came after it was first seen; "
     "not where a group with members has no owner for it",
 )
@@ -26,21 +26,21 @@ def never_committed(facts: Facts) -> Found | None:
     group = facts.membership
     number = None if group is None else group.owners.get((topic, partition))
     if group is None or number is None:
-        who, client_id, host = "no owner is known", None, None
+        who, client_id, host = "no known owner", None, None
         look = (
-            "does anybody read it? A consumer that assigns partitions to itself (assign) does not "
-            "see those that are added"
+            "Check whether anybody reads it: a consumer that assigns partitions to itself (assign) "
+            "does not see those that are added"
         )
     else:
         member = group.members[number]
         client_id, host = member.client_id, member.host
-        who = f"{client_id} at {address(host)} owns it"
+        who = f"owner {client_id} at {address(host)}"
         look = (
-            f"look at the log of {client_id}: does it fail at its first record, or never commit? "
-            "A group that keeps its offsets elsewhere is none that Warren can judge"
+            f"Check the log of {client_id}: does it fail at its first record, or never commit? "
+            "Where a group keeps its offsets elsewhere, ignore it in [[groups]]"
         )
     return found(
-        f"{listed(facts, rows)} {has(rows)} never been committed, and at least "
+        f"Never committed: {listed(facts, rows)}; at least "
         f"{records(int(facts.lag[rows].sum()))} came in {duration(facts.now_ms - since)}; {who}",
         look,
         topic=topic,

@@ -28,10 +28,10 @@ def no_members(facts: Facts) -> Found | None:
     if empty_ms < APART_MS or outside or not facts.standing():
         return None
     client_id, host = group.left or (None, None)
-    last = "" if client_id is None else f"; {client_id} at {address(host)} was there last"
+    last = "" if client_id is None else f"; the last was {client_id} at {address(host)}"
     return found(
-        f"nobody has been in the group for {duration(empty_ms)}{last}",
-        "start its consumers, or find out why they end",
+        f"No members for {duration(empty_ms)}{last}",
+        "Restart the consumers; check why they exited",
         since=group.empty_since,
         client_id=client_id,
         host=host,

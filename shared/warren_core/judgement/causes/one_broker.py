@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from warren.contracts.status import Status
+from warren.words import grouped
 
 from warren_core.evaluation import UNKNOWN
-from warren_core.judgement.causes.catalogue import Found, cause, found, listed
+from warren_core.judgement.causes.catalogue import Found, cause, found
 from warren_core.judgement.columns import Told
 from warren_core.judgement.facts import Facts
 
@@ -36,15 +37,12 @@ def one_broker(facts: Facts) -> Found | None:
         return None
     topic, partition = facts.layout.name(rows[0])
     return found(
-        f"{listed(facts, rows)} {_is(rows)} led by broker {broker}; those led by others are well",
-        f"look at broker {broker}: its disks, its network, its request queue",
+        f"All {grouped(len(rows))} bad partitions are led by broker {broker}; those of other "
+        "brokers keep up",
+        f"Check broker {broker}: disks, network, request queue",
         topic=topic,
         partition=partition,
         partitions=len(rows),
         broker=broker,
         members=len(group.members),
     )
-
-
-def _is(rows: list[int]) -> str:
-    return "is" if len(rows) == 1 else "are"

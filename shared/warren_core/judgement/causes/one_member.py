@@ -35,9 +35,9 @@ def one_member(facts: Facts) -> Found | None:
     topic, partition = facts.layout.name(rows[0])
     who = f"{member.client_id} at {address(member.host)}"
     return found(
-        f"{listed(facts, rows)} {_belong(rows)} to member {who}; "
-        f"the {'other one is' if others == 1 else f'{others} others are'} well",
-        f"look at {who}; when it ends, the others take over",
+        f"Member {who} stands still on {listed(facts, rows)}; "
+        f"the {'other member keeps' if others == 1 else f'other {others} members keep'} up",
+        f"Check {who}; once it leaves, the others take over",
         topic=topic,
         partition=partition,
         partitions=len(rows),
@@ -45,7 +45,3 @@ def one_member(facts: Facts) -> Found | None:
         host=member.host,
         members=len(group.members),
     )
-
-
-def _belong(rows: list[int]) -> str:
-    return "belongs" if len(rows) == 1 else "belong"

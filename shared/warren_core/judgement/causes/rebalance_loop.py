@@ -13,15 +13,13 @@ from warren_core.judgement.membership import MOST_REBALANCES
 
 REBALANCES, REBALANCES_MS, LAST_REBALANCE_MS = 4, 5 * 60_000, 2 * 60_000
 ENDLESS_MS = 2 * 60_000
-_WHO_REBALANCES = (
-    "look for members that end and start again, or that poll more rarely than max.poll.interval.ms"
-)
+_WHO_REBALANCES = "Check for members that crash and restart, or that exceed max.poll.interval.ms"
 
 
 @cause(
     "root",
     30,
-    "Rebalances again and again",
+    "Rebalance loop",
     "4 rebalances within 5 minutes were seen, the last one within 2; or, by `progress`, it "
     "rebalances, and has for 2 min since anything was read",
 )
@@ -35,9 +33,8 @@ def rebalance_loop(facts: Facts) -> Found | None:
     if group is None or len(times) < REBALANCES or facts.now_ms - times[-1] > LAST_REBALANCE_MS:
         return _endless(facts)
     return found(
-        f"{len(times)}{' or more' if len(times) >= MOST_REBALANCES else ''} rebalances within "
-        f"{duration(REBALANCES_MS)}, the last one {duration(facts.now_ms - times[-1])} ago: "
-        "nothing is consumed while one goes on",
+        f"Rebalance loop: {len(times)}{' or more' if len(times) >= MOST_REBALANCES else ''} in "
+        f"{duration(REBALANCES_MS)}, the last {duration(facts.now_ms - times[-1])} ago",
         _WHO_REBALANCES,
         times=len(times),
         within_ms=REBALANCES_MS,
@@ -54,8 +51,7 @@ def _endless(facts: Facts) -> Found | None:
     if took_ms < ENDLESS_MS:
         return None
     return found(
-        f"since it read anything the group has rebalanced for {rebalanced_for(took_ms)}, and "
-        "still does: nothing is consumed meanwhile",
+        f"Rebalancing for {rebalanced_for(took_ms)} without an end, and nothing read since",
         _WHO_REBALANCES,
         within_ms=took_ms,
     )

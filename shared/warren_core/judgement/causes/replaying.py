@@ -10,7 +10,7 @@ from warren_core.judgement.causes.catalogue import Found, cause, found, listed
 from warren_core.judgement.facts import Facts
 
 
-@cause("root", 100, "Reads again what it had read", "offsets went back, and commits move")
+@cause("root", 100, "Offset went back, re-reading", "offsets went back, and commits move")
 def replaying(facts: Facts) -> Found | None:
     rewound = facts.onset.marks[Began.REWOUND_FROM]
     rows = [row for row in facts.with_status(Status.REWIND, Status.WARN) if rewound[row] >= 0]
@@ -25,11 +25,9 @@ def replaying(facts: Facts) -> Found | None:
     topic, partition = facts.layout.name(row)
     again = before - int(offsets[1])
     return found(
-        f"{listed(facts, rows)} went back from offset {grouped(before)} "
-        f"{duration(facts.now_ms - at)} ago and read again what had been read: "
-        f"{records(again)} until there",
-        "were offsets reset on purpose? Else look for a consumer that seeks back, or that commits "
-        "older offsets after newer ones",
+        f"Offset went back {duration(facts.now_ms - at)} ago from {grouped(before)} on "
+        f"{listed(facts, rows)}; {records(again)} still to be re-read",
+        "If nobody reset offsets, look for seek() or out-of-order commits",
         topic=topic,
         partition=partition,
         offset=int(offsets[1]),

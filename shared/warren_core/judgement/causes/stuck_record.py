@@ -6,7 +6,7 @@ from warren.contracts.status import Status
 from warren.words import duration, grouped, shell_word
 
 from warren_core.evaluation import Column
-from warren_core.judgement.causes.catalogue import BOOTSTRAP, Found, cause, found
+from warren_core.judgement.causes.catalogue import BOOTSTRAP, Found, cause, found, listed
 from warren_core.judgement.facts import Facts
 
 
@@ -28,19 +28,19 @@ def stuck_record(facts: Facts) -> Found | None:
     offset = int(facts.windows.newest(Column.OFFSET)[row])
     since = facts.stands_since([row])
     look = (
-        f"look at it: kafka-console-consumer {BOOTSTRAP} --topic "
+        f"Inspect the record: kafka-console-consumer {BOOTSTRAP} --topic "
         f"{shell_word(topic)} --partition {partition} --offset {offset} --max-messages 1"
     )
-    what = "there is a record that the group cannot get past, or a member has paused the partition"
+    what = "a poison record, or a paused partition"
     if facts.lost()[row]:
-        what = "the group did not get past the record there, which retention has deleted by now"
+        what = "retention has deleted the record meanwhile"
         look = (
-            "restart the consumer: it then goes on where auto.offset.reset says (earliest: at the "
-            "oldest record that is left)"
+            "Restart the consumer: it continues where auto.offset.reset says (earliest: at the "
+            "oldest record left)"
         )
     return found(
-        f"{facts.name(row)} has stood at offset {grouped(offset)} for "
-        f"{duration(facts.now_ms - since)} while commits go on{_likewise(rows)}: {what}",
+        f"Stuck at offset {grouped(offset)} of {listed(facts, rows)} for "
+        f"{duration(facts.now_ms - since)} while commits go on: {what}",
         look,
         topic=topic,
         partition=partition,
@@ -48,8 +48,3 @@ def stuck_record(facts: Facts) -> Found | None:
         since=since,
         **({"partitions": len(rows)} if len(rows) > 1 else {}),
     )
-
-
-def _likewise(rows: list[int]) -> str:
-    more = len(rows) - 1
-    return f", and so {'has' if more == 1 else 'have'} {grouped(more)} more" if more else ""

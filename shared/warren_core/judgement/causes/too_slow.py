@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from warren.words import grouped, rate
+from warren.words import counted
 
-from warren_core.judgement.causes.catalogue import Found, cause, found_at_pace, times
+from warren_core.judgement.causes.catalogue import Found, against, cause, found_at_pace, times
 from warren_core.judgement.facts import Facts
 
 
 @cause(
     "root",
     120,
-    "Reads slower than is written",
+    "Too slow, falling behind",
     "all that is bad falls behind, and a tenth more is produced than consumed",
 )
 def too_slow(facts: Facts) -> Found | None:
@@ -19,15 +19,15 @@ def too_slow(facts: Facts) -> Found | None:
     if pace is None or not pace.falls_behind:
         return None
     members = 0 if facts.membership is None else len(facts.membership.members)
-    more = "add consumers, or let each record take less time"
-    if members and members >= len(facts.layout):
+    more = "Add consumers, or speed up processing"
+    partitions = len(facts.layout)
+    if members and members >= partitions:
         more = (
-            f"there are as many members as partitions ({grouped(len(facts.layout))}): let each "
-            "record take less time, or add partitions and consumers"
+            f"{counted(partitions, 'partition')}, {counted(members, 'member')}: speed up "
+            "processing, or add partitions and consumers"
         )
     return found_at_pace(
-        f"consumes {rate(pace.consumed)} of {rate(pace.produced)} produced: needs "
-        f"{times(pace.produced / pace.consumed)} as much",
+        f"Too slow: {against(pace)}, needs {times(pace.produced / pace.consumed)} the throughput",
         more,
         pace,
         members=members or None,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from warren.contracts.status import Status
+from warren.words import counted
 
-from warren_core.judgement.causes.catalogue import Found, cause, found, has, listed
+from warren_core.judgement.causes.catalogue import Found, cause, found, listed
 from warren_core.judgement.facts import Facts
 
 
@@ -26,9 +27,9 @@ def unowned_partitions(facts: Facts) -> Found | None:
         return None
     topic, partition = facts.layout.name(rows[0])
     return found(
-        f"{listed(facts, rows)} {has(rows)} no owner, though {len(group.members)} "
-        f"{'member is' if len(group.members) == 1 else 'members are'} in the group",
-        "are all members subscribed to the topic, and do they have the same assignor?",
+        f"No owner for {listed(facts, rows)}, though the group has "
+        f"{counted(len(group.members), 'member')}",
+        "Check that all members subscribe to the topic and use the same assignor",
         topic=topic,
         partition=partition,
         partitions=len(rows),

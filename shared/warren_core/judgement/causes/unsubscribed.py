@@ -26,8 +26,8 @@ def unsubscribed(facts: Facts) -> Found | None:
     topic, group = topics[0], facts.group
     path = "/".join(map(segment, (facts.cluster, "consumer", group, "topic", topic)))
     return found(
-        f"no member subscribes to {topic}{more} any more; {records(unread)} stay unread",
-        "subscribe again, or drop the committed offsets: kafka-consumer-groups "
+        f"No member subscribes to {topic}{more} any more; {records(unread)} stay unread",
+        "Subscribe again, or delete the committed offsets: kafka-consumer-groups "
         f"{BOOTSTRAP} --delete-offsets --group {shell_word(group)} --topic {shell_word(topic)}; "
         f"or let Warren forget them: DELETE /v3/kafka/{path}",
         topic=topic,
