@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from notifier.builders import MINUTE, OPENED_AT, change, route
-from warren.contracts import ChannelIdentity, OpenIncident, PendingDelivery, Told
+from warren.contracts import Breach, ChannelIdentity, OpenIncident, PendingDelivery, Told
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.decisions import Decision, Router, delivery_id
 from warren_notifier.routing.repeats import on_repeat
@@ -37,9 +37,10 @@ def after(decision: Decision, *took: str, before: Mapping[str, Told] | None = No
     assert decision.incident is not None
     told = dict(before or {})
     for news in decision.news:
-        update = {}
+        update: dict[str, object] = {}
         if news.delivery is not None and news.told.channel in took:
-            update = {"status": news.delivery.status}
+            sent = news.delivery
+            update = {"status": sent.status, "conditions": sent.conditions}
         told[news.told.channel] = news.told.model_copy(update=update)
     return decision.incident, told
 
@@ -95,6 +96,31 @@ def test_what_a_channel_knows_already_is_not_told() -> None:
     assert decided(strict, again, incident, told).deliveries == []
     unsure = {"mail": told["mail"].model_copy(update={"uncertain": True})}
     assert kinds(decided(strict, again, incident, unsure).deliveries) == [("mail", "changed")]
+
+
+def test_another_limit_that_is_broken_is_news_at_the_same_status() -> None:
+    """It may be another owner's; which is the worst of them is none."""
+    late, behind = (
+        Breach(
+            objective="a",
+            limit=limit,
+            status="WARN",
+            since=NOW,
+            wanted=10,
+            value=11,
+            sentence=limit,
+        )
+        for limit in ("max_freshness", "max_lag")
+    )
+    opened = decided(router(), change("WARN", objectives=[late]))
+    both = change("WARN", previous="WARN", event_id="event-2", objectives=[late, behind])
+    told = decided(router(), both, *after(opened, "mail"))
+    assert kinds(told.deliveries) == [("mail", "changed")]
+    other = change("WARN", previous="WARN", event_id="event-3", objectives=[behind, late])
+    assert decided(router(), other, *after(told, "mail")).deliveries == []
+    one = change("WARN", previous="WARN", event_id="event-4", objectives=[behind])
+    left = decided(router(), one, *after(told, "mail"))
+    assert kinds(left.deliveries) == [("mail", "changed")]
 
 
 def test_where_the_opening_failed_the_next_news_opens() -> None:

@@ -31,6 +31,7 @@ EndReasonName = Literal[
     "group_forgotten",  # on request, until it commits again
     "offsets_expired",  # it has not committed for the brokers' offsets.retention.minutes
     "offsets_deleted",  # by an operator, or with their topics, where it was not OK
+    "objective_removed",  # from the settings, while it was broken
 ]
 
 REASONS: tuple[ReasonName, ...] = get_args(ReasonName)

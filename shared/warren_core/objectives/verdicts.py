@@ -12,6 +12,7 @@ from warren.contracts import (
     MAX_OBJECTIVES,
     RETENTION_CHANGED,
     Breach,
+    EndReasonName,
     EventTypeName,
     FreshnessEvent,
     Status,
@@ -29,6 +30,10 @@ from warren_core.objectives.readings import Reading, read
 from warren_core.objectives.standing import NEVER, Standing
 
 TYPES: tuple[EventTypeName, ...] = (FRESHNESS_CHANGED, RETENTION_CHANGED)
+_ENDS: Mapping[EndReasonName | None, str] = {
+    "group_deleted": "the group was deleted",
+    "objective_removed": "the objective was removed from the settings",
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -59,8 +64,11 @@ class Verdict(NamedTuple):
 def judge(
     event: FreshnessEvent, before: Objectives, limits: Sequence[Limit], lag: AskLag
 ) -> Verdict:
-    """Limits that are no longer there are forgotten; what they alone had opened is closed."""
+    """Say which limits are broken, whenever these are others or the status is. Limits that are no
+    longer there are forgotten; what they alone had opened is closed.
+    """
     now = event.measured_at
+    was_open = {key for key, standing in before.standings.items() if standing.is_open}
     standings, histories = _standings(event, before, limits, lag)
     incidents, changes = dict(before.incidents), []
     for kind in TYPES:
@@ -68,8 +76,12 @@ def judge(
         status = broken[0][0].status if broken else Status.OK
         known = incidents.get(kind)
         previous = Status.OK if known is None else known.status
-        if status is previous:
+        of_others = {limit.key for limit in limits if limit.event_type != kind}
+        was_broken = was_open - of_others
+        is_as_before = {limit.key for limit, _ in broken} == was_broken or status is Status.OK
+        if status is previous and is_as_before:
             continue
+        is_removed = was_broken.isdisjoint(limit.key for limit in limits)
         opened_at = now if known is None else known.opened_at
         about = _About(event.cluster, event.group, kind, now, opened_at, previous)
         late = event if status is not Status.OK else None
@@ -77,7 +89,8 @@ def judge(
         total = 0 if observed is None else observed.total
         breaches = [_breach(*each) for each in broken]
         labels = dict(limits[0].labels) if limits else {}
-        changes.append(_change(about, status, total, breaches, late, labels))
+        end = "objective_removed" if status is Status.OK and is_removed else None
+        changes.append(_change(about, status, total, breaches, late, labels, end))
         if status is Status.OK:
             del incidents[kind]
         else:
@@ -115,6 +128,7 @@ def ended(cluster: str, group: str, now: int, before: Objectives) -> list[Status
             Status.NOTFOUND,
             0,
             [],
+            end="group_deleted",
         )
         for kind, incident in before.incidents.items()
     ]
@@ -168,12 +182,11 @@ def _change(
     breaches: list[Breach],
     late: FreshnessEvent | None = None,
     labels: dict[str, str] | None = None,
+    end: EndReasonName | None = None,
 ) -> StatusChangeEvent:
     cluster, group, kind, now, opened_at, previous = about
-    reason = breaches[0].limit if breaches else None
-    explanation = "; ".join(breach.sentence for breach in breaches) or None
-    if status is Status.NOTFOUND:
-        reason, explanation = "group_deleted", "the group was deleted"
+    reason = breaches[0].limit if breaches else end
+    explanation = "; ".join(breach.sentence for breach in breaches) or _ENDS.get(end)
     return StatusChangeEvent(
         id=derived_id(cluster, group, kind, now, previous.name, status.name),
         source=f"/warren/clusters/{cluster}",

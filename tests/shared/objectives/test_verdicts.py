@@ -173,7 +173,45 @@ def test_an_objective_that_is_no_longer_there_closes_what_it_had_opened() -> Non
     group = Group({**LATE, "for": 0})
     assert group.measured(0, late(70 * SECOND)) == [("freshness", "WARN")]
     group.book = ObjectiveBook([])
-    assert group.measured(10, UNHEARD) == [("freshness", "OK")]
+    (end,) = group.told(10, UNHEARD)
+    assert (end.data.status, end.data.reason) == ("OK", "objective_removed")
+    assert end.data.explanation == "the objective was removed from the settings"
+
+
+def broken(change: StatusChangeEvent) -> list[str]:
+    return [f"{each.objective} {each.limit}" for each in change.data.objectives or ()]
+
+
+def test_each_limit_is_told_though_another_one_is_broken_already() -> None:
+    """Of one objective or of several: whose owner and remedy may be others."""
+    lag = {"name": "b", "max_lag": 10, "for": 0, "clear_after": 0}
+    group = Group({**LATE, "name": "a", "for": 0, "clear_after": 0}, lag)
+    group.lag = GroupLag({"orders": (11, True)})
+    (first,) = group.told(0, WELL)
+    assert (first.data.previous, broken(first)) == ("OK", ["b max_lag"])
+    (second,) = group.told(10, late(70 * SECOND))
+    assert (second.data.previous, second.data.status) == ("WARN", "WARN")
+    assert second.data.incident_id == first.data.incident_id
+    assert second.id != first.id
+    assert sorted(broken(second)) == ["a max_freshness", "b max_lag"]
+    assert group.told(20, late(80 * SECOND)) == []
+    group.lag = GroupLag({"orders": (1, True)})
+    (third,) = group.told(30, late(90 * SECOND))
+    assert (third.data.status, broken(third)) == ("WARN", ["a max_freshness"])
+    group.book = ObjectiveBook([ObjectiveSettings.model_validate(lag)])
+    (end,) = group.told(40, late(90 * SECOND))
+    assert (end.data.status, end.data.reason) == ("OK", "objective_removed")
+
+
+def test_a_limit_that_is_removed_is_not_named_any_more() -> None:
+    kept = {"name": "b", "max_lag": 10, "for": 0, "clear_after": 0}
+    group = Group({**LATE, "name": "a", "for": 0}, kept)
+    group.lag = GroupLag({"orders": (11, True)})
+    (both,) = group.told(0, late(70 * SECOND))
+    assert len(broken(both)) == 2
+    group.book = ObjectiveBook([ObjectiveSettings.model_validate(kept)])
+    (left,) = group.told(10, late(70 * SECOND))
+    assert (left.data.status, broken(left)) == ("WARN", ["b max_lag"])
 
 
 def test_the_same_measurements_give_the_same_ids() -> None:

@@ -28,6 +28,10 @@ _END = {
         "offsets deleted, not recovered",
         "has not recovered: its committed offsets, or their topics, were deleted",
     ),
+    "objective_removed": (
+        "objective removed",
+        "has no such objective any more: it was removed from the settings",
+    ),
     lost_end.REPLACED: (
         "replaced by another incident",
         "has another incident since; the end of this one was not seen",

@@ -58,6 +58,8 @@ class Part(NamedTuple):
     event_type: str
     severity: Severity
     incident_id: str
+    further: tuple[str, ...] = ()
+    """Objectives' limits that are broken beside the first, by name: each is news."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class Change:
     owner: str = ""
     """Of the worst objective that is not kept; else the group's."""
     cause: str = ""
+    further: tuple[str, ...] = ()
+    """See `Part`."""
     of_whole: tuple[Part, ...] = ()
     """Of a group's incident: its open conditions, or those that ended last."""
     begins: bool = False
@@ -86,12 +90,17 @@ class Change:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        return self.of_whole or (Part(self.subject.event_type, self.severity, self.incident_id),)
+        of_one = Part(self.subject.event_type, self.severity, self.incident_id, self.further)
+        return self.of_whole or (of_one,)
 
     @property
     def conditions(self) -> list[str]:
-        """Those that are open, of a group's incident, by their own incidents."""
-        return sorted(part.incident_id for part in self.of_whole if part.severity > Severity.OK)
+        """Those that are open, of a group's incident, by their own incidents; and further limits
+        that are broken.
+        """
+        found = [part for part in self.parts if part.severity > Severity.OK]
+        ids = [part.incident_id for part in found if self.of_whole]
+        return sorted([*ids, *(limit for part in found for limit in part.further)])
 
     @property
     def severity(self) -> Severity:
@@ -148,6 +157,7 @@ def read_change(value: bytes | None) -> Change | None:
         topic=_topic(event.data),
         owner=_owner(event.data),
         cause=event.data.cause.name if event.data.cause is not None else "",
+        further=_further(event.data),
     )
 
 
@@ -179,7 +189,13 @@ def whole(event: GroupIncidentEvent, text: str, *, begins: bool = False) -> Chan
         owner=next(owners, ""),
         cause=next(causes, ""),
         of_whole=tuple(
-            Part(each.type, severity_of(each.data.status), each.data.incident_id) for each in said
+            Part(
+                each.type,
+                severity_of(each.data.status),
+                each.data.incident_id,
+                _further(each.data),
+            )
+            for each in said
         ),
         begins=begins,
     )
@@ -190,6 +206,12 @@ def as_known(change: Change, incident: OpenIncident | None) -> Change:
     if incident is None or change.incident_id != incident.goes_on_as:
         return change
     return replace(change, incident_id=incident.incident_id)
+
+
+def _further(change: StatusChange) -> tuple[str, ...]:
+    """All but one, in an order that does not depend on which is worst."""
+    broken = sorted(f"{each.objective} {each.limit}" for each in change.objectives or ())
+    return tuple(broken[1:])
 
 
 def _owner(change: StatusChange) -> str:
