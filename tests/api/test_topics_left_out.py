@@ -75,3 +75,15 @@ def test_a_group_that_is_ignored_says_so() -> None:
     assert (other["ignored"], other["owner"], other["labels"]) == (False, None, {})
     (mine,) = api.get("/api/v1/groups?q=owner:payments").json()["groups"]
     assert mine["group"] == "billing"
+
+
+def test_a_topic_that_was_forgotten_on_request_is_seen_nowhere(api: Api) -> None:
+    """The group's offsets of it are committed still, and measured on."""
+    put(api, "billing", "ignored")
+    lines = api.get("/metrics").text.splitlines()
+    assert any('topic="old"' in line and "freshness" in line for line in lines)
+    api.put("billing", topics={"orders": topic({"lag": 3})}, total_lag=3)
+    found = api.get("/api/v1/groups/demo/billing").json()
+    assert (found["freshness_ms"], found["lost_records"]) == (0, 0)
+    lines = api.get("/metrics").text.splitlines()
+    assert not [line for line in lines if 'topic="old"' in line]

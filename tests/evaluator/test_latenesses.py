@@ -155,6 +155,18 @@ def test_no_objective_is_about_a_topic_that_no_member_subscribes_to() -> None:
     assert (late_ms.late_ms, late_ms.lost_records) == (0, 0)
 
 
+def test_no_objective_is_about_a_topic_that_was_forgotten_on_request() -> None:
+    """Its offsets are committed still, so it is measured on."""
+    world = World()
+    state = Judge().judged(offset_event(NOW, {"orders": {0: At(100, NOW - 90_000, lag=9)}})).state
+    measured = freshness_event(0, topics={"orders": [WELL], "old": [LOST]})
+    worker = world.worker(read_windows=lambda _: encode_state(state))
+    late_ms = run(worker, measured).of(KEY)
+    assert world.told == []
+    assert late_ms is not None
+    assert (late_ms.late_ms, late_ms.lost_records) == (0, 0)
+
+
 def life(seed: int, length: int = 40) -> list[FreshnessEvent | None]:
     """A group that is at times well, late, losing, unheard of; it ends now and then."""
     chance = random.Random(seed)
@@ -253,7 +265,7 @@ def test_how_late_a_group_is_is_known_when_it_is_judged_also_after_a_restart(
         last = LagEvent.from_bytes(home.records("lag")[-1].value())
         assert last.status == "ERR"
         assert last.cause is not None
-        assert last.cause.sentence.endswith("orders/0 is not OK; 5 m late")
+        assert last.cause.sentence.endswith("orders/0 not OK; 5 m late")
         assert last.cause.evidence.freshness_ms == 5 * 60_000
 
 

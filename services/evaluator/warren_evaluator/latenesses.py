@@ -160,8 +160,15 @@ class Latenesses:
         return event
 
     def _left_out(self, key: bytes, event: FreshnessEvent) -> frozenset[str]:
-        """Topics that are ignored or that nobody is to read: no objective is about them."""
-        return self._ignored(event) | self._unsubscribed(key, event)
+        """Topics that are ignored, that nobody is to read, or that were forgotten on request: no
+        objective is about them.
+        """
+        late = [topic for topic, rows in event.topics.items() if not rows.all_at_ease]
+        stands = self._stands(key) if late else None
+        if stands is None:
+            return self._ignored(event)
+        forgotten = event.topics.keys() - stands.layout.topics.keys()
+        return self._ignored(event) | forgotten | self._unsubscribed(key, event, late, stands)
 
     def _ignored(self, event: FreshnessEvent) -> frozenset[str]:
         rules = self._rules_for(event.cluster, event.group)
@@ -169,14 +176,14 @@ class Latenesses:
             return frozenset()
         return frozenset(topic for topic in event.topics if rules.of_topic(topic).ignore)
 
-    def _unsubscribed(self, key: bytes, event: FreshnessEvent) -> frozenset[str]:
-        late = [t for t, rows in event.topics.items() if not rows.all_at_ease]
-        membership = self._membership_of(key) if late else None
+    def _unsubscribed(
+        self, key: bytes, event: FreshnessEvent, late: Sequence[str], stands: Positions
+    ) -> frozenset[str]:
+        membership = self._membership_of(key)
         subscription = None if membership is None else membership.subscription
-        left = [t for t in late if subscription and t not in subscription.topics]
-        stands = self._stands(key) if left else None
-        if subscription is None or stands is None:
+        if subscription is None:
             return frozenset()
+        left = [topic for topic in late if topic not in subscription.topics]
         return topics_left(subscription, left, stands.layout, stands.latest, event.measured_at)
 
     def _lag(self, key: bytes, now: int, left_out: Collection[str]) -> GroupLag | None:

@@ -219,6 +219,8 @@ class ReadModel:
 
     def _put(self, name: GroupName, event: LagEvent) -> None:
         measured = self._freshness.get(name)
+        if measured is not None:  # what was forgotten on request is measured on
+            measured = measured.without(measured.event.topics.keys() - event.topics.keys())
         view = GroupView(
             event,
             self._changes.get(name),
