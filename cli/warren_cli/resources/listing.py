@@ -116,11 +116,18 @@ def incident(address: str, beginning: str) -> dict[str, Any]:
 
 
 def find_incident(address: str, beginning: str, *, is_open: bool) -> Row:
-    """Without who was told. Raises as `incident` does."""
+    """Without who was told, by its id or by that of a condition, which groups are listed with.
+
+    Raises as `incident` does.
+    """
     if not beginning:
         raise SettingsError("INCIDENT", "is empty: name one, as `warren get incidents` lists them")
     known = fetch(INCIDENTS, address, {"open": is_open}).rows
-    found = [each for each in known if each["id"].startswith(beginning)]
+    found = [
+        each
+        for each in known
+        if any(one["id"].startswith(beginning) for one in (each, *each["conditions"]))
+    ]
     kind = "open incident" if is_open else "incident"
     if not found:
         raise SettingsError("INCIDENT", f"no {kind} begins with {visible(beginning)}")
