@@ -44,6 +44,8 @@ def test_our_group_says_that_its_lag_is_a_bound(told: Api) -> None:
     (row,) = told.get("/api/v1/groups").json()["groups"]
     assert (row["status"], row["status_reason"]) == ("ERR", "never_committed")
     assert row["freshness_at_least_ms"] == 900_000
+    assert (row["total_lag"], row["total_lag_at_least"]) == (None, 895)
+    assert 'warren_group_lag{cluster="demo",group="g"} 895' in told.get("/metrics").text
     rows = {r["partition"]: r for r in told.get("/api/v1/groups/demo/g").json()["partitions"]}
     assert not rows[0]["lag_at_least"]
     assert (rows[1]["committed"], rows[1]["lag"], rows[1]["lag_at_least"]) == (None, 895, True)
@@ -63,3 +65,15 @@ def test_pages_say_at_least(told: Api) -> None:
     page = told.get("/groups/demo/g").text
     assert WHY in page
     assert '<span title="At least: nothing was ever committed">≥ </span>895' in page
+
+
+def test_at_least_nothing_is_no_lag_of_nothing(api: Api) -> None:
+    """2,000 records were there before, and none has come since: nobody knows which are read."""
+    columns = topic(never(status="OK", lag=0, log_end=2_000))
+    api.put("g", total_lag=0, topics={"orders": columns})
+    (row,) = api.get("/api/v1/groups").json()["groups"]
+    assert (row["status"], row["total_lag"], row["total_lag_at_least"]) == ("OK", None, 0)
+    lines = [line for line in api.get("/metrics").text.splitlines() if 'group="g"' in line]
+    lags = [line for line in lines if "_lag" in line.partition("{")[0]]
+    assert [line for line in lags if not line.startswith("burrow_")] == []
+    assert "unknown" in api.get("/groups/demo/g").text

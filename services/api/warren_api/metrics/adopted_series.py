@@ -31,6 +31,7 @@ from warren_api.metrics.series import (
 from warren_api.model.burrow_lag import burrow_lags
 from warren_api.model.freshness import late_ms
 from warren_api.model.group import GroupView, group_status, partition_status
+from warren_api.model.partitions import lags_to_show
 
 _CODES: dict[str, int] = {name: int(status) for name, status in Status.__members__.items()}
 
@@ -109,8 +110,8 @@ def _member_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> 
 def _max_lag(view: GroupView) -> Value | None:
     if view.event.unknown_partitions:
         return None
-    columns = view.event.topics.values()
-    return max((lag for topic in columns for lag in topic.lag if lag is not None), default=None)
+    known = (lag for topic in view.event.topics.values() for lag in lags_to_show(topic))
+    return max((lag for lag in known if lag is not None), default=None)
 
 
 def _max_lag_seconds(view: GroupView) -> Value | None:
@@ -127,7 +128,7 @@ def _offsets(topics: Sequence[JudgedTopic]) -> list[Value | None]:
 
 
 def _lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:
-    return [lag for topic in topics for lag in topic.columns.lag]
+    return [lag for topic in topics for lag in lags_to_show(topic.columns)]
 
 
 def _lag_seconds(topics: Sequence[MeasuredTopic]) -> list[Value | None]:

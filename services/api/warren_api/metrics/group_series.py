@@ -30,6 +30,7 @@ from warren_api.metrics.series import (
 )
 from warren_api.model.freshness import late_ms
 from warren_api.model.group import GroupView
+from warren_api.model.partitions import lags_to_show
 
 _GROUP_STATUSES = ("OK", "WARN", "ERR", "UNKNOWN")
 
@@ -100,7 +101,7 @@ _TOPICS: tuple[Series[JudgedTopic], ...] = (
 _PARTITIONS: tuple[Series[JudgedTopic], ...] = (
     Series(
         families.PARTITION_LAG,
-        lambda topics: [lag for topic in topics for lag in topic.columns.lag],
+        lambda topics: [lag for topic in topics for lag in lags_to_show(topic.columns)],
     ),
 )
 

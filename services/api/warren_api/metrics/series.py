@@ -19,7 +19,7 @@ from warren.metrics.family import Family
 from warren_api.metrics.exposition import SampleLines, Value, partition_lines, row_lines
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
-from warren_api.model.partitions import has_unknown
+from warren_api.model.partitions import least_total
 
 
 class LogEnds(NamedTuple):
@@ -75,8 +75,8 @@ class JudgedTopic(NamedTuple):
 
     @property
     def total_lag(self) -> int | None:
-        """None where that of some partition is unknown."""
-        return None if has_unknown(self.columns) else sum(lag or 0 for lag in self.columns.lag)
+        """What is left, at least; None where nothing is known of some partition."""
+        return least_total(self.columns)
 
 
 class MeasuredTopic(NamedTuple):

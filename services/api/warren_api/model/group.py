@@ -34,6 +34,7 @@ from warren_api.model.partitions import (
     ShownPartitionStatusName,
     badness_of,
     foremost,
+    has_bounds,
     is_at_least,
     known_lags,
     lost,
@@ -125,13 +126,19 @@ class GroupView:
 
     @property
     def total_lag(self) -> int | None:
-        """Records that can be read; None where that of some partition is unknown."""
-        return None if self.event.unknown_partitions else self.event.total_lag
+        """Records that can be read; None where that of some partition is unknown, or a bound."""
+        return None if self._is_lag_bound else self.event.total_lag
 
     @property
     def total_lag_at_least(self) -> int | None:
         """What it is at least where it is not known; else None."""
-        return self.event.total_lag if self.event.unknown_partitions else None
+        return self.event.total_lag if self._is_lag_bound else None
+
+    @cached_property
+    def _is_lag_bound(self) -> bool:
+        left_out = topics_not_counted(self.event)
+        counted = (each for topic, each in self.event.topics.items() if topic not in left_out)
+        return bool(self.event.unknown_partitions) or any(map(has_bounds, counted))
 
     @property
     def least_lag(self) -> int | None:

@@ -91,6 +91,28 @@ def is_at_least(lag: int | None, committed: int, log_start: int, log_end: int) -
     return lag is not None and committed < 0 and log_start != log_end
 
 
+def has_bounds(columns: TopicLag) -> bool:
+    """Whether the lag of some partition is only known to be at least so much."""
+    if min(columns.committed, default=0) >= 0:  # as mostly
+        return False
+    rows = zip(columns.lag, columns.committed, columns.log_start, columns.log_end, strict=True)
+    return any(is_at_least(*row) for row in rows)
+
+
+def least_total(columns: TopicLag) -> int | None:
+    """What is left, at least; None where nothing is known of some partition."""
+    total = sum(lag or 0 for lag in columns.lag)
+    return None if has_unknown(columns) or (not total and has_bounds(columns)) else total
+
+
+def lags_to_show(columns: TopicLag) -> list[int | None]:
+    """By partition; None where it is unknown: at least 0 says nothing."""
+    if min(columns.committed, default=0) >= 0:
+        return columns.lag
+    rows = zip(columns.lag, columns.committed, columns.log_start, columns.log_end, strict=True)
+    return [None if row[0] == 0 and is_at_least(*row) else row[0] for row in rows]
+
+
 def lost(committed: int, log_start: int) -> int:
     """Both -1 where unknown; the log start is then no larger."""
     return max(log_start - committed, 0) if committed >= 0 else 0

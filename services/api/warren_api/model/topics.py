@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 
 from warren.contracts import FreshnessEvent, LagEvent, TopicFreshness, TopicLag, TopicsEvent
 
-from warren_api.model.partitions import has_unknown
+from warren_api.model.partitions import least_total
 
 WINDOW_MS = 60_000
 _POINTS_KEPT = 64
@@ -80,10 +80,8 @@ class TopicProgress:
     @property
     def lag(self) -> int | None:
         """Sum of the lags; None when none is known, or that of some partition is not."""
-        if has_unknown(self.columns):
-            return None
-        known = [lag for lag in self.columns.lag if lag is not None]
-        return sum(known) if known else None
+        is_known = any(lag is not None for lag in self.columns.lag)
+        return least_total(self.columns) if is_known else None
 
     @property
     def catch_up_ms(self) -> int | None:
