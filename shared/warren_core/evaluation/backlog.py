@@ -27,11 +27,11 @@ GROWING = Rule(
     learns="how fast is written, what each advance leaves beyond its level, how long it usually is "
     "behind",
     speaks="WARN where that grows, for longer than usual and than a burst may take (35 s to "
-    "150 s), until it shrinks and half is read",
+    "3 min), until it shrinks and half is read",
     sentence="A lag that grows for a minute is trouble.",
     parameters=(
         *("lag", "slower", "pauses", "least_pause", "least_left", "rise"),
-        "new_burst",
+        "first",
     ),
 )
 TOO_LATE = Rule(
@@ -51,7 +51,7 @@ CATCHES_UP = Rule(
 BURST = Rule(
     "burst",
     learns="what is usually produced, how fast it reads, and how long bursts of late have lasted",
-    speaks="who reads more than that is neither growing nor late for 150 s, or as long as a burst "
+    speaks="who reads more than that is neither growing nor late for 3 min, or as long as a burst "
     "has lasted, up to 15 min",
     sentence="Who reads more than is usually produced is not too slow.",
     parameters=("more",),
@@ -91,6 +91,8 @@ def learn_backlog(
     smooth(figures, Figure.LAG_SLOW, more, known, since_advance, span * BY.slower)
     level = lost | ((more >= 0) & (more <= explained))
     marks[Mark.LEVEL_AT] = np.where(level, sighting.at, marks[Mark.LEVEL_AT])
+    read_all = lost | ((lag >= 0) & (lag <= explained))
+    marks[Mark.READ_ALL_AT] = np.where(read_all, sighting.at, marks[Mark.READ_ALL_AT])
     since = marks[Mark.BEHIND_SINCE]
     behind = np.where(advanced, more > explained, (since >= 0) & (more > explained))
     if not (behind.any() or (since >= 0).any()):  # as mostly
@@ -124,7 +126,7 @@ def learn_backlog(
     creeps = (length > BY.long) & (more > 1.5 * explained)
     nears = figures[Figure.CONSUMED] > BY.more * figures[Figure.PRODUCED]
     rises = (more >= marks[Mark.PEAK]) & ((rise > explained / BY.rise) | creeps) & ~nears
-    burst = reads_more & (length <= np.clip(marks[Mark.BURST], BY.new_burst, BY.unseen))
+    burst = reads_more & (length <= np.clip(marks[Mark.BURST], BY.first, BY.unseen))
     starts = advanced & behind & too_long & rises & ~burst
     # Who reads too slowly for what comes has not caught up because less comes for a while.
     told = (rise > -explained / 4) | (more > marks[Mark.PEAK] / 2)
@@ -140,7 +142,7 @@ def _burst_ms(marks: Int64, figures: Figures, now: int | Int64) -> Int64:
     known_ms = span_ms(now, marks[Mark.KNOWN_SINCE])
     usual, produced = figures[Figure.USUALLY_PRODUCED], figures[Figure.PRODUCED]
     steady = (known_ms >= BY.new) & (produced <= BY.more * usual)
-    return np.where(known_ms < BY.long, BY.new_burst, np.where(steady, BY.least_wait, BY.soon))
+    return np.where(known_ms < BY.long, BY.first, np.where(steady, BY.least_wait, BY.soon))
 
 
 def reads_a_burst(figures: Figures) -> Bools:

@@ -77,6 +77,14 @@ def was_absent(marks: Int64) -> Bools:
     return absent
 
 
+def was_away(marks: Int64, wait: Int64, now: int | Int64) -> Bools:
+    """[partition] nobody was there for a third of this wait at least."""
+    gone = marks[Mark.GONE_SINCE]
+    absent = np.maximum(marks[Mark.ABSENT], np.where(gone >= 0, span_ms(now, gone), 0))
+    away: Bools = was_absent(marks) & (3 * absent >= wait)
+    return away
+
+
 def has_gone(marks: Int64) -> Bools:
     """[partition] nobody is there who was there for long."""
     gone, there = marks[[Mark.GONE_SINCE, Mark.THERE_SINCE]]
@@ -91,6 +99,7 @@ def end_absence(marks: Int64, now: int | Int64, advanced: Bools) -> None:
     gone = marks[Mark.GONE_SINCE]
     alone = advanced & (gone >= 0) & (span_ms(now, gone) > BY.soon)
     marks[Mark.THERE_SINCE] = np.where(alone, UNKNOWN, marks[Mark.THERE_SINCE])
+    marks[Mark.GONE_SINCE] = np.where(alone, now, gone)  # of the next wait
     marks[Mark.ABSENT] = np.where(advanced, 0, marks[Mark.ABSENT])
 
 

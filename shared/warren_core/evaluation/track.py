@@ -22,6 +22,7 @@ Figures: TypeAlias = NDArray[np.float32]
 # How many marks and figures versions of before have kept; each has added some at the end.
 _EARLIER = frozenset(
     {(19, 4), (21, 4), (24, 6), (30, 6), (33, 6), (33, 8), (33, 9), (35, 9), (33, 10), (35, 10)}
+    | {(49, 14)}
 )
 # As marks of GROWING, beside 1:
 LATE = 2
@@ -88,6 +89,7 @@ class Mark(IntEnum):
     BURST = 46  # longest burst of late, from its beginning until the lag grew no more, ms
     PAUSE_AT = 47  # from when on PAUSE is forgotten after a while
     GOES_AT = 48  # the same of GOES
+    READ_ALL_AT = 49  # newest observation with no more lag than who is never late may leave
 
 
 NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.FREE, Mark.FREE_TOO)
@@ -196,6 +198,8 @@ class Track:
             learnt[Mark.REST_AT] = seen_at
         if stored[0] <= Mark.PAUSE_AT:
             learnt[[Mark.PAUSE_AT, Mark.GOES_AT]] = seen_at
+        if stored[0] <= Mark.READ_ALL_AT:
+            learnt[Mark.READ_ALL_AT] = learnt[Mark.LEVEL_AT]
         if stored[1] <= Figure.USUALLY_PRODUCED:
             learnt[Mark.LOG_END_AT] = seen_at
             track.figures[Figure.USUALLY_PRODUCED] = track.figures[Figure.PRODUCED]

@@ -50,7 +50,7 @@ TRANSACTION = Rule(
     learns="the longest wait of late at an open transaction, apart from the others; one that was "
     "told, and is longer than 9 min, only if a second one follows, up to 15",
     speaks="who stands at an open transaction has as long as that, a third more and up to 40 s; "
-    "90 s at least",
+    "90 s at least, and 3 min at the first one",
     sentence="Nobody reads beyond an open transaction; one that is open for longer than usual "
     "hangs.",
     parameters=("open",),
@@ -113,7 +113,8 @@ def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:
 
 def open_ms(marks: Int64) -> Int64:
     """[partition] how long a transaction may stay open."""
-    usual: Int64 = np.maximum(BY.open, with_room(marks[Mark.OPEN]))
+    learnt = marks[Mark.OPEN]
+    usual: Int64 = np.maximum(np.where(learnt > 0, BY.open, BY.first), with_room(learnt))
     return usual
 
 
@@ -138,7 +139,7 @@ def _runs_ms(marks: Int64, _: Figures) -> Int64 | int:
     if not rest.any():
         return 0
     run = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.REST_AT])
-    read_all = marks[Mark.LEVEL_AT] >= marks[Mark.ADVANCED_AT]
+    read_all = marks[Mark.READ_ALL_AT] >= marks[Mark.ADVANCED_AT]
     rests = (run < rest // BY.run_share) & read_all & (marks[Mark.REPEATS] < BY.repeated)
     rests &= with_room(longest_wait(marks)) < rest  # else the habit excuses as much
     return np.where(rests, np.maximum(BY.batch, with_room(rest)), 0)

@@ -9,7 +9,7 @@ import numpy as np
 from warren_core.evaluation.commit_sizes import learn_part, learn_sizes
 from warren_core.evaluation.daily import learn_daily
 from warren_core.evaluation.loops import learn_loop
-from warren_core.evaluation.presence import end_absence, rebalanced_ms, was_absent
+from warren_core.evaluation.presence import end_absence, rebalanced_ms, was_away
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import ASSUMED, Figure, Figures, Mark, Sighting, Track, span_ms
 from warren_core.evaluation.transactions import learn_open, was_held
@@ -149,8 +149,8 @@ def _remember_pause(
     # A transaction that has ended by itself was none that hangs.
     held = was_held(marks, wait)
     longest = np.where(held, BY.unseen, longest)
-    absent = was_absent(marks)
-    longest = np.where(absent & ~(job := _is_job(marks, wait, began)), BY.long, longest)
+    absent = was_away(marks, wait, now)
+    job = _is_job(marks, wait, began, absent)
     at_once = np.where(held, BY.longest_often, BY.rebalance)
     habit = (before >= wait // 3) & (wait <= longest) | (wait <= at_once)
     habit &= HABIT.on
@@ -172,7 +172,7 @@ def _remember_pause(
     due = learn_daily(marks, figures, wait, crashed, now)
     noted &= ~due
     stopped = np.where(absent, wait >= BY.lately, too_long & ~habit) & ~due & ~job
-    learn_loop(marks, wait, ended & stopped & ~held, now)
+    learn_loop(marks, wait, ended & stopped & ~held, habit | ~too_long, now)
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, marks[Mark.ODD_APART])
     marks[Mark.ODD_AT] = np.where(noted, began, marks[Mark.ODD_AT])
@@ -180,10 +180,14 @@ def _remember_pause(
     return known
 
 
-def _is_job(marks: Int64, wait: Int64, began: Int64) -> Bools:
-    """[partition] this wait was a rest: it had worked for a short time before, and left nothing."""
+def _is_job(marks: Int64, wait: Int64, began: Int64, absent: Bools) -> Bools:
+    """[partition] this wait was a rest: it had worked for a short time before, and left nothing.
+    Whose members wait nearly as long is no job that comes and goes.
+    """
+    length = wait // BY.run_share
     run = span_ms(began, marks[Mark.REST_AT])
-    job: Bools = (run < wait // BY.run_share) & (marks[Mark.LEVEL_AT] >= marks[Mark.ADVANCED_AT])
+    job: Bools = (run < length) & (marks[Mark.READ_ALL_AT] >= marks[Mark.ADVANCED_AT])
+    job &= ~(absent & (marks[Mark.PAUSE] >= length))
     return job
 
 
@@ -226,7 +230,7 @@ def _learn_rest(
     """
     rest = marks[Mark.REST]
     if rest.any():
-        reads_on = advanced & (marks[Mark.LEVEL_AT] == marks[Mark.SEEN_AT])
+        reads_on = advanced & (marks[Mark.READ_ALL_AT] == marks[Mark.SEEN_AT])
         shorter = np.maximum(rest - BY.reads_on * elapsed, np.minimum(rest, BY.batch * 3 // 4))
         rest = marks[Mark.REST] = np.where(reads_on, shorter, rest)
     if not (ended & ((wait >= BY.soon) | (marks[Mark.WAITS] == 0))).any():  # as mostly

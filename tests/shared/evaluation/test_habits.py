@@ -98,6 +98,19 @@ def test_a_clock_of_less_than_a_day_that_an_earlier_version_has_learnt_excuses_n
     assert not daily_ms(track.marks, track.figures).any()
 
 
+def test_a_job_that_is_met_at_work_rests_as_long_each_time() -> None:
+    """It is late by an hour then, and each run leaves nothing. Its first rest is longer than one
+    waits for who is not known.
+    """
+    partition = Followed(behind=36_000)
+    for _ in range(4):
+        while partition.committed < partition.end:
+            partition.tick(50, read=1_200)
+        partition.silent_for(60)
+    rests = len(partition.seen) // 4
+    assert set(partition.seen[rests + 100 :]) == {"OK"}
+
+
 @pytest.mark.parametrize(
     ("pause", "every", "told"), [(60, 120, 1), (120, 1200, 1), (300, 900, 2), (480, 1800, 2)]
 )

@@ -45,7 +45,7 @@ def test_bursts_are_no_trouble_and_hide_none(took: int, every: int) -> None:
         for second in range(0, every, TICK):
             partition.tick(300 if second < took else 50, read=200)
         told.append("WARN" in partition.seen[began:])
-    assert told == [took > BY.new_burst / 1000, False]
+    assert told == [took > BY.first / 1000, False]
     found = next(tick for tick in range(100) if partition.tick(50, read=30) == "WARN")
     assert found * TICK <= 200
 

@@ -51,6 +51,32 @@ def test_a_group_that_goes_again_and_again_is_told_from_the_third_time_on(
     assert back(partition, 5) == {"OK"}
 
 
+def test_who_commits_each_two_minutes_may_be_in_a_loop_too() -> None:
+    """It works at once, as a job does; but it waits as long while its members are there."""
+    partition = there().healthy(35, every=120)
+    for _ in range(4):
+        away(partition, 3)
+        partition.tick(50, read=ALL)
+        partition.healthy(7, every=120)
+    assert loops(partition.track.marks, partition.now).all()
+
+
+@pytest.mark.parametrize("minutes", [2.5, 8])
+def test_pauses_in_which_members_time_out_are_a_habit_that_a_crash_does_not_end(
+    minutes: float,
+) -> None:
+    """Stop-the-world, five times as far apart as they are long: for less than a fourth of the time
+    is nobody there.
+    """
+    partition = there().healthy(35)
+    told = ["STOP" in away(partition, minutes) | back(partition, 5 * minutes) for _ in range(5)]
+    assert told == [True, minutes == 8, False, False, False]
+    assert "STOP" in away(partition, 30)
+    back(partition, 5 * minutes)
+    for _ in range(3):
+        assert away(partition, minutes) == back(partition, 5 * minutes) == {"OK"}
+
+
 def test_what_a_loop_has_taught_excuses_nothing() -> None:
     partition = there().healthy(35)
     for _ in range(4):
