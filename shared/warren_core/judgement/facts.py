@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from warren.contracts.status import Status
@@ -14,7 +15,7 @@ from warren_core.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, 
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.predicates import LEAST_MS, Floats, produced_per_s
 from warren_core.evaluation.presence import Presence
-from warren_core.evaluation.track import Figure, Mark
+from warren_core.evaluation.track import CATCHING_UP, LATE, Figure, Mark
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.layout import Layout
@@ -30,6 +31,7 @@ SAME = 1.1
 """Rates that differ by less are the same, as far as a window can tell."""
 BEFORE = 2  # stretches between log ends that tell what was usual
 MOST_ENDS = 3 * BEFORE  # as many must be remembered: else the oldest are not of before
+CONSUMED_OVER_S = 60  # what is consumed is averaged over so much
 LATE_S = 30  # of production: with less behind, it is no trouble of pace
 
 
@@ -51,6 +53,9 @@ class Knowledge:
         return late
 
 
+Trend = Literal["falls behind", "stays", "nears"]
+
+
 class Pace(NamedTuple):
     """Records per second, of the partitions that fall behind. `before`: what was produced as far
     ago as is remembered; negative where nobody knows.
@@ -61,11 +66,22 @@ class Pace(NamedTuple):
     before: float
     lag: int
     partitions: int
+    learnt: Trend | None = None
+    """What policy `progress` says of it; it does not change its mind with each look."""
 
     @property
     def falls_behind(self) -> bool:
         """Whether more is produced than consumed."""
+        if self.learnt is not None:
+            return self.learnt == "falls behind"
         return self.produced > self.consumed * SAME
+
+    @property
+    def nears(self) -> bool:
+        """Whether more is consumed than produced."""
+        if self.learnt is not None:
+            return self.learnt == "nears"
+        return self.consumed > self.produced * SAME
 
     @property
     def stays_behind(self) -> bool:
@@ -189,6 +205,8 @@ class Facts:
         """Only where all that is bad is behind while it moves."""
         if self.worst is not Status.WARN:
             return None
+        if self._all_learnt():
+            return self._learnt_pace()
         windows = self.windows.take(np.array(self.bad, np.int64))
         consumed = _consumed_per_s(windows)
         moving = np.zeros(len(self.bad), np.bool_)
@@ -197,13 +215,48 @@ class Facts:
             return self._measured_pace()
         if not consumed.sum():
             return None
-        return Pace(
+        pace = Pace(
             float(consumed.sum()),
             float(produced.sum()),
             self._produced_before(windows.log_ends),
             self._lag_of(self.bad),
             len(self.bad),
         )
+        return pace if pace.nears or not self._has_only_begun() else None
+
+    def _has_only_begun(self) -> bool:
+        """Whether it reads again since a short while, of policy `progress`: it may come nearer."""
+        if self.track is None:
+            return False
+        return bool((self.track.marks[Mark.GROWING, self.bad] == CATCHING_UP).any())
+
+    def _all_learnt(self) -> bool:
+        """Whether policy `progress` has seen all that is bad grow or stay late. Of who has only
+        begun to read again the newest commits tell more.
+        """
+        if self.track is None or not self.bad:
+            return False
+        growing = self.track.marks[Mark.GROWING, self.bad]
+        consumed, produced = self.track.figures[[Figure.CONSUMED, Figure.PRODUCED]][:, self.bad]
+        known = np.isin(growing, (1, LATE)) & (consumed > 0) & (produced >= 0)
+        return bool(known.all())
+
+    def _learnt_pace(self) -> Pace:
+        """By policy `progress`, which averages both rates over a minute or two, and says that a lag
+        grows until half of it is read. A window of ten commits may be ten seconds.
+        """
+        assert self.track is not None
+        growing = self.track.marks[Mark.GROWING, self.bad]
+        consumed, produced = self.track.figures[[Figure.CONSUMED, Figure.PRODUCED]][:, self.bad]
+        before = self._produced_before(self.windows.log_ends[self.bad])
+        lag = self._lag_of(self.bad)
+        read, written = float(consumed.sum()), float(produced.sum())
+        by_chance = 3 * math.sqrt(written / CONSUMED_OVER_S)
+        nears = read > written * SAME + by_chance
+        learnt: Trend = "stays"
+        if nears or (growing == 1).any():
+            learnt = "nears" if nears else "falls behind"
+        return Pace(read, written, before, lag, len(self.bad), learnt)
 
     def _measured_pace(self) -> Pace | None:
         """Of the last minute, by freshness: where all that the group has falls behind."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warren.words import duration, records, utc
 
 from warren_core.judgement.causes.catalogue import Found, against, cause, found_at_pace
-from warren_core.judgement.facts import SAME, Facts
+from warren_core.judgement.facts import Facts
 
 
 @cause(
@@ -16,7 +16,7 @@ from warren_core.judgement.facts import SAME, Facts
 )
 def catching_up(facts: Facts) -> Found | None:
     pace = facts.pace
-    if pace is None or not pace.stays_behind or pace.consumed <= pace.produced * SAME:
+    if pace is None or not pace.stays_behind or not pace.nears:
         return None
     late = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
     at = facts.now_ms + round(pace.lag * 1000 / (pace.consumed - pace.produced))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warren.words import duration, rate, records
 
 from warren_core.judgement.causes.catalogue import Found, cause, found_at_pace
-from warren_core.judgement.facts import SAME, Facts
+from warren_core.judgement.facts import Facts
 
 
 @cause(
@@ -17,7 +17,7 @@ from warren_core.judgement.facts import SAME, Facts
 )
 def late(facts: Facts) -> Found | None:
     pace = facts.pace
-    if pace is None or not pace.stays_behind or pace.consumed > pace.produced * SAME:
+    if pace is None or not pace.stays_behind or pace.nears:
         return None
     for_ms = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
     return found_at_pace(

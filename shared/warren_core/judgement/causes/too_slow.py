@@ -7,6 +7,8 @@ from warren.words import counted
 from warren_core.judgement.causes.catalogue import Found, against, cause, found_at_pace, times
 from warren_core.judgement.facts import Facts
 
+LITTLE = 1.05  # times as much are said as 1.1 times, or more
+
 
 @cause(
     "root",
@@ -26,8 +28,11 @@ def too_slow(facts: Facts) -> Found | None:
             f"{counted(partitions, 'partition')}, {counted(members, 'member')}: speed up "
             "processing, or add partitions and consumers"
         )
+    needs = ", and the lag has grown"
+    if pace.produced > pace.consumed * LITTLE:
+        needs = f", needs {times(pace.produced / pace.consumed)} the throughput"
     return found_at_pace(
-        f"Too slow: {against(pace)}, needs {times(pace.produced / pace.consumed)} the throughput",
+        f"Too slow: {against(pace)}{needs}",
         more,
         pace,
         members=members or None,
