@@ -56,18 +56,16 @@ def test_one_mail_tells_of_groups_that_are_bad_together(warren: Running) -> None
         return [
             mail
             for mail in arrived(warren, "mails.jsonl")
-            if re.search(r"\[ERR\] \d+ groups in trouble on demo", mail["subject"])
-            and len(named(mail)) > 1
+            if mail["subject"].startswith("[ERR] demo: ") and len(named(mail)) > 1
         ]
 
     def named(mail: dict[str, Any]) -> set[str]:
         """Groups among the worst that are listed."""
-        listed = mail["text"].partition("\nWorst groups\n")[2].partition("\n\n")[0]
-        return set(re.findall(r"^  (?:ERR |WARN) (demo-[a-z-]+): ", listed, re.MULTILINE))
+        return set(re.findall(r"^(?:ERR|WARN) (demo-[a-z-]+): ", mail["text"], re.MULTILINE))
 
     mails = eventually(together, timeout=240, message="a mail about several groups")
     bad = named(mails[0])
-    assert all(f"{group}</a>" in mails[0]["html"] for group in bad), "each with its link"
+    assert mails[0]["html"].count("/incidents/") >= len(bad), "each with its link"
 
     def told_alone() -> set[str]:
         hooks = arrived(warren, "webhooks.jsonl")

@@ -60,7 +60,7 @@ def posted(what: Delivery, query: str = "") -> dict[str, Any]:
 
 def test_it_says_what_a_mail_says() -> None:
     found = posted(delivery())
-    assert found["title"].startswith("[ERR] billing on prod")
+    assert found["title"].startswith("[ERR] prod: billing ")
     assert found["type"] == "failure"
     assert "Consumer group billing on cluster prod is ERR." in found["message"]
     assert f"{BASE}/groups/prod/billing" in found["message"]
@@ -121,9 +121,9 @@ def test_what_goes_into_an_sms_is_cut_to_its_length() -> None:
         results = send(phone, delivery(), delivery(event(group="g" * 200)))
     assert results == [Delivered("taken")] * 2
     plain, long = (json.loads(request.body)["message"] for request in receiver.requests)
-    assert plain.startswith("[ERR] billing on prod: 1 partition in trouble, lag 2,140 (1 m ago)")
+    assert plain.startswith("[ERR] prod: billing 1 partition stopped")
     assert "Consumer group billing" in plain
-    assert long.startswith("[ERR] gggg")
+    assert long.startswith("[ERR] prod: gggg")
     assert max(len(plain), len(long)) <= 160
 
 

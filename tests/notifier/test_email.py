@@ -90,7 +90,7 @@ def test_a_subject_arrives_as_it_was_written(length: int) -> None:
     with serving(SmtpReceiver(), port=free_port()) as receiver:
         send(receiver, delivery(event(group=group)))
     (mail,) = receiver.mails
-    assert mail["Subject"].startswith(f"[ERR] {group} on prod: ")
+    assert mail["Subject"].startswith(f"[ERR] prod: {group} ")
 
 
 @pytest.mark.parametrize("said", ["421 busy", "450 greylisted", "451 local error", "452 full"])

@@ -66,15 +66,16 @@ def test_a_storm_is_one_message_with_the_worst(kind: str) -> None:
     many = [told(n, "ERR", total_lag=n) for n in range(STORM)]
     _, text = posted(kind, *many, over(STORM))
     assert "2,000 consumer groups on prod are in trouble: 2,000 ERR." in text
-    assert "Worst groups\nERR g1999: lag 1,999 (1 m ago)" in text
-    assert "… and 1,980 more" in text
+    assert "ERR g1999: 1 partition stopped\nsince 07:00 UTC · lag 1,999 at 07:00 UTC\n" in text
+    assert "… and 1,990 more" in text
     assert "Over\ng2000: OK again after 5 m" in text
 
 
-def test_a_storm_leads_to_the_worst_incidents() -> None:
-    message, _ = posted("slack", *(told(n, "ERR", total_lag=n) for n in range(STORM)))
+@pytest.mark.parametrize("kind", ["slack", "teams"])
+def test_a_storm_leads_to_the_worst_incidents(kind: str) -> None:
+    message, _ = posted(kind, *(told(n, "ERR", total_lag=n) for n in range(STORM)))
     found = [text for text in json.dumps(message).split('"') if "/incidents/" in text]
-    assert found == [f"{BASE}/incidents/g{n}-1" for n in range(STORM - 1, STORM - 21, -1)]
+    assert found == [f"{BASE}/incidents/g{n}-1" for n in range(STORM - 1, STORM - 11, -1)]
 
 
 @pytest.mark.parametrize("kind", ["slack", "teams"])
@@ -127,11 +128,14 @@ def test_a_bot_keeps_one_thread_for_a_storm() -> None:
     assert set(log.outcomes()) == {"delivered"}
     assert log.states() == []
     ((first, replies),) = api.threads().items()
-    assert api.messages[first]["text"] == "[OK] 51 groups on prod: over"
+    over_now = (
+        "[OK] prod: over: g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12, g13, g14, g15, +36"
+    )
+    assert api.messages[first]["text"] == over_now
     assert [reply["text"] for reply in replies] == [
-        "[ERR] late on prod: 1 partition in trouble, lag 2,140 (1 m ago)",
-        "[ERR] 51 groups in trouble on prod, 1 new, 1 over",
-        "[OK] 51 groups on prod: over",
+        "[ERR] prod: late 1 partition stopped",
+        "[ERR] prod: g1 +50 1 partition stopped (1 new, 1 over)",
+        over_now,
     ]
     assert [reply.get("reply_broadcast", False) for reply in replies] == [True, True, False]
 
@@ -147,18 +151,18 @@ def test_an_incident_that_was_told_alone_keeps_its_thread_beside_a_storm() -> No
         [news("c", "OK")],
     )
     (alone, ends), (many, replies) = api.threads().items()
-    assert api.messages[alone]["text"].startswith("[OK] a on prod")
-    assert [end["text"][:9] for end in ends] == ["[OK] a on"]
-    assert [reply["text"][:9] for reply in replies] == ["[OK] b on", "[OK] c on"]
-    assert api.messages[many]["text"].startswith("[OK] 1 group on prod: over")
+    assert api.messages[alone]["text"].startswith("[OK] prod: a OK")
+    assert [end["text"][:12] for end in ends] == ["[OK] prod: a"]
+    assert [reply["text"][:12] for reply in replies] == ["[OK] prod: b", "[OK] prod: c"]
+    assert api.messages[many]["text"] == "[OK] prod: over: c"
 
 
 def test_an_incident_told_alone_that_ends_with_others_is_over_in_its_thread_too() -> None:
     api = SlackApi()
     played(api, [news("a")], [news("a", "OK"), news("b"), news("c")])
     (alone, _), (many, _) = api.threads().items()
-    assert api.messages[alone]["text"].startswith("[OK] a on prod")
-    assert api.messages[many]["text"] == "[ERR] 2 groups in trouble on prod, 1 over"
+    assert api.messages[alone]["text"].startswith("[OK] prod: a OK")
+    assert api.messages[many]["text"] == "[ERR] prod: b +1 1 partition stopped (1 over)"
 
 
 def test_a_storm_without_its_thread_begins_another() -> None:

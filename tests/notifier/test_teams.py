@@ -20,7 +20,7 @@ from warren_notifier.state.delivery import Delivery
 ELEMENTS = {
     "Container": ({"items"}, {"style", "bleed"}),
     "RichTextBlock": ({"inlines"}, {"spacing"}),
-    "TextRun": ({"text"}, {"weight", "size", "isSubtle"}),
+    "TextRun": ({"text"}, {"weight", "size", "isSubtle", "selectAction"}),
     "Action.OpenUrl": ({"url"}, {"title"}),
 }
 
@@ -69,7 +69,8 @@ def _violations(element: dict[str, Any]) -> Iterator[str]:
         yield "a text run is empty"
     if element["type"] == "Action.OpenUrl" and not element["url"].startswith("http"):
         yield f"url {element['url']}"
-    for inner in (*element.get("items", ()), *element.get("inlines", ())):
+    actions = [element["selectAction"]] if "selectAction" in element else []
+    for inner in (*element.get("items", ()), *element.get("inlines", ()), *actions):
         yield from _violations(inner)
 
 
@@ -95,11 +96,12 @@ def test_a_card_says_what_is_wrong_and_what_to_do() -> None:
     late = breach("max_freshness", 90_000, owner="payments", runbook="https://run.example/book")
     card = posted(delivery(event(cause=cause, objectives=[late])))
     text = shown(card)
-    assert text.startswith("[ERR] billing on prod: at 07:00 UTC: It is late.")
+    assert text.startswith("[ERR] prod: billing late\n")
     for line in ("Cause: Nobody is in the group.", "Owner: payments", "Late by: 1 m 30 s"):
         assert line in text
     assert card["body"][0]["style"] == "attention"
     assert [action["url"] for action in card["actions"]] == [
+        f"{BASE}/incidents/incident-1",
         f"{BASE}/groups/prod/billing",
         "https://run.example/book",
     ]
@@ -123,7 +125,7 @@ def test_no_name_becomes_markup_or_breaks_a_limit(name: str) -> None:
 @pytest.mark.parametrize("runbook", ["javascript:alert(1)", "ask Ann", "https://a b", "http://["])
 def test_a_runbook_that_is_no_link_is_text(runbook: str) -> None:
     card = posted(delivery(event(objectives=[breach("max_lag", 1, runbook=runbook)])))
-    assert len(card["actions"]) == 1
+    assert len(card["actions"]) == 2
     assert f"What to do: {runbook}" in shown(card)
 
 

@@ -105,7 +105,7 @@ def test_warrens_fields_are_there() -> None:
     cause = Cause(name="no_members", sentence="Nobody is there.", action="Start it.")
     published = event(cause=cause)
     found = json.loads(sent(body, delivery(published)).body)
-    assert found["a"].startswith("[ERR] billing on prod")
+    assert found["a"].startswith("[ERR] prod: billing ")
     assert found["b"].endswith("Nobody is there.")
     assert found["c"] == "Start it."
     assert found["d"] == f"{BASE}/groups/prod/billing"

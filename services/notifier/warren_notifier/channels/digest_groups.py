@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from warren.contracts import DeliveryKind, EventTypeName, StatusChange
-from warren.words import as_of, duration, visible
+from warren.words import duration, visible
 
+from warren_notifier.channels.brief import brief, called, is_losing
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.facts import how_it_ended, is_old
+from warren_notifier.channels.facts import how_it_ended, time_to_loss_ms
 from warren_notifier.channels.told_event import CALLED, at, told_event
 
 BAD = {"ERR": 0, "WARN": 1}  # worst first
@@ -35,11 +36,6 @@ class Incident:
     def end(self) -> str:
         """`OK again after 5 m`."""
         return f"{how_it_ended(self.change)} after {duration(self.at - self.change.opened_at)}"
-
-    @property
-    def bare(self) -> str:
-        """`consumer status ERR`: what is said where nobody has a sentence for it."""
-        return f"{CALLED[self.type]} {self.change.status}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +83,33 @@ class Group:
 
     @property
     def causes(self) -> set[str]:
+        """In words."""
         known = (each.change.cause for each in self.open)
-        return {cause.name for cause in known if cause is not None and cause.is_known}
+        return {called(cause) for cause in known if cause is not None and cause.is_known}
 
     @property
-    def rank(self) -> tuple[int, int]:
-        """Sorts the worst first."""
-        return BAD.get(self.status, len(BAD)), -self.lag[0]
+    def brief(self) -> str:
+        """What is wrong in a few words, the root first."""
+        return brief(each.change for each in self.open)
+
+    @property
+    def loss_at(self) -> int | None:
+        """When retention may delete what the group has not consumed, Unix milliseconds."""
+        left = ((each.at, time_to_loss_ms(each.change)) for each in self.open)
+        return min((at + ms for at, ms in left if ms is not None), default=None)
+
+    @property
+    def actions(self) -> list[str]:
+        """What to do, the root's first; what an objective's runbook says, too."""
+        said = [action for each in self.open for action in _actions(each.change)]
+        return [visible(action) for action in dict.fromkeys(said)]
+
+    @property
+    def rank(self) -> tuple[int, bool, float, int]:
+        """Sorts the worst first: by status, then who loses data, then who does so soonest."""
+        keeps = not any(is_losing(each.change) for each in self.open)
+        soonest = float("inf") if self.loss_at is None else self.loss_at
+        return BAD.get(self.status, len(BAD)), keeps, soonest, -self.lag[0]
 
     @property
     def ends(self) -> str:
@@ -102,21 +118,10 @@ class Group:
             return self.incidents[0].end
         return "; ".join(f"{CALLED[each.type]}: {each.end}" for each in self.incidents)
 
-    def wrong(self, now: int) -> str:
-        """What is wrong in sentences, with their time where they are old `now`, and what is over;
-        empty where nobody says.
-        """
-        lost = any(b.limit == "lost_records" for e in self.open for b in e.change.objectives or [])
-        said = []
-        for each in self.open:
-            sentence = "; ".join(_sentences(each.change, lost=lost))
-            if sentence and is_old(each.at, now):
-                sentence = as_of(sentence, each.at, now)
-            if not sentence and len(self.incidents) > 1:
-                sentence = each.bare
-            said.append(sentence)
-        said += [f"{CALLED[each.type]}: {each.end}" for each in self._ended]
-        return visible("; ".join(filter(None, said)))
+    @property
+    def over(self) -> str:
+        """What is over while others of the group's conditions last; empty for nothing."""
+        return visible("; ".join(f"{CALLED[each.type]}: {each.end}" for each in self._ended))
 
     @property
     def _ended(self) -> list[Incident]:
@@ -155,13 +160,8 @@ def _place(incident: Incident) -> int:
     return _ORDER.index(incident.type)
 
 
-def _sentences(change: StatusChange, *, lost: bool) -> Iterator[str]:
-    """`lost`: whether an incident of its own tells of lost records: a cause need not, then."""
-    if change.objectives:
-        worst = {breach.limit: breach.sentence for breach in reversed(change.objectives)}
-        yield from (worst[limit] for limit in dict.fromkeys(b.limit for b in change.objectives))
-    elif change.cause is not None and change.cause.is_known:
-        also = [f for f in change.cause.also if not (lost and f.name == "records_lost")]
-        yield change.cause.model_copy(update={"also": also}).line
-    elif change.explanation:
-        yield change.explanation
+def _actions(change: StatusChange) -> Iterator[str]:
+    if change.cause is not None and change.cause.is_known:
+        yield from (found.action for found in change.cause.findings[:1] if found.action)
+    yield from (breach.runbook for breach in change.objectives or [] if breach.runbook)
+    yield from filter(None, [change.runbook])

@@ -7,17 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from warren.contracts import STATUS_CHANGED, DigestKey, Label
-from warren.words import counted, duration, grouped, records, utc, visible
+from warren.words import clock, counted, grouped, records, utc, visible
 
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_groups import BAD, Group, digest_groups, lasting_groups
-from warren_notifier.channels.facts import lag_then
-from warren_notifier.channels.links import page_link
+from warren_notifier.channels.facts import then
+from warren_notifier.channels.links import is_web_link, page_link
 from warren_notifier.channels.told_event import CALLED
 
 SHOWN = 20
 NEW = 10
 """So many of those that are shown may be so only because they are new: they are why it is sent."""
+SUBJECT = 64
+"""Characters of a subject for the groups: with status and cluster what telephones show."""
 NEWS = ("opened", "changed")  # kinds of deliveries that tell something new
 CAUSES = 3
 _WHERE = {
@@ -30,70 +32,69 @@ _WHERE = {
 
 
 @dataclass(frozen=True, slots=True)
+class GroupLine:
+    """A group in trouble: who, what is wrong in a few words, the figures, and what to do.
+
+    `acknowledge` leads to the page of its incident, `runbook` to what its owner says; both may be
+    empty.
+    """
+
+    status: str
+    name: str
+    what: str
+    figures: str
+    action: str
+    runbook: str
+    acknowledge: str
+
+
+@dataclass(frozen=True, slots=True)
 class DigestText:
-    """`facts` are (name, value) pairs; `worst` have status, group, lag, since, and what is wrong;
-    `over` a group and how it ended.
+    """`facts` are (name, value) pairs; `worst` the groups in trouble; `over` a group and how it
+    ended.
     """
 
     status: str
     title: str
     headline: str
     facts: list[tuple[str, str]]
-    worst: list[tuple[str, str, str, str, str]]
-    links: list[str]
-    """Pages of the incidents of `worst`, where one acknowledges them; empty without a base."""
-    omitted: str
+    worst: list[GroupLine]
+    omitted: int
     over: list[tuple[str, str]]
-    over_omitted: str
+    over_omitted: int
     link: str
 
-    @property
-    def lists(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Headings with a line for each group, and for how many are left out. A line has a link to
-        acknowledge by, or an empty one.
-        """
-        worst = [
-            (f"{status} {group}: lag {lag}, for {since}{'; ' if wrong else ''}{wrong}", link)
-            for (status, group, lag, since, wrong), link in zip(self.worst, self.links, strict=True)
-        ]
-        over = [(f"{group}: {end}", "") for group, end in self.over]
-        known = ("Worst groups", worst, self.omitted), ("Over", over, self.over_omitted)
-        for heading, lines, omitted in known:
-            if lines:
-                yield heading, [*lines, *([(f"… and {omitted} more", "")] if omitted else [])]
 
-
-def digest_text(digest: Digest, link_base: str, now: int) -> DigestText:
-    """The text of a digest as of `now`, Unix milliseconds."""
+def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) -> DigestText:
+    """The text of a digest as of `now`, Unix milliseconds, with so many groups."""
     groups = digest_groups(digest)
     bad = sorted((group for group in groups if group.is_bad), key=lambda group: group.rank)
     over = [group for group in groups if not group.is_bad]
     where = place(digest.key)
     has_cluster = any(label.name == "cluster" for label in digest.key.labels)
-    status, listed = bad[0].status if bad else "OK", _listed(bad)
+    status, listed = bad[0].status if bad else "OK", _listed(bad, shown)
     return DigestText(
         status=status,
-        title=f"[{status}] {_state(bad, over, where)}",
+        title=f"[{status}] {_what(digest.key)}: {_state(bad, over, has_cluster)}",
         headline=_headline(bad, over, where),
-        facts=list(_facts(bad, over, now)),
-        worst=[_row(group, has_cluster, now) for group in listed],
-        links=[page_link(link_base, "incidents", g.incident_id) for g in listed],
-        omitted=_beyond(bad),
-        over=[(_name(g, has_cluster), visible(g.ends)) for g in over[:SHOWN]],
-        over_omitted=_beyond(over),
+        facts=list(_facts(bad, over)),
+        worst=[_line(group, has_cluster, link_base, now) for group in listed],
+        omitted=max(len(bad) - shown, 0),
+        over=[(_name(g, has_cluster), visible(g.ends)) for g in over[:shown]],
+        over_omitted=max(len(over) - shown, 0),
         link=f"{link_base.rstrip('/')}/" if link_base else "",
     )
 
 
-def besides(digest: Digest, now: int) -> str:
-    """What lasts beside the only news, of the same group in sentences; empty for nothing."""
+def besides(digest: Digest) -> str:
+    """What lasts beside the only news, of the same group in a few words; empty for nothing."""
     about = digest.news[0].subject
     said, others = [], []
     for group in lasting_groups(digest):
         if (group.change.cluster, group.change.group) != (about.cluster, about.group):
             others.append(group)
         elif group.is_bad:
-            said.append(f"of this group: {group.wrong(now) or group.open[0].bare}")
+            said.append(f"of this group: {group.brief}")
     if others:
         worst = min((each.status for each in others), key=lambda status: BAD.get(status, len(BAD)))
         said.append(f"{counted(len(others), 'group')} {place(digest.key)} (worst {worst})")
@@ -105,30 +106,60 @@ def place(key: DigestKey) -> str:
     return " ".join(_WHERE[label.name].format(_value(label)) for label in key.labels)
 
 
+def _what(key: DigestKey) -> str:
+    """The same before a colon: `prod`, `owner payments`."""
+    return ", ".join(
+        f"{label.name} {_value(label)}"
+        if label.name != "cluster" and label.value
+        else _value(label)
+        for label in key.labels
+    )
+
+
 def _value(label: Label) -> str:
     return visible(label.value) or f"no known {label.name}"
 
 
-def _listed(bad: Sequence[Group]) -> list[Group]:
+def _listed(bad: Sequence[Group], shown: int) -> list[Group]:
     """The worst, in order, and at their end those with news though there are worse ones."""
-    hidden = [group for group in bad[SHOWN:] if group.kind in NEWS]
-    if len(hidden) == len(bad[SHOWN:]) and all(group.kind in NEWS for group in bad[:SHOWN]):
-        return list(bad[:SHOWN])  # all have some
-    new = hidden[:NEW]
-    return [*bad[: SHOWN - len(new)], *new]
+    hidden = [group for group in bad[shown:] if group.kind in NEWS]
+    if len(hidden) == len(bad[shown:]) and all(group.kind in NEWS for group in bad[:shown]):
+        return list(bad[:shown])  # all have some
+    new = hidden[: min(NEW, shown // 2)]
+    return [*bad[: shown - len(new)], *new]
 
 
-def _state(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
+def _state(bad: Sequence[Group], over: Sequence[Group], has_cluster: bool) -> str:
+    """The rest of the subject: `billing +2 losing data, ledger stuck at one record, +4 (1 new)`."""
+    alike: dict[str, list[Group]] = {}
+    for group in bad:
+        alike.setdefault(group.brief, []).append(group)
     if not bad:
-        return f"{_count(over, 'group')} {where}: over"
-    news = [group for group in bad if group.kind == "opened"]
-    more = []
-    if 0 < len(news) < len(bad):
-        more.append(f"{grouped(len(news))} new")
-    if over:
-        more.append(f"{grouped(len(over))} over")
-    said = f"{_count(bad, 'group')} in trouble {where}"
-    return ", ".join([said, *more])
+        return f"over: {_some([(_name(group, has_cluster), 1) for group in over])}"
+    news = sum(group.kind == "opened" for group in bad)
+    more = [f"{grouped(news)} new"] if 0 < news < len(bad) else []
+    more += [f"{grouped(len(over))} over"] if over else []
+    said = [
+        (f"{_name(first, has_cluster)}{_and(len(rest))} {what}", 1 + len(rest))
+        for what, (first, *rest) in alike.items()
+    ]
+    return _some(said) + (f" ({', '.join(more)})" if more else "")
+
+
+def _some(said: Sequence[tuple[str, int]]) -> str:
+    """As much as a subject has room for, at least one: `a, b, +2`; each with how many groups it
+    is.
+    """
+    shown = said[0][0]
+    for place, (text, _) in enumerate(said[1:], start=1):
+        if len(f"{shown}, {text}") > SUBJECT:
+            return f"{shown},{_and(sum(count for _, count in said[place:]))}"
+        shown = f"{shown}, {text}"
+    return shown
+
+
+def _and(more: int) -> str:
+    return f" +{grouped(more)}" if more else ""
 
 
 def _headline(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
@@ -141,10 +172,9 @@ def _headline(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
     return f"{_count(bad, 'consumer group')} {where} {verb} in trouble: {said}."
 
 
-def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tuple[str, str]]:
+def _facts(bad: Sequence[Group], over: Sequence[Group]) -> Iterator[tuple[str, str]]:
     if bad:
-        since = min(group.since for group in bad)
-        yield "Since", f"{utc(since)} ({duration(now - since)} ago)"
+        yield "Since", utc(min(group.since for group in bad))
     kinds = Counter[str | None](group.kind for group in bad)
     for name, kind in (("New", "opened"), ("Changed", "changed"), ("Reminded", "repeated")):
         if kinds[kind]:
@@ -156,38 +186,36 @@ def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tu
     about = Counter(CALLED[each.type] for group in bad for each in group.open)
     if about.keys() - {CALLED[STATUS_CHANGED]}:
         known = [f"{grouped(about[name])} {name}" for name in CALLED.values() if about[name]]
-        yield "Incidents", ", ".join(known)
+        yield "Conditions", ", ".join(known)
     if bad:
         yield "Lag", records(sum(group.lag[0] for group in bad))
     causes = Counter(cause for group in bad for cause in group.causes)
     if causes:
         most = causes.most_common(CAUSES)
-        yield "Causes", ", ".join(f"{grouped(count)} {_words(name)}" for name, count in most)
+        yield "Causes", ", ".join(f"{grouped(count)} {cause}" for cause, count in most)
 
 
-def _row(group: Group, has_cluster: bool, now: int) -> tuple[str, str, str, str, str]:
-    return (
-        group.status,
-        _name(group, has_cluster),
-        lag_then(*group.lag, now).removeprefix("lag "),
-        duration(now - group.since),
-        group.wrong(now),
+def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLine:
+    lag, seen = group.lag
+    figures = [f"since {clock(group.since, now)}", then(f"lag {grouped(lag)}", seen, now)]
+    if group.loss_at is not None:
+        figures.append(f"data loss from {clock(group.loss_at, now)} on")
+    figures += [group.over] if group.over else []
+    runbook = next(filter(is_web_link, group.actions), "")
+    return GroupLine(
+        status=group.status,
+        name=_name(group, has_cluster),
+        what=group.brief,
+        figures=" · ".join(figures),
+        action=next((action for action in group.actions if action != runbook), ""),
+        runbook=runbook,
+        acknowledge=page_link(link_base, "incidents", group.incident_id),
     )
-
-
-def _words(name: str) -> str:
-    """Of a cause, for people."""
-    return visible(name).replace("_", " ")
 
 
 def _name(group: Group, has_cluster: bool) -> str:
     name = visible(group.change.group)
     return name if has_cluster else f"{name} on {visible(group.change.cluster)}"
-
-
-def _beyond(groups: Sequence[Group]) -> str:
-    """How many are not listed; empty for none."""
-    return grouped(len(groups) - SHOWN) if len(groups) > SHOWN else ""
 
 
 def _count(groups: Iterable[Group], what: str) -> str:

@@ -18,6 +18,7 @@ from warren_notifier.channels.digest_text import DigestText, besides, digest_tex
 from warren_notifier.channels.incident_text import IncidentText, incident_text
 from warren_notifier.channels.last_hour import Plot
 from warren_notifier.channels.links import incident_key, shown_id
+from warren_notifier.channels.note import and_more
 from warren_notifier.state.delivery import Delivery
 
 PLOT = "last-hour@warren"  # what the picture is called within its mail
@@ -57,7 +58,7 @@ class MailWriter:
         3.6.4). Told in a digest, it is in the digest's thread.
         """
         pending = delivery.pending
-        others = besides(digest, now) if digest is not None else ""
+        others = besides(digest) if digest is not None else ""
         text = incident_text(delivery, self._link_base, now, others)
         values = {
             "text": text,
@@ -107,7 +108,7 @@ class MailWriter:
             mail["References"] = root
         mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
         mail["X-Warren-Delivery"] = heads.delivery_id
-        values = {**values, "colour": COLOURS[text.status]}
+        values = {**values, "colours": COLOURS, "and_more": and_more}
         plain, html = (
             self._environment.get_template(f"{template}.{kind}.j2").render(values)
             for kind in ("txt", "html")

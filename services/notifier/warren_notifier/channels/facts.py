@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from warren.contracts import BadPartition, Breach, DeliveryKind, StatusChange
-from warren.words import as_of, duration, grouped, records, utc, visible
+from warren.words import as_of, clock, duration, grouped, records, utc, visible
 
 from warren_notifier.channels.told_event import CALLED, ToldEvent, at
 from warren_notifier.routing import lost_end
@@ -70,10 +70,16 @@ def is_old(seen: int, now: int) -> bool:
     return now - seen >= OLD_MS
 
 
-def lag_then(lag: int, seen: int, now: int) -> str:
-    """`lag 2,140`, and how long ago it was so where it may be another by now."""
-    ago = f" ({duration(now - seen)} ago)" if is_old(seen, now) else ""
-    return f"lag {grouped(lag)}{ago}"
+def then(figure: str, seen: int, now: int) -> str:
+    """`2,140 at 07:00 UTC` where it may be another by now. A message is not rendered anew, so it
+    names times and no ages.
+    """
+    return f"{figure} at {clock(seen, now)}" if is_old(seen, now) else figure
+
+
+def loss_from(seen: int, left_ms: int, now: int) -> str:
+    """`from 08:30 UTC on`: when retention may delete what the group has not consumed."""
+    return f"from {clock(seen + left_ms, now)} on"
 
 
 def facts_of(kind: DeliveryKind, told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
@@ -86,7 +92,7 @@ def facts_of(kind: DeliveryKind, told: ToldEvent, now: int) -> Iterator[tuple[st
 def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
     """Each condition has a time of its own: what is old carries it."""
     change = told.change
-    yield "Since", f"{utc(change.opened_at)} ({duration(now - change.opened_at)} ago)"
+    yield "Since", utc(change.opened_at)
     for each in told.open:
         seen, data = at(each), each.data
         found = [*_why(data), *_objectives(data.objectives or [])]
@@ -101,18 +107,12 @@ def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
         yield "Over", f"{CALLED[each.type]}: {how_it_ended(each.data)} after {lasted}"
     measured = max(told.open, key=lambda each: (each.data.total_lag > 0, each.time))
     late, left = lateness_ms(change), time_to_loss_ms(change)
+    newest = max(at(each) for each in told.open)
     if late is not None:
-        yield "Late by", _then(duration(late), told, now)
+        yield "Late by", then(duration(late), newest, now)
     if left is not None:
-        yield "Time to loss", _then(duration(left), told, now)
-    lag, seen = measured.data.total_lag, at(measured)
-    yield "Lag", records(lag) + (f" ({duration(now - seen)} ago)" if is_old(seen, now) else "")
-
-
-def _then(figure: str, told: ToldEvent, now: int) -> str:
-    """With its age: that of the newest event that may have it."""
-    seen = max(at(each) for each in told.open)
-    return f"{figure} ({duration(now - seen)} ago)" if is_old(seen, now) else figure
+        yield "Data loss", loss_from(newest, left, now)
+    yield "Lag", then(records(measured.data.total_lag), at(measured), now)
 
 
 def _of_one(
@@ -125,9 +125,9 @@ def _of_one(
         if change.explanation and change.reason and change.reason in _END:
             yield "Explanation", visible(change.explanation)
     else:
-        yield "Since", f"{since} ({duration(now - change.opened_at)} ago)"
+        yield "Since", since
         if is_old(seen, now):
-            yield "As of", f"{utc(seen)} ({duration(now - seen)} ago)"
+            yield "As of", utc(seen)
         yield from _why(change)
         yield from _ownership(change)
     if change.objectives is not None:
@@ -137,7 +137,7 @@ def _of_one(
         if late is not None:
             yield "Late by", duration(late)
         if left is not None:
-            yield "Time to loss", duration(left)
+            yield "Data loss", loss_from(seen, left, now)
     if change.objectives is not None:
         return
     yield "Lag", records(change.total_lag)

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warren.contracts import DeliveryKind, Flapping, GroupStatusName, StatusChange
-from warren.words import as_of, counted, duration, visible
+from warren.words import as_of, clock, counted, duration, visible
 
+from warren_notifier.channels.brief import brief
 from warren_notifier.channels.facts import (
     end_sentence,
     facts_of,
     how_it_ended,
     is_old,
-    lag_then,
     lateness_ms,
     row_of,
     time_to_loss_ms,
 )
 from warren_notifier.channels.links import is_web_link, page_link
-from warren_notifier.channels.told_event import CALLED, ToldEvent, at, told_event
+from warren_notifier.channels.told_event import CALLED, ToldEvent, told_event
 from warren_notifier.state.delivery import Delivery
 
 SHOWN = 10
@@ -46,6 +46,8 @@ class IncidentText:
     now: int
     """As of when the text is, likewise."""
     title: str
+    what: str
+    """What is wrong in a few words; empty at the end."""
     headline: str
     facts: list[tuple[str, str]]
     partitions: list[tuple[str, str, str, str, str, str]]
@@ -111,13 +113,18 @@ class IncidentText:
         links = [("Look at it in Warren", self.link), ("Runbook", self.runbook_link)]
         return [(words, url) for words, url in links if url]
 
+    @property
+    def steps(self) -> list[tuple[str, str]]:
+        """The same for people, who may acknowledge it first."""
+        first = [("Acknowledge", self.acknowledge)] if self.acknowledge else []
+        return [*first, *self.links]
+
 
 def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "") -> IncidentText:
     """The text for a delivery as of `now`, Unix milliseconds. `besides`: what else lasts."""
     kind, told = delivery.pending.kind, told_event(delivery.event)
     change, seen = told.change, told.at
     group, cluster = visible(change.group), visible(change.cluster)
-    state = _state_of(kind, told, now)
     bad = [] if kind == "resolved" else change.partitions
     worst = {partition.status for partition in bad}
     return IncidentText(
@@ -125,7 +132,8 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
         event_type=told.event.type,
         at=seen,
         now=now,
-        title=f"[{change.status}] {group} on {cluster}: {_flapping(delivery, now)}{state}",
+        title=_title(delivery, told, now),
+        what="" if kind == "resolved" else brief(each.data for each in told.open),
         headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, change)}",
         facts=[
             *facts_of(kind, told, now),
@@ -143,13 +151,24 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
     )
 
 
-def _flapping(delivery: Delivery, now: int) -> str:
+def _title(delivery: Delivery, told: ToldEvent, now: int) -> str:
+    """What an SRE reads on a telephone: where, who, and what is wrong in a few words."""
+    change = told.change
+    who = f"[{change.status}] {visible(change.cluster)}: {visible(change.group)}"
+    if delivery.pending.kind == "resolved":
+        return f"{who} {how_it_ended(change)} after {duration(told.at - change.opened_at)}"
     flapping = delivery.pending.flapping
-    return f"flapping, {_times(flapping, now)}; " if flapping is not None else ""
+    said = [
+        f"flapping, {_times(flapping, now)}" if flapping is not None else "",
+        brief(each.data for each in told.open) or "not OK",
+        f"since {clock(change.opened_at, now)}" if delivery.pending.kind == "repeated" else "",
+        *(f"{CALLED[each.type]} {how_it_ended(each.data)}" for each in told.ended),
+    ]
+    return f"{who} {'; '.join(filter(None, said))}"
 
 
 def _times(flapping: Flapping, now: int) -> str:
-    return f"{counted(flapping.openings, 'incident')} in {duration(now - flapping.since)}"
+    return f"{counted(flapping.openings, 'incident')} since {clock(flapping.since, now)}"
 
 
 def _quiet(flapping: Flapping | None, now: int) -> Iterator[tuple[str, str]]:
@@ -163,38 +182,6 @@ def _quiet(flapping: Flapping | None, now: int) -> Iterator[tuple[str, str]]:
 def _left_out(changes: int) -> Iterator[tuple[str, str]]:
     if changes:
         yield "Left out", f"{counted(changes, 'change')} in between"
-
-
-def _state_of(kind: DeliveryKind, told: ToldEvent, now: int) -> str:
-    """Of several conditions the root in full, then the others, then what is over."""
-    if not told.is_several:
-        return _state(kind, told.change, told.at, now)
-    root = told.open[0]
-    since = root.data.model_copy(update={"opened_at": told.change.opened_at})
-    others = [f"{CALLED[each.type]} {each.data.status}" for each in told.open[1:]]
-    over = [f"{CALLED[each.type]} {how_it_ended(each.data)}" for each in told.ended]
-    return "; ".join([_state(kind, since, at(root), now), *others, *over])
-
-
-def _state(kind: DeliveryKind, change: StatusChange, seen: int, now: int) -> str:
-    """The end of the subject line: what an SRE reads on a telephone."""
-    if kind == "resolved":
-        over = how_it_ended(change)
-        return f"{over} after {duration(seen - change.opened_at)}"
-    still, lasts = "", ""
-    if kind == "repeated":
-        still, lasts = "still ", f" after {duration(now - change.opened_at)}"
-    if change.objectives:
-        sentence = visible(change.objectives[0].sentence)
-        said = as_of(sentence, seen, now) if is_old(seen, now) else sentence
-        return f"{still}open{lasts}; {said}" if still else said
-    lag = lag_then(change.total_lag, seen, now)
-    if change.cause is not None and change.cause.is_known and change.cause.short:
-        lasts = f", open for {duration(now - change.opened_at)}" if still else ""
-        return f"{visible(change.cause.short)}{lasts}, {lag}"
-    bad = sum(n for status, n in change.partition_counts.items() if status != "OK")
-    troubled = f"{still}{counted(bad, 'partition')} in trouble{lasts}, " if bad else ""
-    return f"{troubled}{lag}"
 
 
 def _sentence(kind: DeliveryKind, change: StatusChange) -> str:

@@ -24,10 +24,10 @@ HOUR_MS = 60 * MINUTE_MS
 PATIENCE = 3  # seconds that a mail waits for its plot
 PAUSE = 60  # seconds without a plot after the API did not answer
 MOST_BYTES = 200_000
-WIDTH, HEIGHT = 1120, 260  # pixels, shown at half of that
-LEFT, RIGHT, TOP, BOTTOM = 8, 8, 44, 36
+WIDTH, HEIGHT = 1120, 300  # pixels, shown at half of that, on a telephone at a third
+LEFT, RIGHT, TOP, BOTTOM = 8, 8, 60, 52
 LINE, AREA, TEXT, AXIS = "#0b57d0", "#dbe7fb", "#57606a", "#d0d7de"
-FONT_SIZE = 22
+FONT_SIZE = 34
 LEAST_POINTS = 2
 
 Moment = Annotated[int, Field(ge=0, le=LATEST_MOMENT)]

@@ -8,21 +8,25 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from warren.contracts import PendingDelivery
+from warren.words import grouped
 
 from warren_notifier.channels.channel import Result
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.digest_text import DigestText, besides, digest_text
+from warren_notifier.channels.digest_text import DigestText, GroupLine, besides, digest_text
 from warren_notifier.channels.http import HttpChannel, TargetSettings
 from warren_notifier.channels.incident_text import IncidentText
 from warren_notifier.channels.links import shown_id
 from warren_notifier.state.delivery import Delivery
+
+SHOWN = 10
+"""Groups of a digest: a telephone shows three of them at once."""
 
 Facts = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """`facts` have names; `lists` headings, and lines with a link to acknowledge by or none;
+    """`facts` have names; `groups` are the worst of many, `over` those that are well again;
     `links` are words and URLs.
     """
 
@@ -33,7 +37,10 @@ class Note:
     links: Facts
     origin: str
     """Where it comes from, for who looks for that."""
-    lists: Sequence[tuple[str, Facts]] = ()
+    groups: Sequence[GroupLine] = ()
+    more: str = ""
+    """How many groups are in trouble beside them; empty for none."""
+    over: Sequence[str] = ()
 
 
 def incident_note(text: IncidentText, pending: PendingDelivery) -> Note:
@@ -42,7 +49,7 @@ def incident_note(text: IncidentText, pending: PendingDelivery) -> Note:
         title=text.title,
         headline=text.headline,
         facts=text.facts,
-        links=text.links,
+        links=text.steps,
         origin=f"Warren. Route {pending.route}, channel {pending.channel}, "
         f"{shown_id(pending.incident_id)}",
     )
@@ -56,8 +63,18 @@ def digest_note(text: DigestText, digest: Digest) -> Note:
         facts=text.facts,
         links=[("Look at them in Warren", text.link)] if text.link else [],
         origin=f"Warren. Route {digest.key.route}, message {digest.digest_id}",
-        lists=list(text.lists),
+        groups=text.worst,
+        more=and_more(text.omitted),
+        over=[
+            *(f"{group}: {end}" for group, end in text.over),
+            *filter(None, [and_more(text.over_omitted)]),
+        ],
     )
+
+
+def and_more(count: int) -> str:
+    """`… and 1,990 more`; empty for none."""
+    return f"… and {grouped(count)} more" if count else ""
 
 
 S = TypeVar("S", bound=TargetSettings)
@@ -76,12 +93,12 @@ class NoteChannel(HttpChannel[S]):
         if digest.alone is None:
             return await self._digest_note(digest)
         # Thousands of incidents take a while to read: not in the loop's thread.
-        others = await asyncio.to_thread(besides, digest, self._clock.now_ms())
+        others = await asyncio.to_thread(besides, digest)
         return self._note(digest.alone, others)
 
     async def _digest_note(self, digest: Digest) -> Note:
         now = self._clock.now_ms()
-        text = await asyncio.to_thread(digest_text, digest, self._link_base, now)
+        text = await asyncio.to_thread(digest_text, digest, self._link_base, now, SHOWN)
         return digest_note(text, digest)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from warren.words import shortened
 
-from warren_notifier.channels.note import Note, fitting
+from warren_notifier.channels.note import Facts, Note, fitting
 
 HEADER = 150  # characters
 TEXT = 1_000  # characters; Slack takes 40,000, a telephone shows a line or two
@@ -53,17 +53,32 @@ def slack_message(note: Note) -> JsonObject:
 
 def _elements(note: Note, longest: int) -> Iterator[JsonObject]:
     yield _plain(shortened(note.headline, longest) + "\n")
+    for group in note.groups:
+        yield _plain(f"\n{group.status} {shortened(group.name, longest)}", bold=True)
+        lines = [f": {group.what}", group.figures, f"Do: {group.action}" if group.action else ""]
+        yield _plain("".join(f"{shortened(line, longest)}\n" for line in lines if line))
+        yield from _linked([("Acknowledge", group.acknowledge), ("Runbook", group.runbook)])
+    for rest in ([note.more] if note.more else [], ["Over", *note.over] if note.over else []):
+        if rest:
+            yield _plain("\n" + "".join(f"{shortened(line, longest)}\n" for line in rest))
+    if note.groups or note.over:
+        yield _plain("\n")
     for name, value in note.facts:
         yield from (_plain(f"{name}: ", bold=True), _plain(shortened(value, longest) + "\n"))
-    for heading, lines in note.lists:
-        yield _plain(f"\n{heading}\n", bold=True)
-        for line, link in lines:
-            yield _plain(shortened(line, longest))
-            if link:
-                yield from (_plain(" "), _link("Acknowledge", link))
-            yield _plain("\n")
-    for words, url in note.links:
-        yield from (_link(words, url), _plain("\n"))
+    yield from _linked(note.links)
+
+
+def _linked(links: Facts) -> Iterator[JsonObject]:
+    """On one line."""
+    between = ""
+    for words, url in links:
+        if url:
+            if between:
+                yield _plain(between)
+            yield _link(words, url)
+            between = " · "
+    if between:
+        yield _plain("\n")
 
 
 def _plain(text: str, *, bold: bool = False) -> JsonObject:

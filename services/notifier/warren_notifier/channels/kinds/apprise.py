@@ -165,7 +165,8 @@ def _notify(service: NotifyBase, text: IncidentText) -> bool:
 
 
 def _body(text: IncidentText) -> str:
-    return "\n".join(filter(None, [text.sentences, text.link]))
+    acknowledge = f"Acknowledge: {text.acknowledge}" if text.acknowledge else ""
+    return "\n".join(filter(None, [text.sentences, acknowledge, text.link]))
 
 
 def _uncalled(text: str) -> str:

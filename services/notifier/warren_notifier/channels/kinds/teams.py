@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import Field
 from warren.words import shortened
 
 from warren_notifier.channels.channel import Kind, Result, Retry
+from warren_notifier.channels.digest_text import GroupLine
 from warren_notifier.channels.http import HttpChannelSettings
 from warren_notifier.channels.http_endpoint import Answered, judged
 from warren_notifier.channels.note import Note, OneNoteChannel, fitting
@@ -74,14 +76,11 @@ def _card(note: Note, longest: int) -> JsonObject:
         _block(_run(f"{name}: ", weight="Bolder"), _run(shortened(value, longest)))
         for name, value in note.facts
     ]
-    lists = [
-        block
-        for heading, lines in note.lists
-        for block in (
-            _block(_run(heading, weight="Bolder")),
-            *(_block(_run(shortened(line, longest))) for line, _ in lines),
-        )
-    ]
+    groups = [block for group in note.groups for block in _group(group, longest)]
+    rest = [_block(_run(shortened(line, longest))) for line in [note.more] if line]
+    if note.over:
+        rest.append(_block(_run("Over", weight="Bolder")))
+    rest += [_block(_run(shortened(line, longest))) for line in note.over]
     small = _run(shortened(note.origin, longest), isSubtle=True, size="Small")
     return {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
@@ -97,14 +96,27 @@ def _card(note: Note, longest: int) -> JsonObject:
                 "items": [_block(title)],
             },
             _block(_run(shortened(note.headline, longest))),
+            *groups,
+            *rest,
             *facts,
-            *lists,
             _block(small),
         ],
         "actions": [
             {"type": "Action.OpenUrl", "title": title, "url": url} for title, url in note.links
         ],
     }
+
+
+def _group(group: GroupLine, longest: int) -> Iterator[JsonObject]:
+    """Short lines: a telephone shows about 45 characters of one."""
+    name = _run(f"{group.status} {shortened(group.name, longest)}", weight="Bolder")
+    yield _block(name, _run(f": {shortened(group.what, longest)}")) | {"spacing": "Medium"}
+    yield _block(_run(shortened(group.figures, longest), isSubtle=True))
+    if group.action:
+        yield _block(_run(f"Do: {shortened(group.action, longest)}"))
+    for words, url in (("Acknowledge", group.acknowledge), ("Runbook", group.runbook)):
+        if url:
+            yield _block(_run(words, selectAction={"type": "Action.OpenUrl", "url": url}))
 
 
 def _block(*runs: JsonObject) -> JsonObject:

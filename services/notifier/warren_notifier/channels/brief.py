@@ -1,0 +1,72 @@
+"""What is wrong with a group in a few words, for subjects and lists: the root first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from warren.contracts import Cause, LimitName, PartitionStatusName, StatusChange
+from warren.words import counted, visible
+
+# Of an objective's limit that is not kept.
+_LIMITS: dict[LimitName | str, str] = {
+    "lost_records": "losing data",
+    "min_time_to_loss": "close to losing data",
+    "max_freshness": "late",
+    "max_lag": "lag too large",
+    "min_produce_rate": "producers too slow",
+    "burn_rate": "error budget burns too fast",
+}
+# Of partitions, gravest first.
+_PARTITIONS: dict[PartitionStatusName, str] = {
+    "BEYOND_END": "beyond the log end",
+    "STOP": "stopped",
+    "STALL": "stuck",
+    "REWIND": "went back",
+    "WARN": "falling behind",
+}
+_LOST = ("records_lost", "lost_records")
+"""The same seen by a cause and by a limit."""
+
+
+def brief(changes: Iterable[StatusChange]) -> str:
+    """`stuck at one record, losing data`, of a group's open conditions; each thing once."""
+    said = dict(thing for change in changes for thing in _things(change))
+    return ", ".join(dict.fromkeys(visible(words) for words in said.values()))
+
+
+def called(cause: Cause) -> str:
+    """`stuck at one record`; of an evaluator that has no words for it the name."""
+    return visible(_within_a_sentence(cause.short or cause.name.replace("_", " ")))
+
+
+def is_losing(change: StatusChange) -> bool:
+    """Whether records were deleted before the group had consumed them."""
+    return any(name == _LOST[0] for name, _ in _things(change))
+
+
+def _things(change: StatusChange) -> Iterator[tuple[str, str]]:
+    """(what it is, words) pairs."""
+    if change.objectives is not None:
+        if not change.objectives:
+            yield "objectives", "objectives not kept"
+        for breach in change.objectives:
+            words = _LIMITS.get(breach.limit, f"{breach.limit} not kept")
+            yield _LOST[0] if breach.limit in _LOST else breach.limit, words
+    elif change.cause is not None and change.cause.is_known:
+        yield change.cause.name, called(change.cause)
+        if any(found.name in _LOST for found in change.cause.also):
+            yield _LOST[0], _LIMITS["lost_records"]
+    else:
+        yield "partitions", _partitions(change)
+
+
+def _partitions(change: StatusChange) -> str:
+    """`2 partitions stopped`."""
+    for status, words in _PARTITIONS.items():
+        if count := change.partition_counts.get(status):
+            return f"{counted(count, 'partition')} {words}"
+    return "not OK"
+
+
+def _within_a_sentence(short: str) -> str:
+    return short if short[:2].isupper() else short[:1].lower() + short[1:]
