@@ -29,7 +29,7 @@ from support.report_lake import (
 from support.report_recount import LagRecord, recount
 from support.silver_events import delivery, status_change
 from warren.clock import ManualClock
-from warren.contracts.topics import LAG_STATUS, NOTIFICATIONS
+from warren.contracts.topics import LAG, LAG_STATUS, NOTIFICATIONS
 from warren.errors import SettingsError
 from warren.history.lake_tables import LakeTables, LakeUnreadable
 from warren.settings import Settings
@@ -362,6 +362,44 @@ def test_incidents_that_silver_does_not_have_yet_are_told(tmp_path: Path) -> Non
     assert (made[0].worst, made[0].reason, made[0].flapped) == ("ERR", "no_commit", False)
     (lasting, _) = _made(tmp_path, Period(noon, noon + 30_000)).incidents
     assert (lasting.group, lasting.closed_ms) == ("billing", None)
+
+
+@pytest.mark.parametrize("is_in_silver", [False, True])
+def test_a_condition_is_told_with_its_groups_incident(tmp_path: Path, is_in_silver: bool) -> None:
+    """The delivery has the id of the group's incident, and names the conditions it told of."""
+    noon = START + 12 * HOUR
+    told = delivery("billing", noon + 9_000, "ERR", 1, "first")
+    told = told.model_copy(update={"conditions": ["first", "second"]})
+    events = [
+        (LAG_STATUS, status_change("billing", noon, "WARN", "OK", "first", opened_at=noon)),
+        (LAG_STATUS, status_change("billing", noon + 1, "ERR", "OK", "second", opened_at=noon + 1)),
+        (LAG_STATUS, status_change("mail", noon + 2, "ERR", "OK", "untold", opened_at=noon + 2)),
+        (LAG, lag_event("billing", noon + HOUR, "ERR", 1)),
+    ]
+    if is_in_silver:
+        kinds = {"outcome": "VARCHAR", "at": "TIMESTAMPTZ", "conditions": "VARCHAR[]"}
+        row = {"outcome": "delivered", "at": moment(told.at), "conditions": told.conditions}
+        old = {"outcome": "delivered", "at": moment(noon), "conditions": None}
+        write_table(tmp_path, "silver/notifications", kinds, [row, old])
+    else:
+        events.append((NOTIFICATIONS, told))
+    columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
+    rows = [
+        {
+            "topic": topic.full_name("warren."),
+            "key": b"prod|billing",
+            "value": event.to_bytes(),
+            "timestamp": moment(noon + HOUR),
+        }
+        for topic, event in events
+    ]
+    write_table(tmp_path, "bronze/events", columns, rows)
+    made = _made(tmp_path, Period(noon, noon + HOUR)).incidents
+    assert {each.incident_id: each.told_ms for each in made} == {
+        "first": noon + 9_000,
+        "second": noon + 9_000,
+        "untold": None,
+    }
 
 
 def test_other_figures_are_of_gold_and_of_minutes(lake: Path) -> None:

@@ -125,6 +125,20 @@ def test_the_conditions_of_a_group_are_one_incident_in_one_thread() -> None:
     assert log.states() == []
 
 
+def test_the_audit_names_the_conditions_that_people_were_told_of() -> None:
+    log = play(STORM, {"mail": People(), "hook": Scripted()})
+    said = {
+        channel: [audit.conditions for audit in log.audit() if audit.channel == channel]
+        for channel in ("mail", "hook")
+    }
+    late, root, gone = (f"losing-{name}" for name in ("freshness", "status", "retention"))
+    three = [root, gone, late]
+    assert said == {
+        "mail": [[], [root, late], three, three, [gone, root], [gone]],
+        "hook": [[]] * 6,
+    }
+
+
 def test_a_machine_is_told_of_each_condition_as_published() -> None:
     machine = Scripted()
     play(STORM, {"mail": People(), "hook": machine})

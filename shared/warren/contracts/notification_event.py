@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
+from warren.contracts.event import ClusterName, Event, Milliseconds, is_empty, is_none
 from warren.contracts.silence import Person
 from warren.contracts.status import GroupStatusName
 
@@ -45,6 +45,12 @@ class NotificationEvent(Event):
         default=None, exclude_if=is_none, description="Id of the message that told it with others"
     )
     duration_ms: int | None = Field(default=None, ge=0, description="Of the attempt")
+    conditions: list[str] = Field(
+        default_factory=list,
+        exclude_if=is_empty,
+        description="Incident ids of the conditions of a group's incident that it tells of, those "
+        "that are over included; absent where that is incident_id alone",
+    )
 
 
 # `warren.notification-tests`: somebody wants to see that a route reaches its channels.

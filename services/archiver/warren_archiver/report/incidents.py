@@ -26,6 +26,7 @@ _INCIDENT = typed(
     TIMESTAMPTZ="opened_at closed_at told_at",
     BIGINT="peak_lag",
 )
+_NOTIFIED = typed(VARCHAR="outcome", TIMESTAMPTZ="at") | {"conditions": "VARCHAR[]"}
 _CHANGE = typed(
     VARCHAR="incident_id status reason cause cause_sentence action explanation",
     TIMESTAMPTZ="from",
@@ -49,6 +50,7 @@ def incidents(
     days = [day for day in tables.days("silver/incidents") if day <= period.days[-1]]
     tables.view("incidents", "silver/incidents", days, _INCIDENT)
     tables.view("changes", "silver/status_intervals", first.days, _CHANGE)
+    tables.view("notified", "silver/notifications", first.days, _NOTIFIED)
     tables.rows(_FRESH, {"changes": changes, "deliveries": deliveries})
     _prepare_latest(tables, period, evaluations, latest_ms)
     bounds = {"start": period.start_ms, "end": period.end_ms}
@@ -105,9 +107,12 @@ WITH fresh_changes AS (
     make_timestamptz(try_cast(j->>'$.data.opened_at' AS BIGINT) * 1000) AS opened_at
   FROM fresh WHERE topic <> $deliveries AND j->>'$.data.incident_id' IS NOT NULL
 ), told AS (
-  SELECT j->>'$.incident_id' AS incident_id,
+  SELECT unnest(list_append(coalesce(j->>'$.conditions[*]', []), j->>'$.incident_id'))
+      AS incident_id,
     make_timestamptz(try_cast(j->>'$.at' AS BIGINT) * 1000) AS told_at
   FROM fresh WHERE topic = $deliveries AND j->>'$.outcome' = 'delivered'
+  UNION ALL
+  SELECT unnest(conditions), "at" FROM notified WHERE outcome = 'delivered'
 ), every AS (
   SELECT cluster, "group", incident_id, opened_at, closed_at, told_at FROM incidents
   UNION ALL

@@ -250,6 +250,12 @@ NOTIFICATIONS = Table(
         Field("incident_id", TEXT, "The incident that it is about"),
         Field("detail", TEXT, "What the receiver answered, or why"),
         Field("duration_ms", WHOLE, "Of the attempt", null="without one"),
+        Field(
+            "conditions",
+            ArrayType(TEXT),
+            "Incidents of the conditions that it tells of, where it tells of a group's",
+            null="where that is incident_id alone",
+        ),
         *_COORDINATES,
         _date("at"),
     ),

@@ -11,6 +11,7 @@ from warren.contracts import DeadLetter, NotificationEvent, group_key
 from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.kafka.batched_writer import Record
 
+from warren_notifier.channels.told_event import told_event
 from warren_notifier.owned import Owned
 from warren_notifier.routing.change import Subject
 from warren_notifier.state.delivery import Delivery, Step
@@ -50,6 +51,7 @@ class Records:
             next_attempt_at=pending.next_attempt_at if step.outcome == "failed" else None,
             duration_ms=duration_ms,
             digest=digest,
+            conditions=_conditions(delivery),
         )
         topic = NOTIFICATIONS.full_name(self.prefix)
         return Record(topic, delivery.partition, _group_key(subject), event.to_bytes())
@@ -97,6 +99,13 @@ class Records:
         value = None if settled else to_store(owned.state, owned.is_sent_at_once).to_bytes()
         owned.stored_bytes = len(value or b"")
         return Record(NOTIFIER_STATE.full_name(self.prefix), owned.partition, key, value)
+
+
+def _conditions(delivery: Delivery) -> list[str]:
+    """Incident ids of what a group's incident is made of, where that is not one of its id."""
+    told = told_event(delivery.event)
+    found = [each.data.incident_id for each in (*told.open, *told.ended)]
+    return [] if found == [delivery.pending.incident_id] else found
 
 
 def _group_key(subject: Subject) -> bytes:
