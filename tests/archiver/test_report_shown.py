@@ -109,11 +109,11 @@ def test_who_is_in_trouble_is_not_well_though_nobody_judged_it() -> None:
     ours, (incident,) = _report(), _report().incidents
     fine = dataclasses.replace(ours.groups[0], held_ms=dict(ours.groups[1].held_ms))
     still = f"One group had an open incident at the end: {NASTY}, since 07:01 UTC."
-    happened, hit, *_ = summary(dataclasses.replace(ours, groups=[fine], budgets=[]))
+    _, happened, hit, *_ = summary(dataclasses.replace(ours, groups=[fine], budgets=[]))
     assert happened.sentences[0] == "The only consumer group was in trouble."
     assert still in hit.sentences
     unjudged = dataclasses.replace(ours, groups=[ours.groups[1]], budgets=[])
-    assert still in summary(unjudged)[1].sentences
+    assert still in summary(unjudged)[2].sentences
     (said,) = advice(unjudged)
     assert (said.level, said.group) == (incident.worst, NASTY)
     assert said.sentence.startswith("Still open, and not judged any more. Seen at 2026-11-21")

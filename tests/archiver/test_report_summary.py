@@ -22,7 +22,7 @@ from warren_archiver.report.group_report import Budget, Consequence, Report, Sta
 from warren_archiver.report.period import DAY_MS, HOUR_MS, Period
 from warren_archiver.report.summary import LONGEST_NAME, summary
 
-HAPPENED, HIT, LOST, NEEDS = range(4)
+LOST, HAPPENED, HIT, NEEDS = range(4)
 WELL, BAD = group("mail"), group("billing", err=3)
 OPEN = incident(end=None)
 ACTED = incident(end=None, action="restart it", also=(Consequence("x", "y", "raise retention.ms"),))
@@ -36,7 +36,7 @@ SILENT = group(lost_records=None, late_max_ms=None)
 @pytest.mark.parametrize(
     ("report", "question", "said"),
     [
-        (made(), HAPPENED, "No consumer group was judged in this period."),
+        (made(), 0, "No consumer group was judged in this period."),
         (
             made(WELL),
             HAPPENED,

@@ -1,4 +1,6 @@
-"""What to do, by the causes that the pages show, and by what lies ahead."""
+"""What to do, by the causes that the pages show, and by what lies ahead. What is over needs nothing
+done, and what has as many members as partitions no consumers.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from warren_archiver.report.period import DAY_MS
 
 LITTLE_BUDGET = 0.25
 """Share of an error budget below which it is worth a look."""
+_KEEP_LONGER = "it keeps up again; raise retention.ms where that may come back"
 OFTEN = 3
 """Incidents of a group that began right after one, from which on it flaps."""
 
@@ -27,7 +30,7 @@ class Advice(NamedTuple):
 
 
 def advice(report: Report) -> list[Advice]:
-    """What to do, the worst first."""
+    """What to do, the worst first: who loses records, ERR, WARN."""
     judged = {each.key for each in report.groups}
     found = [
         Advice(level, visible(group.group), sentence)
@@ -41,7 +44,10 @@ def advice(report: Report) -> list[Advice]:
         if key not in judged and each.closed_ms is None and (said := _said(each))
     ]
     found += [_of_budget(each) for each in report.budgets if each.left < LITTLE_BUDGET]
-    return sorted(found, key=lambda each: each.level)  # ERR before WARN; else as they were
+    lost = {visible(each.group) for each in report.groups if each.lost_records}
+    lost |= {visible(each.group) for each in report.incidents if each.loss}
+    # ERR before WARN, too; else as they were.
+    return sorted(found, key=lambda each: (each.level, each.group not in lost))
 
 
 def _of_budget(budget: Budget) -> Advice:
@@ -67,21 +73,23 @@ def _of_group(group: GroupReport, incidents: Sequence[Incident]) -> Iterator[tup
         if each.closed_ms is None:
             yield each.worst, f"Still open. {said}"
         else:
-            yield "ERR" if group.held_ms["ERR"] else "WARN", said
+            yield "ERR" if group.held_ms["ERR"] else "WARN", f"Over. {said}"
+    still = [each for each in incidents if each.closed_ms is None]
     if group.lost_records and not any(each.loss for each in told):
         lost = records(group.lost_records)
-        yield "ERR", f"Retention deleted {lost} that it had not consumed: {after_loss()}."
+        todo = after_loss() if still or group.status != "OK" else _KEEP_LONGER
+        yield "ERR", f"Retention deleted {lost} that it had not consumed: {todo}."
     found = group.outlook
-    if group.loses_soon and found is not None and found.days_until_loss is not None:
+    if still and group.loses_soon and found is not None and found.days_until_loss is not None:
         left = duration(found.days_until_loss * DAY_MS)
         yield "ERR", f"if it goes on so, retention deletes its records in {left}."
     if group.crosses_soon and found is not None:
-        yield "WARN", _crossing(found)
+        yield "WARN", _crossing(found, has_idle=bool(group.idle_members))
     if (flapped := sum(each.flapped for each in incidents)) >= OFTEN:
-        yield "WARN", f"flapped {flapped} times: raise evaluation.intervals to damp it."
-    if group.idle_members:
+        yield "WARN", f"flapped {flapped} times: `warren replay --suggest` says what would calm it."
+    if group.idle_members and not group.crosses_soon:
         idle = counted(group.idle_members, "member")
-        yield "WARN", f"{idle} had no partition: fewer members, or more partitions."
+        yield "WARN", f"{idle} had no partition at the end: fewer members do as well."
 
 
 def _said(incident: Incident) -> str | None:
@@ -92,21 +100,23 @@ def _said(incident: Incident) -> str | None:
         seen = incident.explanation or (incident.reason or "").replace("_", " ")
         return f"Seen at {utc(incident.opened_ms)}: {visible(seen)}." if seen else None
     parts = [f"At {utc(incident.said_ms)}: {incident.sentence}."]
+    is_open = incident.closed_ms is None
     if incident.action:
-        parts.append(f"What to do: {incident.action}.")
+        parts.append(f"{'What to do' if is_open else 'If it comes again'}: {incident.action}.")
     for each in incident.also:
         parts.append(f"Also: {each.sentence}.")
-        if each.action:
+        if each.action and is_open:
             parts.append(f"Then: {each.action}.")
     return visible(" ".join(parts))
 
 
-def _crossing(found: Outlook) -> str:
+def _crossing(found: Outlook, *, has_idle: bool) -> str:
     assert found.capacity is not None
     assert found.level is not None
     latest = found.latest_on or "never"
+    more = "add partitions" if has_idle else "make it faster, or add partitions and consumers"
     return (
         f"shown to consume {rate(found.capacity)}; its busiest hour asks for {rate(found.level)} "
         f"by now, and for more than that from {found.crosses_on} on "
-        f"(between {found.earliest_on} and {latest}): add partitions and consumers before."
+        f"(between {found.earliest_on} and {latest}): {more} before."
     )

@@ -39,7 +39,7 @@ def lateness(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
 
 
 def memberships(tables: LakeTables, period: Period) -> dict[Key, dict[str, Any]]:
-    """Rebalances, and members without a partition."""
+    """Rebalances, and members without a partition at the end: while a group rebalances some are."""
     columns = _WHO | typed(
         TIMESTAMPTZ="at",
         BOOLEAN="deleted",
@@ -143,7 +143,8 @@ WITH told AS (
   FROM told WHERE epoch_ms("at") >= $start AND epoch_ms("at") < $end
 )
 SELECT cluster, "group", count(*) FILTER (is_rebalance) AS rebalances,
-  max(idle_members) FILTER (NOT deleted) AS idle_members
+  arg_max(CASE WHEN deleted THEN NULL ELSE struct_pack(n := idle_members) END, ("at", position)).n
+    AS idle_members
 FROM of_period GROUP BY ALL
 """
 _BUDGETS = """

@@ -134,6 +134,7 @@ class GroupReport:
     """Of a count that is None nobody knows, or not yet; 0 is said of a period known to its end."""
     rebalances: int | None = None
     idle_members: int | None = None
+    """At the period's end."""
     skew: float | None = None
     outlook: Outlook | None = None
     lag_over_time: Sequence[tuple[int, int]] = ()
@@ -214,7 +215,9 @@ class Report:
         return next((each for each in self.known if each.kind == kind), None)
 
 
-def trouble(group: GroupReport) -> tuple[int, int, int, str, str]:
-    """Sort key: the longer in ERR, then in WARN, then the larger the lag, the earlier."""
-    held = group.held_ms
-    return -held["ERR"], -held["WARN"], -group.lag_max, group.cluster, group.group
+def trouble(group: GroupReport) -> tuple[bool, int, int, int, str, str]:
+    """Sort key: who lost records first; then the longer in ERR, then in WARN, then the larger the
+    lag, the earlier.
+    """
+    held, lost = group.held_ms, bool(group.lost_records)
+    return not lost, -held["ERR"], -held["WARN"], -group.lag_max, group.cluster, group.group

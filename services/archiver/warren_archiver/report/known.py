@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from warren.history.lake_tables import LakeTables, typed
-from warren.words import utc
+from warren.words import clock, utc
 
 from warren_archiver.report.group_report import Report, Stamp
 from warren_archiver.report.period import Period
@@ -113,6 +113,16 @@ def known_up_to(report: Report) -> str:
         f"{listed(kinds[at])} {'not at all' if at < 0 else f'up to {utc(at)}'}"
         for at in sorted(kinds, reverse=True)
     )
+
+
+def until(report: Report, kind: str) -> str:
+    """`known until 06:35 UTC`, `not known`; empty where it is known to the period's end."""
+    stamp = report.stamp(kind)
+    if stamp is None or stamp.why is None:
+        return ""
+    if stamp.until_ms is None:
+        return "not known"
+    return f"known until {clock(stamp.until_ms, report.period.end_ms)}"
 
 
 def unknown(report: Report, kind: str) -> str:

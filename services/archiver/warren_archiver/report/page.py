@@ -12,7 +12,7 @@ from warren_archiver.gold.conventions import AGAIN_MS, SHORT_MS
 from warren_archiver.report import plots
 from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import GroupReport, Incident, Report
-from warren_archiver.report.known import known_up_to, unknown
+from warren_archiver.report.known import known_up_to, unknown, until
 from warren_archiver.report.summary import summary
 from warren_archiver.report.table import SHOWN, other_ms
 
@@ -36,6 +36,8 @@ def render(report: Report) -> str:
         advice=advice(report),
         known=known_up_to(report),
         unknown=unknown,
+        until=until,
+        lost=_lost(report),
         ticks=plots.ticks(report.period),
         timeline=plots.timeline(report),
         lags=plots.lags(report),
@@ -47,6 +49,13 @@ def render(report: Report) -> str:
         has_minutes=any(_has_minutes(group) for group in report.groups),
         outlooks=[group for group in report.groups if _has_outlook(group)],
     )
+
+
+def _lost(report: Report) -> int | None:
+    """None: nobody knows of all groups that none was."""
+    counts = [each.lost_records for each in report.groups]
+    found = sum(each or 0 for each in counts)
+    return None if not found and None in counts else found
 
 
 def _longest(report: Report) -> list[Incident]:

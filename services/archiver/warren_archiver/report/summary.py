@@ -28,14 +28,16 @@ class Answer(NamedTuple):
 
 
 def summary(report: Report) -> list[Answer]:
-    """Say what the figures say: what nobody measured is called unknown, never none."""
+    """Say what the figures say, lost data first: what nobody measured is called unknown, never
+    none.
+    """
     if not report.groups and not report.incidents:
         return [Answer("What happened", ["No consumer group was judged in this period."])]
     needs = "What it needed at the end" if report.is_closed else "What it needs"
     return [
+        Answer("What was lost", [*_lost(report), *_loss_unknown(report)]),
         Answer("What happened", [*_groups(report), *_incidents(report), *_objectives(report)]),
         Answer("Who was hit", [*_hit(report), *_still_open(report)]),
-        Answer("What was lost", [*_lost(report), *_loss_unknown(report)]),
         Answer(needs, _needs(report)),
     ]
 
