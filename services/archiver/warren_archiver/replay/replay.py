@@ -186,7 +186,7 @@ class Archived:
         def policy_of(key: GroupKey) -> str:
             return rules.rules_for(*key).group.policy
 
-        return suggestions(published, judge, policy_of, self.period.end_ms)
+        return suggestions(published, judge, policy_of, self.period)
 
     def broken(self, objectives: Sequence[ObjectiveSettings]) -> list[Broken]:
         """When groups would not have kept these objectives."""

@@ -10,13 +10,13 @@ from statistics import median
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
-from warren.words import duration, utc
+from warren.words import counted, duration, utc
 
 from warren_archiver.replay.broken import Broken
 from warren_archiver.replay.incidents import FLAP_MS, GroupKey, Incident, Pair
 from warren_archiver.replay.labels import Score
 from warren_archiver.replay.replay import Replay
-from warren_archiver.replay.suggestions import NOISE, Suggestion
+from warren_archiver.replay.suggestions import NOISE, Suggestion, Word
 from warren_archiver.report.period import Period
 
 KINDS = ("raised", "missed", "sooner", "later")
@@ -71,7 +71,7 @@ def render_broken(found: Sequence[Broken], period: Period) -> Group | Text:
 def render_suggestions(found: Sequence[Suggestion]) -> Group | Text:
     """A row for each noisy group, and what to write into warren.toml."""
     if not found:
-        return Text(f"no group had {NOISE} incidents that were over within {duration(FLAP_MS)}")
+        return Text(f"no group had {NOISE} incidents, or was in trouble for half of the time")
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("CLUSTER", "GROUP"):
         table.add_column(name, overflow="fold")
@@ -83,9 +83,30 @@ def render_suggestions(found: Sequence[Suggestion]) -> Group | Text:
         later = duration(-one.sooner_ms) if one.sooner_ms < 0 else ""
         change = one.change or "none of those tried"
         table.add_row(one.cluster, one.group, str(one.flaps), str(one.lasting), change, later)
-    overrides = [text for one in found if (text := one.override()) is not None]
-    heading = Text("Above other overrides, as the first that names a setting counts:", style="dim")
-    return Group(table, Text(), *([heading] if overrides else []), *map(Text, overrides))
+    cures = [one.override(one.change) for one in found if one.change is not None]
+    words = [
+        f"# {_said(word, one)}\n{one.override(word.change)}"
+        for one in found
+        for word in one.words
+        if word.change != one.change
+    ]
+    above = Text("Above other overrides, as the first that names a setting counts:", style="dim")
+    owners = Text("Or what only the owner of a group knows, one for each group:", style="dim")
+    return Group(
+        table,
+        Text(),
+        *([above, *map(Text, cures)] if cures else []),
+        *([owners, *map(Text, words)] if words else []),
+    )
+
+
+def _said(word: Word, of: Suggestion) -> str:
+    """`silences 3 of 3 flaps; misses 1 of 2 that lasted, the longest 1 h; adds 2`."""
+    missed = f"misses {word.missed} of {of.lasting} that lasted"
+    if word.longest_missed_ms:
+        missed += f", the longest {duration(word.longest_missed_ms)}"
+    added = f"; adds {word.raised}" if word.raised else ""
+    return f"silences {word.silenced} of {counted(of.flaps, 'flap')}; {missed}{added}"
 
 
 def render_scores(published: Score, replayed: Score) -> Table:
