@@ -101,7 +101,8 @@ def test_burrows_fields_are_there() -> None:
 def test_warrens_fields_are_there() -> None:
     body = """{"a": "{{ title }}", "b": "{{ cause }}", "c": "{{ action }}", "d": "{{ link }}",
       "e": {{ event | tojson }}, "f": {{ facts | tojson }}, "g": {{ lateness_ms }},
-      "h": "{{ kind }}{{ route }}{{ channel }}{{ delivery_id }}{{ repeat }}{{ left_out }}"}"""
+      "h": "{{ kind }}{{ route }}{{ channel }}{{ delivery_id }}{{ repeat }}{{ left_out }}",
+      "i": "{{ short }}", "j": "{{ acknowledge }}"}"""
     cause = Cause(name="no_members", sentence="Nobody is there.", action="Start it.")
     published = event(cause=cause)
     found = json.loads(sent(body, delivery(published)).body)
@@ -113,6 +114,8 @@ def test_warrens_fields_are_there() -> None:
     assert {"name": "Lag", "value": "2,140 records"} in found["f"]
     assert found["g"] is None
     assert found["h"] == "openedallmaildelivery-100"
+    assert found["i"] == "no members"
+    assert found["j"] == f"{BASE}/incidents/incident-1"
 
 
 def test_consequences_are_there() -> None:
