@@ -91,6 +91,15 @@ def test_a_consequence_comes_after_the_root() -> None:
     assert "1 stuck record" in text(told)
 
 
+def test_what_to_do_is_the_owners_word_where_no_cause_is_known() -> None:
+    told = text(digest(news(1, runbook="ask Ann"), news(2, runbook="https://r.example/x"), news(3)))
+    assert "ERR g0001: 1 partition stopped\n" in told
+    assert "  Do: ask Ann\n" in told
+    assert "  Do: look at it: warren describe group prod/g0002\n" in told
+    assert "  Runbook: https://r.example/x\n" in told
+    assert "  Do: look at it: warren describe group prod/g0003\n" in told
+
+
 def test_who_loses_data_comes_first() -> None:
     gone = Finding(name="records_lost", sentence="9 records are gone")
     loses = Cause(name="too_slow", sentence="it is slow", also=[gone])

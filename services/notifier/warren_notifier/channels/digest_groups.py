@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from warren.contracts import DeliveryKind, EventTypeName, StatusChange
@@ -99,10 +99,11 @@ class Group:
         return min((at + ms for at, ms in left if ms is not None), default=None)
 
     @property
-    def actions(self) -> list[str]:
-        """What to do, the root's first; what an objective's runbook says, too."""
-        said = [action for each in self.open for action in _actions(each.change)]
-        return [visible(action) for action in dict.fromkeys(said)]
+    def runbooks(self) -> list[str]:
+        """As objectives and [[groups]] name them."""
+        breaches = [breach for each in self.open for breach in each.change.objectives or ()]
+        said = [b.runbook for b in breaches] + [each.change.runbook for each in self.open]
+        return [runbook for runbook in said if runbook]
 
     @property
     def rank(self) -> tuple[int, bool, float, int]:
@@ -158,10 +159,3 @@ def _joined(told: Iterable[tuple[str, DeliveryKind | None]]) -> list[Group]:
 
 def _place(incident: Incident) -> int:
     return _ORDER.index(incident.type)
-
-
-def _actions(change: StatusChange) -> Iterator[str]:
-    if change.cause is not None and change.cause.is_known:
-        yield from (found.action for found in change.cause.findings[:1] if found.action)
-    yield from (breach.runbook for breach in change.objectives or [] if breach.runbook)
-    yield from filter(None, [change.runbook])

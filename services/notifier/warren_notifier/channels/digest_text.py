@@ -12,6 +12,7 @@ from warren.words import clock, counted, grouped, records, utc, visible
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_groups import BAD, Group, digest_groups, lasting_groups
 from warren_notifier.channels.facts import then
+from warren_notifier.channels.first_step import first_step
 from warren_notifier.channels.links import is_web_link, page_link
 from warren_notifier.channels.told_event import CALLED
 
@@ -201,14 +202,13 @@ def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLin
     if group.loss_at is not None:
         figures.append(f"data loss from {clock(group.loss_at, now)} on")
     figures += [group.over] if group.over else []
-    runbook = next(filter(is_web_link, group.actions), "")
     return GroupLine(
         status=group.status,
         name=_name(group, has_cluster),
         what=group.brief,
         figures=" · ".join(figures),
-        action=next((action for action in group.actions if action != runbook), ""),
-        runbook=runbook,
+        action=first_step(each.change for each in group.open),
+        runbook=next(filter(is_web_link, group.runbooks), ""),
         acknowledge=page_link(link_base, "incidents", group.incident_id),
     )
 

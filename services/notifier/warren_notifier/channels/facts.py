@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from warren.contracts import BadPartition, Breach, DeliveryKind, StatusChange
 from warren.words import as_of, clock, duration, grouped, records, utc, visible
 
+from warren_notifier.channels.first_step import first_step
 from warren_notifier.channels.told_event import CALLED, ToldEvent, at
 from warren_notifier.routing import lost_end
 
@@ -14,6 +15,9 @@ OLD_MS = 10_000
 """From this age on figures are others by now: they carry the time of which they are."""
 SENTENCES = ("Cause", "Also", "Explanation", "Objective")
 """Facts with figures of when they were said."""
+STEP = "What to do"
+FIGURES = ("Late by", "Data loss", "Lag")
+"""The first of those that come last."""
 # How an incident ended, for the subject and for the sentence.
 _END = {
     None: ("OK again", "is OK again"),
@@ -82,11 +86,14 @@ def loss_from(seen: int, left_ms: int, now: int) -> str:
     return f"from {clock(seen + left_ms, now)} on"
 
 
-def facts_of(kind: DeliveryKind, told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
+def facts_of(kind: DeliveryKind, told: ToldEvent, now: int) -> list[tuple[str, str]]:
     """(name, value) pairs as of `now`, Unix milliseconds."""
-    if told.is_several:
-        return _of_several(told, now)
-    return _of_one(kind, told.change, told.at, now)
+    of = _of_several(told, now) if told.is_several else _of_one(kind, told.change, told.at, now)
+    found = list(of)
+    if kind == "resolved" or not told.open or any(name == STEP for name, _ in found):
+        return found
+    place = next((n for n, (name, _) in enumerate(found) if name in FIGURES), len(found))
+    return [*found[:place], (STEP, first_step(e.data for e in told.open)), *found[place:]]
 
 
 def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
@@ -157,7 +164,7 @@ def _why(change: StatusChange) -> Iterator[tuple[str, str]]:
     if change.cause is not None and change.cause.is_known:
         yield "Cause", visible(change.cause.sentence)
         if change.cause.action:
-            yield "What to do", visible(change.cause.action)
+            yield STEP, visible(change.cause.action)
         for found in change.cause.also:
             yield "Also", visible(found.sentence)
             if found.action:
@@ -198,7 +205,7 @@ def _objectives(breaches: Sequence[Breach]) -> Iterator[tuple[str, str]]:
         if breach.owner:
             yield "Owner", visible(breach.owner)
         if breach.runbook:
-            yield "What to do", visible(breach.runbook)
+            yield STEP, visible(breach.runbook)
 
 
 def row_of(partition: BadPartition) -> tuple[str, str, str, str, str, str]:

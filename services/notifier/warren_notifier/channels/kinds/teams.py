@@ -112,8 +112,7 @@ def _group(group: GroupLine, longest: int) -> Iterator[JsonObject]:
     name = _run(f"{group.status} {shortened(group.name, longest)}", weight="Bolder")
     yield _block(name, _run(f": {shortened(group.what, longest)}")) | {"spacing": "Medium"}
     yield _block(_run(shortened(group.figures, longest), isSubtle=True))
-    if group.action:
-        yield _block(_run(f"Do: {shortened(group.action, longest)}"))
+    yield _block(_run(f"Do: {shortened(group.action, longest)}"))
     for words, url in (("Acknowledge", group.acknowledge), ("Runbook", group.runbook)):
         if url:
             yield _block(_run(words, selectAction={"type": "Action.OpenUrl", "url": url}))

@@ -1,0 +1,26 @@
+"""What to do first about a group: about the root, as its owner says, about what is lost, or where
+to look. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from warren.contracts import StatusChange
+from warren.loss_words import after_loss
+from warren.words import shell_word, visible
+
+from warren_notifier.channels.links import is_web_link
+
+
+def first_step(changes: Iterable[StatusChange]) -> str:
+    """`changes`: of the group's open conditions, the root first; at least one."""
+    changes = list(changes)
+    causes = [change.cause for change in changes if change.cause is not None]
+    found = [cause.action for cause in causes if cause.is_known and cause.action]
+    breaches = [breach for change in changes for breach in change.objectives or ()]
+    runbooks = [*(b.runbook for b in breaches), *(change.runbook for change in changes)]
+    found += [runbook for runbook in runbooks if runbook and not is_web_link(runbook)]
+    found += [after_loss(b.topic or "") for b in breaches if b.limit == "lost_records"]
+    group = shell_word(f"{changes[0].cluster}/{changes[0].group}")
+    return visible([*found, f"look at it: warren describe group {group}"][0])
