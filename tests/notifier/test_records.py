@@ -28,6 +28,14 @@ def test_the_audit_names_the_next_attempt_only_where_there_is_one(
     assert audit.next_attempt_at == next_at
 
 
+def test_the_end_of_a_delivery_is_noted_though_its_event_is_gone() -> None:
+    """It was replaced, and the notifier killed before it had written that down."""
+    gone = delivery()
+    gone.event = ""
+    record = RECORDS.audit(gone, Step(pending_delivery(), "superseded", "newer news"), NOW, None)
+    assert NotificationEvent.from_bytes(record.value).conditions == []
+
+
 def test_what_could_not_be_delivered_is_there_whole() -> None:
     step = Step(pending_delivery(attempts=2, offset=41), "given_up", "HTTP 503")
     record = RECORDS.undelivered(delivery(partition=2), step, NOW)

@@ -102,7 +102,11 @@ class Records:
 
 
 def _conditions(delivery: Delivery) -> list[str]:
-    """Incident ids of what a group's incident is made of, where that is not one of its id."""
+    """Incident ids of what a group's incident is made of, where that is not one of its id; none of
+    a delivery that was replaced before this notifier began, whose event nobody has any more.
+    """
+    if not delivery.event:
+        return []
     told = told_event(delivery.event)
     found = [each.data.incident_id for each in (*told.open, *told.ended)]
     return [] if found == [delivery.pending.incident_id] else found

@@ -28,7 +28,7 @@ class Delivery:
     pending: PendingDelivery
     """What it has come to, as it is stored."""
     event: str
-    """The event's text, as published."""
+    """The event's text, as published; empty where it was replaced and only its end is noted."""
     receipt: str | None = None
     """What the channel said when it took an earlier delivery of the incident."""
     at_most: int | None = None
