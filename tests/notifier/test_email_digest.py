@@ -61,7 +61,7 @@ def test_a_storm_lists_the_worst_and_counts_the_rest() -> None:
     many = [news(n, "WARN", total_lag=n) for n in range(1000)]
     many += [news(n, "ERR", total_lag=n, cause=cause) for n in range(1000, 2000)]
     storm = digest(*many)
-    assert storm["Subject"] == "[ERR] prod: g1999 +999 one broker, g0999 +999 1 partition stopped"
+    assert storm["Subject"] == "[ERR] prod: g1999 +999 one broker; g0999 +999 1 partition stopped"
     assert storm["Message-ID"] == "<digest-1@example.org>"
     assert storm["X-Warren-Delivery"] == "digest-1"
     assert storm["References"] is None
@@ -84,7 +84,7 @@ def test_a_consequence_comes_after_the_root() -> None:
     cause = Cause(name="stuck_record", sentence="it stands", action="skip it", also=[gone])
     told = digest(news(1, cause=cause), news(2))
     assert told["Subject"] == (
-        "[ERR] prod: g0001 stuck record, losing data, g0002 1 partition stopped"
+        "[ERR] prod: g0001 stuck record, losing data; g0002 1 partition stopped"
     )
     assert "ERR g0001: stuck record, losing data\n" in text(told)
     assert "  Do: skip it\n  Acknowledge: https://warren.example.org/incidents/" in text(told)
@@ -95,9 +95,9 @@ def test_what_to_do_is_the_owners_word_where_no_cause_is_known() -> None:
     told = text(digest(news(1, runbook="ask Ann"), news(2, runbook="https://r.example/x"), news(3)))
     assert "ERR g0001: 1 partition stopped\n" in told
     assert "  Do: ask Ann\n" in told
-    assert "  Do: look at it: warren describe group prod/g0002\n" in told
+    assert "  Do: Look at it: warren describe group prod/g0002\n" in told
     assert "  Runbook: https://r.example/x\n" in told
-    assert "  Do: look at it: warren describe group prod/g0003\n" in told
+    assert "  Do: Look at it: warren describe group prod/g0003\n" in told
 
 
 def test_who_loses_data_comes_first() -> None:

@@ -48,7 +48,7 @@ Consumer group billing on cluster prod is ERR.
 
 Since        2026-11-21 07:00:00 UTC
 As of        2026-11-21 07:00:00 UTC
-What to do   look at it: warren describe group prod/billing
+What to do   Look at it: warren describe group prod/billing
 Lag          2,140 records
 Largest lag  orders partition 1: 2,101 records
 Partitions   1 STOP, 11 OK
@@ -89,8 +89,8 @@ def test_whose_trouble_it_is_and_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("limit", "topic", "todo"),
     [
-        ("lost_records", "orders", "raise retention.ms of orders now, then fix the consumer"),
-        ("max_freshness", "orders", "look at it: warren describe group prod/billing"),
+        ("lost_records", "orders", "Raise retention.ms of orders now, then fix the consumer"),
+        ("max_freshness", "orders", "Look at it: warren describe group prod/billing"),
     ],
 )
 def test_there_is_always_something_to_do_first(limit: str, topic: str, todo: str) -> None:
@@ -99,7 +99,7 @@ def test_there_is_always_something_to_do_first(limit: str, topic: str, todo: str
     known = Cause(name="no_members", sentence="nobody is in it", action="start it")
     assert "What to do   start it\n" in text(mail(event(cause=known)))
     odd = text(mail(event(group="a b; rm")))
-    assert "What to do   look at it: warren describe group 'prod/a b; rm'\n" in odd
+    assert "What to do   Look at it: warren describe group 'prod/a b; rm'\n" in odd
 
 
 def test_a_consequence_comes_after_the_root() -> None:

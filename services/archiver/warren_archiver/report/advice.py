@@ -16,7 +16,7 @@ from warren_archiver.report.period import DAY_MS
 
 LITTLE_BUDGET = 0.25
 """Share of an error budget below which it is worth a look."""
-_KEEP_LONGER = "it keeps up again; raise retention.ms where that may come back"
+_KEEP_LONGER = "It keeps up again; raise retention.ms where that may come back"
 OFTEN = 3
 """Incidents of a group that began right after one, from which on it flaps."""
 
@@ -78,7 +78,7 @@ def _of_group(group: GroupReport, incidents: Sequence[Incident]) -> Iterator[tup
     if group.lost_records and not any(each.loss for each in told):
         lost = records(group.lost_records)
         todo = after_loss() if still or group.status != "OK" else _KEEP_LONGER
-        yield "ERR", f"Retention deleted {lost} that it had not consumed: {todo}."
+        yield "ERR", f"Retention deleted {lost} that it had not consumed. {todo}."
     found = group.outlook
     if still and group.loses_soon and found is not None and found.days_until_loss is not None:
         left = duration(found.days_until_loss * DAY_MS)

@@ -131,12 +131,12 @@ def _listed(bad: Sequence[Group], shown: int) -> list[Group]:
 
 
 def _state(bad: Sequence[Group], over: Sequence[Group], has_cluster: bool) -> str:
-    """The rest of the subject: `billing +2 losing data, ledger stuck at one record, +4 (1 new)`."""
+    """The rest of the subject: `billing +2 losing data; ledger stuck at one record; +4 (1 new)`."""
     alike: dict[str, list[Group]] = {}
     for group in bad:
         alike.setdefault(group.brief, []).append(group)
     if not bad:
-        return f"over: {_some([(_name(group, has_cluster), 1) for group in over])}"
+        return f"over: {_some([(_name(group, has_cluster), 1) for group in over], ', ')}"
     news = sum(group.kind == "opened" for group in bad)
     more = [f"{grouped(news)} new"] if 0 < news < len(bad) else []
     more += [f"{grouped(len(over))} over"] if over else []
@@ -144,18 +144,18 @@ def _state(bad: Sequence[Group], over: Sequence[Group], has_cluster: bool) -> st
         (f"{_name(first, has_cluster)}{_and(len(rest))} {what}", 1 + len(rest))
         for what, (first, *rest) in alike.items()
     ]
-    return _some(said) + (f" ({', '.join(more)})" if more else "")
+    return _some(said, "; ") + (f" ({', '.join(more)})" if more else "")
 
 
-def _some(said: Sequence[tuple[str, int]]) -> str:
+def _some(said: Sequence[tuple[str, int]], between: str) -> str:
     """As much as a subject has room for, at least one: `a, b, +2`; each with how many groups it
     is.
     """
     shown = said[0][0]
     for place, (text, _) in enumerate(said[1:], start=1):
-        if len(f"{shown}, {text}") > SUBJECT:
-            return f"{shown},{_and(sum(count for _, count in said[place:]))}"
-        shown = f"{shown}, {text}"
+        if len(f"{shown}{between}{text}") > SUBJECT:
+            return f"{shown}{between}+{grouped(sum(count for _, count in said[place:]))}"
+        shown = f"{shown}{between}{text}"
     return shown
 
 

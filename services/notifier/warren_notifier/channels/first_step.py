@@ -23,4 +23,4 @@ def first_step(changes: Iterable[StatusChange]) -> str:
     found += [runbook for runbook in runbooks if runbook and not is_web_link(runbook)]
     found += [after_loss(b.topic or "") for b in breaches if b.limit == "lost_records"]
     group = shell_word(f"{changes[0].cluster}/{changes[0].group}")
-    return visible([*found, f"look at it: warren describe group {group}"][0])
+    return visible([*found, f"Look at it: warren describe group {group}"][0])
