@@ -75,7 +75,7 @@ def test_an_open_incident_is_told_of_with_the_figures_of_now(api: Api) -> None:
     soup = page(api, f"/incidents/{ID}")
     (why,) = soup.select(".why")
     assert text(why) == "What is wrong: orders/0 STOP: no commit for 41 m; 42,000 records behind."
-    assert text(fact(soup, "Lag now")) == "Lag now 42,000"
+    assert text(fact(soup, "Lag now")) == "Lag now 42,000 80 at the opening"
     assert text(fact(soup, "Largest lag notified")).endswith(" 80")
     (row,) = page(api, "/groups/demo/billing").select(".incidents tbody tr")
     assert "80 records" not in text(row)
@@ -111,7 +111,7 @@ def test_lost_records_are_said_once_with_one_figure(api: Api) -> None:
     banners = [text(why) for why in soup.select(".why")]
     assert banners == [
         "Cause: 60 unread records deleted by retention (orders/0). What to do: do <this>.",
-        "Objective retention : broken for 41 m Incident",
+        "Objective retention : broken for 41m Incident",
     ]
     (history,) = soup.select(".history")
     history.decompose()  # it has the time of each of its lines
@@ -131,14 +131,14 @@ def test_loss_to_come_is_said_once(api: Api) -> None:
     api.measure("billing", late(2_700_000, time_to_loss_ms=900_000, retention_left=0.2))
     banners = [text(why) for why in page(api, "/groups/demo/billing").select(".why")]
     assert banners == [
-        "orders /0 stopped committing. Records are lost in 15 m, at 07:15 UTC .",
-        "Objective retention : broken for 41 m Incident",
+        "orders /0 stopped committing. Records are lost in 15m, at 07:15 UTC .",
+        "Objective retention : broken for 41m Incident",
     ]
     api.measure("billing", late(2_700_000, time_to_loss_ms=3_599_000, retention_left=0.8))
     *_, objective = page(api, "/groups/demo/billing").select(".why")
     assert text(objective) == (
         "Objective retention : at 06:19 UTC : orders/0 may lose unread records now (limit 1 h); "
-        "broken for 41 m Incident"
+        "broken for 41m Incident"
     ), "it is kept by now, and the incident is open still"
 
 
@@ -160,7 +160,7 @@ def test_an_objective_is_told_of_as_it_is_now(
         api.measure("fine", measured)
     api.clock.advance(advanced)
     (banner,) = page(api, "/groups/demo/fine").select(".why")
-    assert f"Objective on-time : {said}; broken for 41 m" in text(banner)
+    assert f"Objective on-time : {said}; broken for 41m" in text(banner)
     assert cells(row_of(api, "fine"))["Trouble"] == f"on-time : {said}"
     row, *_ = [each for each in page(api, "/incidents").select("tbody tr") if "fine" in text(each)]
     assert cells(row)["Trouble"] == said

@@ -17,9 +17,8 @@ from fastapi.routing import APIRoute
 from warren.contracts import MINUTE_MS, Acknowledgement, ClusterEvent, group_key
 from warren_api.group_row import Asked
 from warren_api.model.verdict import rank
-from warren_api.pages.overview import GROUPS_SHOWN, Overview, View, overview
+from warren_api.pages.overview import EVERYTHING, GROUPS_SHOWN, Overview, View, overview
 from warren_api.pages.routes import router
-from warren_api.search import Search
 from warren_core.objectives.limits import ObjectiveBook
 
 FRAGMENT = "/fragments/groups"
@@ -30,8 +29,8 @@ def asked(api: Api) -> Asked:
 
 
 def shown(api: Api, **named: Any) -> Overview:
-    view = View(**named)
-    return overview(api.model, api.context.standing(), asked(api), Search(view.q), view)
+    view = View(**{"q": EVERYTHING, **named})
+    return overview(api.model, api.context.standing(), asked(api), view)
 
 
 def require_that_it_is_so(api: Api) -> None:

@@ -44,7 +44,7 @@ def shown(page: Page) -> None:
 def test_nothing_is_touched_where_nothing_is_new(site: Site, page: Page) -> None:
     site.api.put("billing", status="ERR", incident={"id": "5b6a", "opened_at": NOW - 252_000})
     with site.serving():
-        page.goto(site.url)
+        page.goto(f"{site.url}/?q=is:any")
         shown(page)
         page.evaluate(COUNT, "#live")
         shown(page)
@@ -81,7 +81,7 @@ def test_what_the_reader_does_outlasts_what_is_new(site: Site, page: Page) -> No
 def test_what_is_selected_is_renewed_all_the_same(site: Site, page: Page) -> None:
     site.api.put("billing", total_lag=1_234)
     with site.serving():
-        page.goto(site.url)
+        page.goto(f"{site.url}/?q=is:any")
         page.evaluate("getSelection().selectAllChildren(document.querySelector('.groups tbody'))")
         site.api.put("billing", total_lag=5_678)
         expect(page.locator("tbody [data-label=Lag]")).to_have_text("5,678")
@@ -93,7 +93,7 @@ def test_a_word_is_asked_for_once_it_is_typed(site: Site, page: Page) -> None:
         site.api.put(name)
     pause(page)
     with site.serving():
-        page.goto(site.url)
+        page.goto(f"{site.url}/?q=is:any")
         asked = asked_by(page)
         page.get_by_role("searchbox").press_sequentially("mailer")
         page.clock.run_for(150)
@@ -108,7 +108,7 @@ def test_nobody_waits_for_what_was_asked_before(site: Site, page: Page) -> None:
     page.route("**/fragments/groups?q=m", lambda route: unanswered.append(route))
     pause(page)  # so no deadline ends it
     with site.serving():
-        page.goto(site.url)
+        page.goto(f"{site.url}/?q=is:any")
         field = page.get_by_role("searchbox")
         with page.expect_request("**/fragments/groups?q=m"):
             field.press_sequentially("m")
@@ -123,7 +123,7 @@ def test_nobody_waits_for_what_was_asked_before(site: Site, page: Page) -> None:
 def test_that_nobody_answers_is_read_out_once(site: Site, page: Page) -> None:
     site.api.put("billing")
     with site.serving():
-        page.goto(site.url)
+        page.goto(f"{site.url}/?q=is:any")
     alert, age = page.get_by_role("alert"), page.locator("#age")
     expect(alert).to_have_text(ALARM)
     expect(page.locator("#beat")).to_have_text("Not live")
@@ -140,7 +140,7 @@ def test_who_comes_back_to_a_tab_is_not_alarmed(site: Site, page: Page) -> None:
     site.api.put("billing")
     page.clock.install()
     with site.serving():
-        page.goto(site.url)
+        page.goto(f"{site.url}/?q=is:any")
         page.evaluate(COUNT, "#lost")
         page.evaluate(HIDE, True)
         asked = asked_by(page)
@@ -156,7 +156,7 @@ def test_silence_counts_from_when_somebody_looks(site: Site, page: Page) -> None
     site.api.put("billing")
     pause(page)
     with site.serving():
-        page.goto(site.url)
+        page.goto(f"{site.url}/?q=is:any")
         page.evaluate(HIDE, True)
     page.clock.run_for(60_000)
     with page.expect_event("requestfailed"):
@@ -176,7 +176,7 @@ def test_a_page_of_somebody_else_is_no_answer(site: Site, page: Page, status: in
     page.clock.install()
     page.route(FRAGMENTS, lambda route: route.fulfill(status=status, body="<p>Be back soon</p>"))
     with site.serving():
-        page.goto(site.url)
+        page.goto(f"{site.url}/?q=is:any")
         for _ in range(4):
             with page.expect_response(FRAGMENTS):
                 page.clock.run_for(2_000)

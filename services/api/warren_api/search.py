@@ -220,6 +220,7 @@ def _of_kind(kind: Kind) -> Matches:
 
 
 _STATES: dict[str, Matches] = {
+    "any": lambda _: True,
     **{kind: _of_kind(kind) for kind in get_args(Kind)},
     "losing": _judged(lambda row: row.view.lost_records > 0),
     "endangered": _judged(lambda row: row.view.is_losing and not row.view.lost_records),

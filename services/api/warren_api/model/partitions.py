@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import nlargest
 from typing import Literal, NamedTuple
 
 from warren.contracts import (
@@ -178,6 +179,17 @@ def foremost(event: LagEvent, measure: Callable[[TopicLag], Iterable[int]]) -> P
         if value is not None and (largest is None or value > largest):
             largest, found = value, (topic, measures.index(value))
     return _row(found[0], event.topics[found[0]], found[1]) if found else None
+
+
+def worst_rows(event: LagEvent, count: int) -> list[PartitionRow]:
+    """At most that many that are not OK, the worst first; makes no other rows."""
+    found = (
+        (badness, topic, index)
+        for topic, columns in event.topics.items()
+        for index, badness in enumerate(badness_of(columns))
+        if badness >> 63 > SEVERITY["OK"]
+    )
+    return [_row(topic, event.topics[topic], index) for _, topic, index in nlargest(count, found)]
 
 
 def known_lags(columns: TopicLag) -> Iterable[int]:

@@ -33,8 +33,8 @@ from warren_api.group_row import GroupRow, wrong_in
 from warren_api.http.callers import asker
 from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
-from warren_api.pages.environment import status_of
-from warren_api.pages.incidents import timeline
+from warren_api.pages.environment import status_of, template_of
+from warren_api.pages.incidents import at_opening, timeline
 
 Render = Callable[..., Response]
 RowOf = Callable[[GroupView], GroupRow]
@@ -107,7 +107,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             return silence(id, str(error))
         return _to(f"/silences/{segment(id)}")
 
-    def incident(id_: str, problem: str = "") -> Response:
+    def incident(id_: str, problem: str = "", template: str = "incident.html") -> Response:
         ready = context.feed_state().ready
         found = find_incident(context, id_)
         view = context.model.group(found.cluster, found.group) if found else None
@@ -116,9 +116,12 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         acknowledgement = context.notes().acknowledgement_among(ids)
         attempts = context.model.notifications.of_incidents(ids)[:ATTEMPTS_SHOWN]
         return render(
-            "incident.html",
+            template,
             status_code=status_of(found, ready=ready),
+            id=id_,
             incident=found,
+            then=at_opening(found, context.model.past) if found else None,
+            lengths=LENGTHS,
             wrong=wrong_in(found, row) if found else None,
             row=row,
             silence=row.silence if row else None,
@@ -130,8 +133,9 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         )
 
     @routes.get("/incidents/{id}")
-    def one_incident(id: Segment) -> Response:  # noqa: A002
-        return incident(id)
+    @routes.get("/fragments/incidents/{id}")
+    def one_incident(request: Request, id: Segment) -> Response:  # noqa: A002
+        return incident(id, template=template_of(request, "incident"))
 
     @routes.post("/incidents/{id}")
     async def look_after(request: Request, id: Segment) -> Response:  # noqa: A002

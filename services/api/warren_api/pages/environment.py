@@ -13,11 +13,12 @@ from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
 from warren.path_segments import segment
 from warren.report_files import group_anchor
-from warren.words import counted, duration, grouped, rate, shell_word, visible
+from warren.words import compact, counted, grouped, rate, shell_word, visible
 
 from warren_api.http.access_control import FRAGMENTS
 from warren_api.http.callers import who_reads
 from warren_api.model.group import GroupView
+from warren_api.pages.commands import without_commands
 from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
 from warren_api.pages.incidents import Flapping
@@ -76,7 +77,7 @@ def environment() -> Environment:
     )
     filters: dict[str, Callable[..., object]] = {
         "counted": counted,
-        "duration": duration,
+        "duration": compact,
         "grouped": grouped,
         "lag": _lag,
         "meaning": lambda status: MEANINGS.get(status, ""),
@@ -92,6 +93,7 @@ def environment() -> Environment:
         "rate": rate,
         "row_id": row_id,
         "visible": visible,
+        "without_commands": without_commands,
         "name": _name,
     }
     templates.filters |= filters
@@ -117,9 +119,9 @@ def _name(text: object) -> Markup:
 
 
 def age(milliseconds: int) -> str:
-    """As a duration; from ten minutes on without seconds, which say nothing then."""
+    """As a compact duration; from ten minutes on without seconds, which say nothing then."""
     rest = milliseconds % 60_000 if milliseconds >= 600_000 else 0
-    return duration(milliseconds - rest)
+    return compact(milliseconds - rest)
 
 
 def _utc(milliseconds: int) -> str:

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from warren.contracts import Acknowledgement, Cause, GroupStatusName, Status
+from warren.contracts import MINUTE_MS, Acknowledgement, Cause, GroupStatusName, Status
 
 from warren_api.model.notifications import Attempt
+from warren_api.model.past import Past
 from warren_api.model.status_history import IncidentRecord, RecordedChange
 from warren_api.pages.lists import ListView, Paged, paged
 from warren_api.search import Term, hints, terms
@@ -39,6 +40,24 @@ def timeline(
         at = acknowledgement.at
         found.append(Moment(at, "acknowledgement", acknowledgement=acknowledgement))
     return sorted(found, key=lambda moment: moment.at, reverse=True)
+
+
+class AtOpening(NamedTuple):
+    """Figures of a group when its incident opened; None where they are not remembered."""
+
+    lag: int | None
+    late_ms: float | None
+    members: float | None
+
+
+def at_opening(incident: IncidentRecord, past: Past) -> AtOpening:
+    first = incident.changes[0] if incident.changes else None
+    told = first if first is not None and first.at <= incident.opened_at else None
+    minute = incident.opened_at - incident.opened_at % MINUTE_MS
+    name = incident.cluster, incident.group
+    then = past.group(*name, minute, minute + MINUTE_MS, MINUTE_MS)
+    late, members = then["late_ms"][0], then["members"][0]
+    return AtOpening(told.change.total_lag if told else None, late, members)
 
 
 def newest_cause(incident: IncidentRecord) -> Cause | None:

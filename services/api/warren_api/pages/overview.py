@@ -1,18 +1,14 @@
-"""All groups in one answer: which are shown, in which order, what is to be said of them all, and
-rows as HTML, made anew where something in them is another.
-
-A page of them is asked for every few seconds, and few have changed by then.
+"""All groups in one answer: which are shown, in which order, and what is to be said of them all.
+Pure.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
-
-from jinja2 import Environment
-from markupsafe import Markup
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Literal, NamedTuple, get_args
 
 from warren_api.group_row import Asked, GroupRow, Kind
 from warren_api.model.cluster import TROUBLE, ClusterView
@@ -20,23 +16,22 @@ from warren_api.model.group import GroupView, Rank
 from warren_api.model.group_views import GroupName, Standing
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import RecordedChange
-from warren_api.model.topics import TopicIndex
 from warren_api.model.verdict import rank
-from warren_api.pages.environment import age
 from warren_api.pages.headline import Standings, Totals, no_groups, together
 from warren_api.pages.lists import ListView, Paged, paged, place_of
-from warren_api.pages.trends import Drawn, Trends, rates_of
 from warren_api.search import Search
 
 GROUPS_SHOWN = 50  # on one page
 HOUR_MS = 3_600_000
 
+By = Literal["", "owner", "cluster", "cause", "topic"]
 Sort = Literal["worst", "name", "lag", "late", "loss", "since"]
 # What is looked for first: the largest lag, but the nearest loss and what has just begun.
 _FALLING = frozenset({"lag", "late", "since"})
 
 
 _TABS: dict[str, Kind] = {f"is:{kind}": kind for kind in get_args(Kind)}
+EVERYTHING = "is:any"
 
 
 @dataclass(frozen=True)
@@ -47,6 +42,8 @@ class View(ListView):
     one_way = frozenset({"worst"})
 
     sort: Sort = "worst"
+    by: By = ""
+    """What groups stand together that have the same."""
 
     @property
     def tab(self) -> Kind | None:
@@ -56,16 +53,40 @@ class View(ListView):
     @property
     def rest(self) -> str:
         """What is searched for under every tab."""
-        return " ".join(word for word in self.q.split() if word not in _TABS)
+        return " ".join(w for w in self.q.split() if w not in _TABS and w != EVERYTHING)
 
-    def tab_url(self, kind: Kind) -> str:
+    def tab_url(self, kind: Kind | Literal["any"]) -> str:
         """The same search under another tab."""
         return self.found_url(f"{self.rest} is:{kind}".strip())
 
+    def grouped_url(self, by: By) -> str:
+        return replace(self, by=by, page=1).url
+
+    def opened(self, tabs: Mapping[Kind, int]) -> View:
+        """Where nothing is searched for: the first tab that has something."""
+        kind = next((kind for kind, count in tabs.items() if count), None)
+        return self if self.q or kind is None else replace(self, q=f"is:{kind}")
+
+
+class Section(NamedTuple):
+    """Groups that have the same of what they stand together by. `title`: empty where nothing is
+    said of them; `q`: finds them; `size`: of all pages.
+    """
+
+    title: str
+    q: str
+    size: int
+    rows: list[GroupRow]
+
 
 class Overview(NamedTuple):
-    """`rows`: one page of those that match; all else but `tabs` is about all groups."""
+    """`view`: which part is shown, of which `rows` are one page; `search`: what finds it; all else
+    but `tabs` is about all groups.
+    """
 
+    view: View
+    search: Search
+    sections: list[Section]
     rows: list[GroupRow]
     first: int
     matching: int
@@ -89,26 +110,56 @@ def overview(
     model: ReadModel,
     standing: Standing,
     asked: Asked,
-    search: Search,
     view: View,
     clusters: Sequence[ClusterView] = (),
 ) -> Overview:
     """What is said of them all follows from `standing`: few are looked at."""
     by_cluster = _by_cluster(standing)
-    shown = _page(model, standing, asked, search, view)
     totals = together(by_cluster.values())
     standings = _standings(standing, asked, totals, clusters)
-    return Overview(
-        rows=shown.rows,
-        first=shown.first,
-        matching=shown.matching,
-        page=shown.page,
-        pages=shown.pages,
-        by_cluster=by_cluster,
-        totals=totals,
-        standings=standings,
-        tabs=_found_tabs(model, asked, view.rest) if view.rest else _all_tabs(standings),
-    )
+    tabs = _found_tabs(model, asked, view.rest) if view.rest else _all_tabs(standings)
+    view = view.opened(tabs)
+    search = Search(view.q)
+    if view.by:
+        found = found_rows(model, standing, asked, search, view.tab)
+        shown, sections = _in_sections(_sorted(found, view), view)
+    else:
+        shown = _page(model, standing, asked, search, view)
+        sections = [Section("", view.q, shown.matching, shown.rows)]
+    return Overview(view, search, sections, *shown, by_cluster, totals, standings, tabs)
+
+
+def _in_sections(rows: list[GroupRow], view: View) -> tuple[Paged[GroupRow], list[Section]]:
+    """`rows`: in order; a section comes where its first row would."""
+    known = defaultdict[tuple[str, str], list[GroupRow]](list)
+    for row in rows:
+        known[_SECTIONS[view.by](row)].append(row)
+    of_row = {id(row): key for key, same in known.items() for row in same}
+    page = paged([row for same in known.values() for row in same], view.page, GROUPS_SHOWN)
+    sections = []
+    for (title, value), same in groupby(page.rows, lambda row: of_row[id(row)]):
+        q = f'{view.q} {view.by}:="{value}"'.strip() if value and '"' not in value else ""
+        sections.append(Section(title, q, len(known[title, value]), list(same)))
+    return page, sections
+
+
+def _by_cause(row: GroupRow) -> tuple[str, str]:
+    return (row.cause.brief, row.cause.name) if row.cause else ("no clear cause", "")
+
+
+def _by_topic(row: GroupRow) -> tuple[str, str]:
+    """Of the partition to look at first."""
+    topic = row.view.worst.topic if row.view.worst else ""
+    return topic or "no topic", topic
+
+
+_SECTIONS: dict[By, Callable[[GroupRow], tuple[str, str]]] = {
+    "owner": lambda row: (row.owner or "no owner", row.owner),
+    "cluster": lambda row: (row.cluster, row.cluster),
+    "cause": _by_cause,
+    "topic": _by_topic,
+}
+"""A title, and the value that finds the same."""
 
 
 def _all_tabs(of: Standings) -> dict[Kind, int]:
@@ -161,16 +212,31 @@ def _by_cluster(standing: Standing) -> dict[str, Totals]:
     return by_cluster
 
 
+def found_rows(
+    model: ReadModel, standing: Standing, asked: Asked, search: Search, tab: Kind | None
+) -> list[GroupRow]:
+    """All that the search finds, worst first."""
+    if tab in (None, "ok"):
+        views: Iterable[GroupView] = model.groups()
+    else:
+        views = _bad(standing)
+    return sorted(filter(search.finds, map(asked.row, views)), key=_rank)
+
+
+def _bad(standing: Standing) -> Iterable[GroupView]:
+    """Of every kind but `ok`, each once."""
+    return {id(each): each for each in (*standing.troubled, *standing.unknown)}.values()
+
+
 def _page(
     model: ReadModel, standing: Standing, asked: Asked, search: Search, view: View
 ) -> Paged[GroupRow]:
-    if search.text or view.sort != "worst":
-        rows = (asked.row(each) for each in model.groups())
-        found = _sorted([row for row in rows if search.finds(row)], view)
-        return paged(found, view.page, GROUPS_SHOWN)
-    bad = {id(each): each for each in (*standing.troubled, *standing.unknown)}
-    worst = sorted((asked.row(each) for each in bad.values()), key=_rank)
-    fine = standing.fine
+    if view.rest or view.sort != "worst" or search.problems:
+        found = found_rows(model, standing, asked, search, view.tab)
+        return paged(_sorted(found, view), view.page, GROUPS_SHOWN)
+    rows = map(asked.row, _bad(standing))
+    worst = sorted((row for row in rows if search.finds(row)), key=_rank)
+    fine = standing.fine if view.tab in (None, "ok") else ()
     matching = len(worst) + len(fine)
     first, page, pages = place_of(view.page, matching, GROUPS_SHOWN)
     numbers = range(first, min(first + GROUPS_SHOWN, matching))
@@ -204,9 +270,8 @@ def last_changes(changes: Iterable[RecordedChange], now: int) -> LastChanges:
 
 
 def _sorted(rows: list[GroupRow], view: View) -> list[GroupRow]:
+    """`rows`: worst first."""
     if view.sort == "worst":
-        if any(not row.verdict.is_known for row in rows):
-            rows = sorted(rows, key=_rank)
         return rows[::-1] if view.order == "desc" else rows
     if view.sort == "name":
         return sorted(rows, key=_name, reverse=view.is_falling)
@@ -226,67 +291,3 @@ _MEASURES: dict[Sort, Callable[[GroupRow], int | None]] = {
     "loss": lambda row: -row.view.lost_records or row.view.time_to_loss_ms,
     "since": lambda row: row.since,
 }
-
-
-KEPT = 2_000
-DAY_MS = 86_400_000
-
-
-class GroupRows:
-    """`stale_after`: milliseconds until an evaluation is old."""
-
-    def __init__(
-        self,
-        templates: Environment,
-        trends: Trends,
-        topics: TopicIndex,
-        stale_after: int,
-        is_stale: Callable[[GroupView], bool],
-    ) -> None:
-        self._templates = templates
-        self._trends = trends
-        self._topics = topics
-        self._stale_after = stale_after
-        self._is_stale = is_stale
-        # With the view that it is of: its identity then is no other's.
-        self._told = Drawn[tuple[GroupView, Markup]](KEPT)
-        self._rows = Drawn[tuple[Markup, Markup]](KEPT)
-
-    def html(self, row: GroupRow) -> Markup:
-        view, now = row.view, row.asked.now
-        name, macros = (view.cluster, view.group), self._macros()
-        is_old = now - view.event.evaluated_at > self._stale_after
-        is_stale = self._is_stale(view)
-        spark = self._trends.spark(*name, now)
-        moved = rates_of(self._topics, view) if row.verdict.status == "OK" else None
-        measured_ago = _age(now, view.freshness.event.measured_at if view.freshness else None)
-        version = (
-            id(view),
-            row.verdict,
-            row.silence,
-            row.acknowledgement,
-            spark,
-            moved,
-            is_old,
-            measured_ago if is_stale else "",
-            now // DAY_MS,  # times of another day have the day
-        )
-
-        def draw_told() -> tuple[GroupView, Markup]:
-            return view, macros.told(row, now, is_old, is_stale, spark, moved)
-
-        _, told = self._told.get(name, version, draw_told)
-        judged_ago = _age(now, view.event.evaluated_at) if is_old else ""
-        ages = _age(now, row.since), _age(now, row.changed_since), judged_ago
-
-        def draw() -> tuple[Markup, Markup]:
-            return told, told + macros.since(row, now, is_old)
-
-        return self._rows.get(name, (id(told), *ages), draw)[1]
-
-    def _macros(self) -> Any:
-        return self._templates.get_template("group_row.html").module
-
-
-def _age(now: int, at: int | None) -> str:
-    return "" if at is None else age(now - at)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
@@ -22,16 +22,17 @@ from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
 from warren_api.model.group_incidents import group_incidents
 from warren_api.model.status_history import IncidentRecord, incidents
-from warren_api.pages import asking, cluster_page, indexes, reference, reports
+from warren_api.pages import asking, cluster_page, indexes, many, reference, reports
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
+from warren_api.pages.group_rows import GroupRows
 from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
 from warren_api.pages.headline import headline, no_groups, readers
 from warren_api.pages.incidents import IncidentListView, folded, incident_list
 from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
-from warren_api.pages.overview import GroupRows, LastChanges, Sort, View, last_changes, overview
+from warren_api.pages.overview import By, LastChanges, Sort, View, last_changes, overview
 from warren_api.pages.span import SpanAsked
 from warren_api.pages.trends import Drawn, Trends, rates_of
-from warren_api.search import Row, Search
+from warren_api.search import Row
 
 STATIC = Path(__file__).parent / "static"
 READERS_SHOWN = 200
@@ -50,14 +51,15 @@ def _view(
     q: Words = "",
     status: StatusFilter = "",
     sort: AskedSort = "worst",
+    by: By = "",
     order: Order = "",
     page: PageNumber = 1,
 ) -> View:
     """`status`: links of before there was a search have it."""
     also = "is:losing" if status == "losing" else f"status:{status.lower()}"
     words = f"{q} {also}".strip() if status else q
-    by: Sort = "name" if sort == "group" else sort
-    return View(words, sort=by, order=order, page=page)
+    column: Sort = "name" if sort == "group" else sort
+    return View(words, sort=column, by=by, order=order, page=page)
 
 
 def _topic_list_view(
@@ -85,6 +87,7 @@ def router(context: ApiContext) -> APIRouter:
         context.model.topics,
         context.stale_after_ms,
         context.is_freshness_stale,
+        context.servers,
     )
     newest = Drawn[LastChanges](1)
     limits_of = ObjectiveBook(context.settings.objectives, context.settings.groups).limits_for
@@ -131,9 +134,10 @@ def router(context: ApiContext) -> APIRouter:
     @routes.get("/fragments/groups")
     def groups(request: Request, view: Viewed) -> Response:
         ready = context.feed_state().ready
-        search, about = Search(view.q), asked()
+        about = asked()
         clusters = [context.model.cluster(name, about.now) for name in context.clusters]
-        shown = overview(context.model, context.standing(), about, search, view, clusters)
+        shown = overview(context.model, context.standing(), about, view, clusters)
+        search = shown.search
         not_judged = context.model.not_judged()
 
         def everything() -> Iterator[Row]:
@@ -143,7 +147,8 @@ def router(context: ApiContext) -> APIRouter:
         return render(
             template_of(request, "groups"),
             overview=shown,
-            view=view,
+            view=shown.view,
+            q=view.q,
             search=search,
             hints=search.hints(everything) if ready else [],
             row_of=group_rows.html,
@@ -152,6 +157,8 @@ def router(context: ApiContext) -> APIRouter:
             clusters=clusters,
             no_groups=no_groups(),
             filters=context.settings.api.filters,
+            lengths=asking.LENGTHS,
+            bys=get_args(By)[1:],
             not_judged=[each for each in not_judged if search.finds(about.any_row(each))],
             ready=ready,
         )
@@ -250,6 +257,7 @@ def router(context: ApiContext) -> APIRouter:
 
     cluster_page.add_routes(routes, context, render, asked, trends)
     asking.add_routes(routes, context, render, lambda view: asked().row(view))
+    many.add_routes(routes, context, render, asked)
     reports.add_routes(routes, context)
     reference.add_routes(routes, render)
     indexes.add_routes(routes, context, render, asked)

@@ -69,7 +69,7 @@ class Shown(NamedTuple):
     def links(self, longest: int = LONGEST_MS) -> list[Link]:
         """To spans of at most `longest` milliseconds, and to what is near."""
         spans = [
-            Link(f"{name[:-1]} {name[-1]}", f"?span={name}", name == self.span)
+            Link(name, f"?span={name}", name == self.span)
             for name, (length, _) in _SPANS.items()
             if length <= longest
         ]

@@ -1,28 +1,79 @@
-// Keys for the list of groups: / leads to the search, j and k from group to group.
+// Keys for lists: ? shows which. All of them do what links and buttons of the page do as well.
 "use strict";
 
 const field = document.getElementById("q");
-const LINKS = ".groups tbody th a";
+const keys = document.getElementById("keys");
+const LINKS = "main tbody th a";
+const TICKED = "tbody .tick :checked";
 
-/** The link of the next group, or of the one before; from outside the list, the first. */
+const row = () => document.activeElement?.closest("tbody tr");
+
+/** The link of the next row, or of the one before; from outside the list, the first. */
 function step(by) {
   const links = [...document.querySelectorAll(LINKS)];
-  const row = document.activeElement?.closest("tr");
-  const at = row ? links.findIndex((link) => row.contains(link)) : -1;
+  const at = row() ? links.findIndex((link) => row().contains(link)) : -1;
   const next = at < 0 ? links[0] : links[Math.min(Math.max(at + by, 0), links.length - 1)];
   next?.focus();
   next?.closest("tr").scrollIntoView({ block: "nearest" });
 }
 
+function unfold(open) {
+  const details = row()?.querySelector("details");
+  if (details) details.open = open ?? !details.open;
+}
+
+function tick() {
+  row()?.querySelector(".tick input")?.click();
+}
+
+/** Of the groups that are ticked, else of the row. */
+function acknowledge() {
+  const scope = document.querySelector(TICKED) ? document.querySelector(".many") : row();
+  const button = scope?.querySelector('button[value^="acknowledge"]');
+  if (button) document.getElementById("many")?.requestSubmit(button);
+}
+
+/** Asks for how long. */
+function silence() {
+  if (!document.querySelector(TICKED)) tick();
+  const menu = document.querySelector(".many .menu");
+  if (!menu || !document.querySelector(TICKED)) return;
+  menu.open = true;
+  menu.querySelector("button").focus();
+}
+
+const DOES = {
+  "/": () => { field?.focus(); field?.select(); },
+  "?": () => keys?.showModal(),
+  j: () => step(1),
+  k: () => step(-1),
+  x: tick,
+  a: acknowledge,
+  s: silence,
+  ArrowRight: () => unfold(true),
+  ArrowLeft: () => unfold(false),
+  " ": () => unfold(),
+};
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || keys?.open) return;
   if (event.target === field) {
     if (event.key === "Escape") field.blur();
     return;
   }
-  if (event.target.closest("input, select, textarea")) return;
-  const does = { "/": () => { field?.focus(); field?.select(); }, j: () => step(1), k: () => step(-1) }[event.key];
+  if (event.target.closest("input:not([type=checkbox]), select, textarea")) return;
+  const needsRow = event.key.startsWith("Arrow") || event.key === " ";
+  if (needsRow && (!row() || event.target.closest("summary, button, input"))) return;
+  const does = DOES[event.key];
   if (!does) return;
   event.preventDefault();
   does();
+});
+
+// One box ticks all that are shown.
+const all = () => document.getElementById("all");
+if (all()) all().hidden = false;
+document.addEventListener("change", (event) => {
+  if (event.target !== all()) return;
+  for (const box of document.querySelectorAll("tbody .tick input")) box.checked = all().checked;
 });

@@ -26,16 +26,35 @@ function asked() {
   return text ? `?${text}` : "";
 }
 
-/** Times on the clock in the reader's zone, of another day with the day; where the pointer rests they are UTC. */
+/** The zone that the reader wants times in: their own, or UTC. */
+const zone = () => localStorage.getItem("zone") === "UTC" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Times on the clock in that zone, of another day with the day; where the pointer rests they are UTC. */
 function localise(root) {
-  const today = new Date();
+  const timeZone = zone(), today = new Date();
+  const part = (at, options) => at.toLocaleDateString("en", { ...options, timeZone });
   for (const time of root.querySelectorAll("time.clock")) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;
-    const day = at.toDateString() === today.toDateString() ? {} : { day: "numeric", month: "short" };
-    if (at.getFullYear() !== today.getFullYear()) day.year = "numeric";
-    time.textContent = at.toLocaleString([], { ...day, ...HOUR_AND_MINUTE });
+    const day = part(at, {}) === part(today, {}) ? {} : { day: "numeric", month: "short" };
+    if (part(at, { year: "numeric" }) !== part(today, { year: "numeric" })) day.year = "numeric";
+    time.textContent = at.toLocaleString([], { ...day, ...HOUR_AND_MINUTE, timeZone });
   }
+}
+
+/** Says in which zone times are, and changes it. */
+function nameZone() {
+  const named = document.getElementById("zone");
+  const button = Object.assign(document.createElement("button"), { type: "button", id: "zone", className: "zone" });
+  button.textContent = `Times in ${zone()}`;
+  button.title = zone() === "UTC" ? "Show times in your own zone" : "Show times in UTC";
+  button.addEventListener("click", () => {
+    localStorage.setItem("zone", zone() === "UTC" ? "" : "UTC");
+    localise(document);
+    nameZone();
+    document.getElementById("zone").focus();
+  });
+  named.replaceWith(button);
 }
 
 /** Where the reader has begun and ended to select something. */
@@ -173,6 +192,7 @@ if (filter) {
   filter.classList.add("scripted");
 }
 localise(document);
+nameZone();
 if (live) {
   document.addEventListener("visibilitychange", lookedAt);
   setInterval(showSilence, PERIOD_MS / 2);

@@ -1,0 +1,28 @@
+"""Commands of Kafka's own tools to copy, with the address of the group's cluster. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from warren.contracts import Cause
+from warren.words import shell_word
+
+VARIABLE = '"$BOOTSTRAP"'  # in what causes say: they do not know the address
+_TOOL = re.compile(r"kafka-[a-z-]+ [^;]*")
+
+
+def commands(group: str, cause: Cause | None, servers: Sequence[str]) -> list[str]:
+    """What the cause says to run, then what describes the group. `servers`: of its cluster; none
+    where they are not configured here.
+    """
+    said = _TOOL.findall((cause.action if cause else None) or "")
+    describe = f"kafka-consumer-groups --bootstrap-server {VARIABLE} --describe --group"
+    found = [*(each.strip() for each in said), f"{describe} {shell_word(group)}"]
+    address = shell_word(",".join(servers)) if servers else VARIABLE
+    return [each.replace(VARIABLE, address) for each in found]
+
+
+def without_commands(action: str) -> str:
+    """What to do, where the command stands beside it."""
+    return _TOOL.sub("", action).strip().rstrip(":;").strip()

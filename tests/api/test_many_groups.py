@@ -1,0 +1,106 @@
+"""What is done to many groups at once from the overview, without any script."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+import re2
+from api.read_pages import page, text
+from api.served_api import NOW, Api
+from warren.settings import ClusterSettings, ObjectiveSettings, Settings
+from warren_api.pages.many import LONGEST, alternations, expressions, named
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded", "Origin": "http://localhost"}
+
+
+@pytest.fixture
+def api() -> Api:
+    clusters = {name: ClusterSettings(bootstrap=f"{name}:9092") for name in ("demo", "eu")}
+    objective = ObjectiveSettings(name="all", groups=["^pay"], max_freshness=60, owner="payments")
+    api = Api(settings=Settings(clusters=clusters, objectives=[objective]))
+    for n, name in enumerate(("pay-1", "pay-2", "search")):
+        api.put(name, status="ERR", incident={"id": f"i-{n}", "opened_at": NOW})
+    api.put("pay-1", cluster="eu")
+    return api
+
+
+def post(api: Api, *said: tuple[str, str]) -> httpx.Response:
+    return api.request("POST", "/groups", content=urlencode(said), headers=FORM)
+
+
+def silenced(api: Api) -> list[tuple[str, str]]:
+    in_force = api.model.silences.in_force(NOW)
+    names = sorted((each.cluster, each.group) for each in api.model.groups())
+    return [name for name in names if in_force.of(*name)]
+
+
+def test_those_that_are_ticked_are_silenced_and_no_other(api: Api) -> None:
+    boxes = [str(box["value"]) for box in page(api, "/").select("tbody .tick input")]
+    assert boxes == ["demo/pay-1", "demo/pay-2", "demo/search"]
+    ticked = [("group", boxes[0]), ("group", boxes[2])]
+    answer = post(api, *ticked, ("ticked", "8h"), ("back", "/?q=is:action"))
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/?q=is:action")
+    assert silenced(api) == [("demo", "pay-1"), ("demo", "search")]
+    assert {s.ends_at - s.begins_at for s in api.model.silences.all()} == {8 * 3_600_000}
+
+
+def test_all_that_a_search_finds_are_acknowledged(api: Api) -> None:
+    hidden = page(api, "/?q=pay").select_one("input[name=q][form=many]")
+    assert hidden is not None
+    assert post(api, ("q", str(hidden["value"])), ("all", "acknowledge")).status_code == 303
+    found = api.model.silences.acknowledgement
+    assert [bool(found(f"i-{n}")) for n in range(3)] == [True, True, False]
+
+
+def test_a_whole_team_is_silenced(api: Api) -> None:
+    (button,) = page(api, "/?q=pay-1+cluster:demo").select("button[name=owner]")
+    assert text(button) == "Silence all of payments for 1 hour"
+    assert post(api, ("owner", str(button["value"]))).status_code == 303
+    assert silenced(api) == [("demo", "pay-1"), ("demo", "pay-2"), ("eu", "pay-1")]
+    (why,) = {silence.why for silence in api.model.silences.all()}
+    assert why == "owner: payments"
+
+
+def test_one_of_a_row(api: Api) -> None:
+    post(api, ("one", "acknowledge demo/search"))
+    post(api, ("one", "1h demo/pay-2"))
+    assert api.model.silences.acknowledgement("i-2") is not None
+    assert silenced(api) == [("demo", "pay-2")]
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ([("ticked", "1h")], "No group is ticked."),
+        ([("ticked", "9y"), ("group", "demo/pay-1")], "No silence lasts"),
+        ([("all", "1h"), ("q", "nothing-like-it")], "No group is ticked."),
+        ([], "No group is ticked."),
+    ],
+)
+def test_what_is_not_possible_is_said(api: Api, said: list[tuple[str, str]], problem: str) -> None:
+    answer = post(api, *said, ("back", "https://evil.example/"))
+    assert answer.status_code == 422
+    assert problem in answer.text
+    assert "evil" not in answer.text
+    assert not api.model.silences.all()
+
+
+def test_expressions_match_these_and_no_other() -> None:
+    known = [(cluster, f"g.{n}") for cluster in ("a", "b", "c") for n in range(200)]
+    wanted = [name for name in known if name[0] == "a" or name == ("b", "g.7")]
+    pairs = expressions(wanted, known)
+    assert max(len(part) for pair in pairs for part in pair) <= LONGEST
+    found = [
+        (cluster, group)
+        for cluster, group in (*known, ("a", "gx1"), ("aa", "g.1"))
+        if any(re2.search(one, cluster) and re2.search(two, group) for one, two in pairs)
+    ]
+    assert found == wanted
+    product = expressions(known, known)
+    assert len(product) == len(alternations(group for _, group in known))
+
+
+def test_what_is_no_name_is_left_out() -> None:
+    assert named(["demo/a%2Fb", "eu/,..", "demo", ""]) == [("demo", "a/b"), ("eu", "..")]
