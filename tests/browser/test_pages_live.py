@@ -20,6 +20,14 @@ CONTRASTS = Path(__file__).with_name("contrasts.js")
 SAYS = "no commit for 4 m 12 s, usual pause 5 s"
 
 
+# All that a pointer could press now, to compare with what Tab comes to.
+REACHED = """
+    window.reached = new Set();
+    window.wanted = new Set([...document.querySelectorAll("a, button, input, summary, select")]
+      .filter((each) => each.checkVisibility() && each.type !== "hidden"));
+"""
+
+
 def stop(site: Site, group: str, **fields: Any) -> None:
     topics = {"orders": topic({}, STOPPED)}
     site.api.put(group, status="ERR", total_lag=12_345, topics=topics, explanation=SAYS, **fields)
@@ -72,6 +80,59 @@ def test_from_the_list_to_the_group_and_back_by_keyboard(site: Site, page: Page)
         expect(page.locator("tbody tr")).to_have_count(1)
 
 
+def test_an_incident_is_seen_to_change_without_a_reload(site: Site, page: Page) -> None:
+    incident = {"id": "5b6a", "opened_at": NOW - 252_000}
+    stop(site, "billing", incident=incident)
+    with site.serving():
+        page.goto(f"{site.url}/incidents/5b6a")
+        lag = page.locator(".facts div", has_text="Lag now")
+        expect(lag).to_contain_text("12,345")
+        page.get_by_text("With a note").click()
+        page.get_by_label("Note").fill("half written")
+        site.api.put("billing", status="ERR", total_lag=99_999, incident=incident)
+        expect(lag).to_contain_text("99,999")
+        expect(page.get_by_label("Note")).to_have_value("half written")
+
+
+def test_times_are_shown_in_utc_where_the_reader_wants_it(site: Site, browser: Browser) -> None:
+    stop(site, "billing", incident={"id": "5b6a", "opened_at": NOW - 252_000})
+    context = browser.new_context(timezone_id="Asia/Kolkata", locale="en-GB")
+    page = context.new_page()
+    page.clock.set_fixed_time(NOW / 1000)
+    opened = page.locator(".started time.clock")
+    with site.serving():
+        page.goto(f"{site.url}/groups/demo/billing")
+        expect(opened).to_have_text("12:25")
+        page.get_by_role("button", name="Times in Asia/Calcutta").click()
+        expect(opened).to_have_text("06:55")
+        page.reload()
+        expect(opened).to_have_text("06:55")
+        page.get_by_role("button", name="Times in UTC").click()
+        expect(opened).to_have_text("12:25")
+    context.close()
+
+
+def test_keys_alone_reach_all_that_can_be_pressed(site: Site, page: Page) -> None:
+    stop(site, "billing", incident={"id": "5b6a", "opened_at": NOW - 252_000})
+    with site.serving():
+        page.goto(site.url)
+        page.locator("tbody summary").focus()
+        page.keyboard.press("Space")
+        for menu in page.locator(".menus summary").all():
+            menu.focus()
+            page.keyboard.press("Enter")
+        page.evaluate(REACHED)
+        page.keyboard.press("Control+Home")
+        page.evaluate("document.activeElement.blur()")
+        for _ in range(200):
+            page.keyboard.press("Tab")
+            page.evaluate("window.reached.add(document.activeElement)")
+        missing = page.evaluate(
+            "[...window.wanted].filter((e) => !reached.has(e)).map((e) => e.outerHTML)"
+        )
+    assert missing == []
+
+
 def test_a_cell_leads_to_its_row_also_to_a_folded_one(site: Site, page: Page) -> None:
     site.api.put("billing", topics={"orders": topic({}, STOPPED)})
     with site.serving():
@@ -112,7 +173,7 @@ def test_the_list_is_walked_by_keys(site: Site, page: Page) -> None:
         expect(page.get_by_role("searchbox")).to_have_value("/jk")
         page.keyboard.press("ControlOrMeta+a")
         page.keyboard.type("is:any")
-        page.keyboard.press("Escape")
+        page.get_by_role("searchbox").blur()  # Escape would empty it
         expect(page.locator("tbody tr")).to_have_count(3)
         for key, name in (("j", "mailer"), ("j", "archive"), ("k", "mailer"), ("k", "mailer")):
             page.keyboard.press(key)

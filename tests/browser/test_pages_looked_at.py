@@ -18,10 +18,16 @@ from playwright.sync_api import Page
 
 PICTURES = Path(__file__).parents[2] / ".warren" / "screenshots"
 Scheme = Literal["light", "dark"]
-LOOKS: tuple[tuple[str, int, Scheme], ...] = (
-    ("wide", 1400, "light"),
-    ("phone", 390, "light"),
-    ("dark", 1400, "dark"),
+Look = tuple[str, int, int, Scheme]
+LOOKS: tuple[Look, ...] = (
+    ("wide", 1440, 900, "light"),
+    ("phone", 390, 844, "light"),
+    ("dark", 1440, 900, "dark"),
+)
+MORE_LOOKS: tuple[Look, ...] = (
+    ("laptop", 1280, 720, "light"),
+    ("laptop-dark", 1280, 720, "dark"),
+    ("phone-dark", 390, 844, "dark"),
 )
 OVERLAPPING = """
     [...document.querySelectorAll("thead th")].filter((head) => {
@@ -31,8 +37,25 @@ OVERLAPPING = """
     }).map((head) => head.textContent)
 """
 SCENES = {"": everything, "starting": starting, "thousand": thousand, "wide": wide}
+# In all sizes, light and dark.
+MOST_SEEN = {
+    "overview",
+    "overview-by-owner",
+    "group-stop",
+    "incident",
+    "incidents",
+    "topic",
+    "topics",
+    "cluster",
+    "clusters",
+    "silences",
+    "notifications",
+    "silence",
+}
 PAGES = {
     "overview": "/",
+    "overview-all": "/?q=is:any",
+    "overview-by-owner": "/?q=is:any&by=owner",
     "overview-sorted": "/?sort=lag&q=status:err",
     "overview-not-understood": "/?q=late:soon",
     "group-stop": "/groups/demo/stopped",
@@ -78,13 +101,28 @@ def sites() -> Iterator[dict[str, str]]:
 def test_a_page_is_fit_to_be_seen(page: Page, sites: dict[str, str], name: str) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     page.goto(sites.get(name.partition("-")[0], sites[""]) + PAGES[name])
-    for look, width, scheme in LOOKS:
-        page.set_viewport_size({"width": width, "height": 900})
+    looks = (*LOOKS, *MORE_LOOKS) if name in MOST_SEEN else LOOKS
+    for look, width, height, scheme in looks:
+        page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme)
         page.screenshot(path=PICTURES / f"{name}-{look}.png", full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, look
         found = Axe().run(page)
         assert found.violations_count == 0, f"{look}: {found.generate_report()}"
+
+
+@pytest.mark.parametrize("look", [LOOKS[0], LOOKS[1]], ids=["wide", "phone"])
+def test_what_unfolds_is_fit_to_be_seen(page: Page, sites: dict[str, str], look: Look) -> None:
+    name, width, height, _ = look
+    page.goto(sites[""])
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate("document.querySelectorAll('tbody details, .menus details')[1].open = true")
+    page.evaluate("document.querySelectorAll('tbody details')[1].open = true")
+    page.locator("tbody .tick input").first.check()
+    page.screenshot(path=PICTURES / f"overview-unfolded-{name}.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
 
 
 @pytest.mark.parametrize("width", [780, 1000, 1100])
