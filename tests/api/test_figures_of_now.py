@@ -91,3 +91,18 @@ def test_no_figure_is_frozen(api: Api, place: str) -> None:
 def test_figures_of_the_opening_stand_beside_those_of_now(api: Api) -> None:
     soup = page(api, f"/incidents/{INCIDENT['id']}")
     assert text(fact(soup, "Lag now")) == "Lag now 11,111 222 at the opening"
+
+
+def test_lists_say_it_in_short_and_unfold(api: Api) -> None:
+    cause = {"name": "no_members", "short": "No members", "sentence": "nobody for 41 m"}
+    api.put("billing", status="ERR", incident=INCIDENT, cause=cause)
+    for path in (
+        "/",
+        "/incidents",
+        "/clusters/demo",
+        "/topics/demo/orders",
+        "/groups/demo/billing",
+    ):
+        summaries = [text(each) for each in page(api, path).select("td summary")]
+        assert summaries == ["No members"], path
+        assert "nobody for 41 m" in text(page(api, path)), path

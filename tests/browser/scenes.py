@@ -23,6 +23,7 @@ CAUSES = {
     "slow": ("1/s of 10/s that arrive are consumed", "add consumers, or make them faster"),
     "losing": ("4,914 records were deleted before they were consumed", "raise the retention"),
 }
+SHORT = {"stopped": "No members", "slow": "Too slow"}
 BAD = {
     "stopped": "STOP",
     "stalled": "STALL",
@@ -98,6 +99,8 @@ def _bad_group(api: Api, group: str, status: str) -> None:
     level = "WARN" if status == "WARN" else "ERR"
     sentence, action = CAUSES.get(group, ("", ""))
     cause = {"name": "known", "sentence": sentence, "action": action} if sentence else None
+    if cause and group in SHORT:
+        cause["short"] = SHORT[group]
     fields: dict[str, Any] = {"cause": cause, "explanation": "payments/0: no commit for 41 m"}
     topics = {"payments": topic({"status": status, "lag": 66_080}, {}), "orders": topic({})}
     incident = {"id": f"incident-{group}", "opened_at": OPENED}

@@ -72,7 +72,7 @@ document.addEventListener("keydown", (event) => {
 
 // One box ticks all that are shown.
 const all = () => document.getElementById("all");
-if (all()) all().hidden = false;
+document.documentElement.classList.add("keyed");
 document.addEventListener("change", (event) => {
   if (event.target !== all()) return;
   for (const box of document.querySelectorAll("tbody .tick input")) box.checked = all().checked;
