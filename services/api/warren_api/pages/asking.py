@@ -33,6 +33,7 @@ from warren_api.group_row import GroupRow, wrong_in
 from warren_api.http.callers import asker
 from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
+from warren_api.pages.commands import commands
 from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.incidents import at_opening, timeline
 
@@ -124,6 +125,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             lengths=LENGTHS,
             wrong=wrong_in(found, row) if found else None,
             row=row,
+            commands=commands(row.group, row.cause, context.servers(row.cluster)) if row else [],
             silence=row.silence if row else None,
             timeline=timeline(found, attempts, acknowledgement) if found else [],
             acknowledgement=acknowledgement,

@@ -10,13 +10,15 @@ from warren.words import shell_word
 
 VARIABLE = '"$BOOTSTRAP"'  # in what causes say: they do not know the address
 _TOOL = re.compile(r"kafka-[a-z-]+ [^;]*")
+_SAID = re.compile(rf":?\s*{_TOOL.pattern}")
 
 
 def commands(group: str, cause: Cause | None, servers: Sequence[str]) -> list[str]:
     """What the cause says to run, then what describes the group. `servers`: of its cluster; none
     where they are not configured here.
     """
-    said = _TOOL.findall((cause.action if cause else None) or "")
+    actions = (each.action or "" for each in (cause.findings if cause else ()))
+    said = (command for action in actions for command in _TOOL.findall(action))
     describe = f"kafka-consumer-groups --bootstrap-server {VARIABLE} --describe --group"
     found = [*(each.strip() for each in said), f"{describe} {shell_word(group)}"]
     address = shell_word(",".join(servers)) if servers else VARIABLE
@@ -25,4 +27,4 @@ def commands(group: str, cause: Cause | None, servers: Sequence[str]) -> list[st
 
 def without_commands(action: str) -> str:
     """What to do, where the command stands beside it."""
-    return _TOOL.sub("", action).strip().rstrip(":;").strip()
+    return _SAID.sub("", action).strip()

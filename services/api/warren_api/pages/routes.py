@@ -23,6 +23,7 @@ from warren_api.http.names import Segment
 from warren_api.model.group_incidents import group_incidents
 from warren_api.model.status_history import IncidentRecord, incidents
 from warren_api.pages import asking, cluster_page, indexes, many, reference, reports
+from warren_api.pages.commands import commands
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
 from warren_api.pages.group_rows import GroupRows
 from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
@@ -190,6 +191,7 @@ def router(context: ApiContext) -> APIRouter:
             catch_up_ms=view.catch_up_ms if view else None,
             moved=rates_of(context.model.topics, view) if view else None,
             lengths=asking.LENGTHS,
+            commands=commands(name, view.cause if view else None, context.servers(cluster)),
             history=past[:HISTORY_SHOWN],
             trends=drawn,
             first_points=first_points(view.event) if view and not drawn.is_known else None,

@@ -1,0 +1,52 @@
+"""Commands to copy have the address of the group's cluster."""
+
+from __future__ import annotations
+
+import pytest
+from api.read_pages import page, text
+from api.served_api import NOW, Api
+from warren.contracts import Cause
+from warren_api.pages.commands import commands, without_commands
+
+DROP = 'kafka-consumer-groups --bootstrap-server "$BOOTSTRAP" --delete-offsets --group g'
+CAUSE = {
+    "name": "unsubscribed",
+    "sentence": "no member subscribes to orders any more",
+    "action": f"drop the committed offsets: {DROP}; or let Warren forget them: DELETE /v3/x",
+}
+
+
+def test_the_clusters_address_stands_in_them() -> None:
+    drop, describe = commands("a b", Cause(**CAUSE), ["k-1:9092", "k-2:9092"])
+    assert drop == (
+        "kafka-consumer-groups --bootstrap-server k-1:9092,k-2:9092 --delete-offsets --group g"
+    )
+    assert describe.endswith("--bootstrap-server k-1:9092,k-2:9092 --describe --group 'a b'")
+
+
+def test_of_a_cluster_that_is_not_configured_here_the_reader_knows_it() -> None:
+    (describe,) = commands("g", None, [])
+    assert '--bootstrap-server "$BOOTSTRAP"' in describe
+
+
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        (CAUSE["action"], "drop the committed offsets; or let Warren forget them: DELETE /v3/x"),
+        ("look at it: kafka-console-consumer --topic t", "look at it"),
+        ("start its consumers", "start its consumers"),
+    ],
+)
+def test_words_and_commands_stand_apart(action: str, words: str) -> None:
+    assert without_commands(action) == words
+
+
+@pytest.mark.parametrize("path", ["/?q=billing", "/groups/demo/billing", "/incidents/i-1"])
+def test_pages_have_them_to_copy(api: Api, path: str) -> None:
+    incident = {"id": "i-1", "opened_at": NOW}
+    api.put("billing", status="ERR", incident=incident, cause=CAUSE)
+    soup = page(api, path)
+    shown = [text(each) for each in soup.select(".command code")]
+    assert shown == commands("billing", Cause(**CAUSE), ["broker:9092"])
+    assert [each["data-copy"] for each in soup.select(".command button")] == shown
+    assert "$BOOTSTRAP" not in str(soup)
