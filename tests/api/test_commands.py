@@ -17,7 +17,7 @@ CAUSE = {
 
 
 def test_the_clusters_address_stands_in_them() -> None:
-    drop, describe = commands("a b", Cause(**CAUSE), ["k-1:9092", "k-2:9092"])
+    drop, describe = commands("a b", Cause.model_validate(CAUSE), ["k-1:9092", "k-2:9092"])
     assert drop == (
         "kafka-consumer-groups --bootstrap-server k-1:9092,k-2:9092 --delete-offsets --group g"
     )
@@ -47,6 +47,6 @@ def test_pages_have_them_to_copy(api: Api, path: str) -> None:
     api.put("billing", status="ERR", incident=incident, cause=CAUSE)
     soup = page(api, path)
     shown = [text(each) for each in soup.select(".command code")]
-    assert shown == commands("billing", Cause(**CAUSE), ["broker:9092"])
+    assert shown == commands("billing", Cause.model_validate(CAUSE), ["broker:9092"])
     assert [each["data-copy"] for each in soup.select(".command button")] == shown
     assert "$BOOTSTRAP" not in str(soup)
