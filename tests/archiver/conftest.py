@@ -17,25 +17,24 @@ from support.processes import spark_jvm
 from support.servers import jars_directory
 from warren.contracts.topics import LAG, OFFSETS
 from warren.settings import ArchiverSettings, Settings
-from warren.settings.archiver import SMALL_BATCHES
+from warren.settings.archiver import QUICK_START
+from warren_archiver.amount import LITTLE
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
 from warren_archiver.silver.silver import ensure as ensure_silver
 from warren_archiver.streaming import work
 from warren_local.jar_sets import SPARK_JARS
 
+FREE = "spark.sql.leafNodeDefaultParallelism"
+"""The only one of these that a test sees change."""
 # Most of what a query of a few rows costs is that its plan is optimised again at each stage, and
 # sent to tasks: the plan stays as it is, and one task has all rows of a stage.
-FEW_TASKS = {
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.files.minPartitionNum": "1",
-    "spark.databricks.delta.snapshotPartitions": "1",
-    "spark.default.parallelism": "1",
+FEW_TASKS = {name: text for name, text in LITTLE.items() if name != FREE} | {
+    "spark.default.parallelism": "1"
 }
 
 # Memory from the beginning, instead of a collection of all of it whenever a little more is needed.
-ROOM = "-Xms512m -XX:MetaspaceSize=320m"
+ROOM = "-Xms512m"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -54,7 +53,7 @@ def spark_jars(pytestconfig: pytest.Config) -> Path:
 
 @pytest.fixture(scope="session")
 def spark(spark_jars: Path) -> Iterator[SparkSession]:
-    java_options = f"{SMALL_BATCHES} {ROOM}"
+    java_options = f"{QUICK_START} {ROOM}"
     settings = {"jars_dir": str(spark_jars), "java_options": java_options, "spark": FEW_TASKS}
     session = open_session(ArchiverSettings.model_validate(settings), "warren-tests")
     jvm = spark_jvm()

@@ -15,7 +15,6 @@ from support.other_readers import rows_of
 from warren.contracts.topics import OFFSETS
 from warren.kafka.connection import connect
 from warren.kafka.topics import ensure_topics
-from warren.settings.archiver import SMALL_BATCHES
 from warren.settings_file import load_settings
 from warren_local.spark_cluster import QUICK, SparkCluster
 
@@ -45,7 +44,6 @@ def test_executors_of_a_cluster_archive_as_well(
             master = "{cluster.master}"
             memory = "512m"
             silver_interval = 0
-            java_options = "{SMALL_BATCHES}"
             [archiver.spark]
             "spark.executor.memory" = "512m"
             "spark.executor.extraJavaOptions" = "{QUICK}"

@@ -20,6 +20,7 @@ from warren_archiver.lake.lake import (
     exists,
     newest_version,
 )
+from warren_archiver.silver.catalogue import POSITIONS
 
 
 @pytest.mark.parametrize(
@@ -121,3 +122,10 @@ def _add(
 ) -> None:
     rows = spark.createDataFrame([row], schema)
     rows.write.format("delta").mode("append").save(path)
+
+
+def test_files_are_sought_by_keys_and_times_alone() -> None:
+    """Of each other column the least and greatest of a file would be looked for and never used."""
+    sought = POSITIONS.sought
+    assert {*POSITIONS.key, "cluster", "group", "at"} <= {*sought}
+    assert not {"lag", "committed", "date"} & {*sought}

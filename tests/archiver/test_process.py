@@ -26,7 +26,6 @@ from warren.contracts.topics import CATALOGUE, LAG, OFFSETS
 from warren.kafka.connection import connect
 from warren.kafka.topics import ensure_topics
 from warren.settings import Settings
-from warren.settings.archiver import SMALL_BATCHES
 from warren.settings_file import load_settings
 from warren_local.ports import free_port
 
@@ -227,7 +226,6 @@ def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path) -> Se
         path = "{archiver.lake}"
         jars_dir = "{jars}"
         memory = "512m"
-        java_options = "{SMALL_BATCHES}"
         every = 0
         interval = 0.5
         silver_interval = 0

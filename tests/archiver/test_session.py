@@ -31,18 +31,17 @@ def test_settings_bound_the_local_jvm(tmp_path: Path) -> None:
     configuration = local_configuration(archiver, "/x/log4j2.properties")
     assert configuration["spark.master"] == "local[1]"
     assert configuration["spark.driver.memory"] == "700m"
+    assert configuration["spark.ui.enabled"] == "false"
     assert configuration["spark.jars"] == f"{tmp_path / 'a.jar'},{tmp_path / 'b.jar'}"
     assert "/x/log4j2.properties" in configuration["spark.driver.extraJavaOptions"]
 
 
-def test_a_handful_of_rows_is_not_cut_into_hundreds_of_tasks(tmp_path: Path) -> None:
+def test_a_jvm_that_stays_gives_memory_back_and_one_of_a_pass_does_not(tmp_path: Path) -> None:
     (tmp_path / "a.jar").touch()
-    for master, most in (("local[2]", 2), ("spark://one:7077", 32)):
-        archiver = ArchiverSettings(jars_dir=str(tmp_path), master=master)
-        configuration = local_configuration(archiver, "log4j2.properties")
-        assert int(configuration["spark.sql.shuffle.partitions"]) == most
-        assert int(configuration["spark.databricks.delta.snapshotPartitions"]) <= most
-        assert ("spark.driver.host" in configuration) == (master == "local[2]")
+    archiver = ArchiverSettings(jars_dir=str(tmp_path))
+    for stays in (True, False):
+        configuration = local_configuration(archiver, "log4j2", stays=stays)
+        assert ("HeapFreeRatio" in configuration["spark.driver.extraJavaOptions"]) == stays
 
 
 def test_classes_beside_the_jars_are_read(tmp_path: Path) -> None:
@@ -155,12 +154,3 @@ def test_only_a_local_driver_is_pinned_to_loopback(tmp_path: Path) -> None:
     for master, pinned in (("local[2]", True), ("spark://there:7077", False)):
         archiver = ArchiverSettings(jars_dir=str(tmp_path), master=master)
         assert ("spark.driver.host" in local_configuration(archiver, "log4j2")) is pinned
-
-
-def test_one_machine_has_fewer_tasks_than_a_cluster(tmp_path: Path) -> None:
-    (tmp_path / "a.jar").touch()
-    for master, tasks in (("local[2]", "2"), ("local", "2"), ("yarn", "32")):
-        archiver = ArchiverSettings(jars_dir=str(tmp_path), master=master)
-        configuration = local_configuration(archiver, "log4j2")
-        assert configuration["spark.sql.shuffle.partitions"] == tasks
-        assert configuration["spark.ui.enabled"] == "false"

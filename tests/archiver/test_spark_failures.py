@@ -14,7 +14,6 @@ from pyspark.sql import SparkSession
 from support.archive_lab import Archive, events_between
 from support.few_tables import OF_OFFSETS, only_silver
 from warren.errors import SettingsError
-from warren.settings.archiver import SMALL_BATCHES
 from warren_archiver.check.silver_check import check_silver
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.lake import Lake
@@ -81,7 +80,6 @@ def test_a_command_ends_in_one_line(spark_jars: Path, tmp_path: Path) -> None:
         [archiver]
         path = "s3a://bucket/lake"
         jars_dir = "{spark_jars}"
-        java_options = "{SMALL_BATCHES}"
         """
     )
     command = [sys.executable, "-m", "warren_cli.main", "archive", "upkeep"]

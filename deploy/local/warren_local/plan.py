@@ -22,7 +22,6 @@ from pathlib import Path
 from warren.errors import SettingsError
 from warren.installation import NAME_PATTERN
 from warren.settings import ClusterSettings, Settings
-from warren.settings.archiver import SMALL_BATCHES
 from warren.settings.connection import named_servers
 
 from warren_local.ports import HOST, Port
@@ -185,7 +184,7 @@ def _with_ports(given: Settings, options: Options) -> Settings:
         settings,
         given,
         evaluator={"data_dir": str(Path(state, "evaluator"))},
-        archiver={"path": str(Path(state, "lake")), "java_options": SMALL_BATCHES},
+        archiver={"path": str(Path(state, "lake"))},
         api={"reports_dir": str(Path(state, "reports"))},
     )
     if "archiver" in options.without or not settings.local.reports_interval:

@@ -7,7 +7,7 @@ import tempfile
 
 from delta.tables import DeltaTable
 from warren.settings import ArchiverSettings
-from warren.settings.archiver import SMALL_BATCHES
+from warren.settings.archiver import QUICK_START
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import close_session, open_session
 
@@ -15,7 +15,7 @@ from warren_archiver.session import close_session, open_session
 def main() -> None:
     """`python -m warren_local.spark_classes JARS WRITTEN`."""
     jars, written = sys.argv[1:]
-    options = f'{SMALL_BATCHES} -XX:ArchiveClassesAtExit="{written}"'
+    options = f'{QUICK_START} -XX:ArchiveClassesAtExit="{written}"'
     spark = open_session(ArchiverSettings(jars_dir=jars, java_options=options), "classes")
     with tempfile.TemporaryDirectory() as directory:
         lake = Lake.at(directory)

@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from warren.errors import SettingsError
 from warren.settings import ArchiverSettings
 
+from warren_archiver.amount import fit
 from warren_archiver.errors import SparkUnavailable
 from warren_archiver.submitted import is_submitted
 
@@ -36,10 +37,9 @@ SEMANTICS = {
 }
 # What many small batches need, wherever they run; `[archiver.spark]` may say otherwise.
 _STREAMING = {
-    # Fewer files: what Spark remembers of batches, checksums beside Delta's log, small ones in a
-    # table before they are joined, and notes in the log that files were removed.
+    # Fewer files: what Spark remembers of batches, small ones in a table before they are joined,
+    # and notes in the log that files were removed.
     "spark.sql.streaming.minBatchesToRetain": "2",
-    "spark.databricks.delta.writeChecksumFile.enabled": "false",
     "spark.databricks.delta.autoCompact.minNumFiles": "20",
     "spark.databricks.delta.vacuum.logging.enabled": "false",
     # Neither does each file of a local disk have another beside it, with its checksum: Hadoop has
@@ -73,31 +73,31 @@ _QUIET = {
     # The default of 100 compiled plans is less than what all topics' batches need.
     "spark.sql.codegen.cache.maxEntries": "1000",
 }
-# Tasks for a handful of rows; by default 200, 50 and 100 of them.
-_CLUSTER = {
-    "spark.sql.shuffle.partitions": "32",
-    "spark.databricks.delta.snapshotPartitions": "8",
-}
-_SMALL = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.databricks.delta.snapshotPartitions": "2",
+_LOCAL = {
+    # Executors of a cluster have to find the driver: there Spark chooses the address.
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
 }
-# Executors of a cluster have to find the driver: there Spark chooses the address.
-_LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 _JARS = "spark.jars"
 _JVM_FLAGS = (
     "-XX:+UseSerialGC",  # a third less CPU and memory than the default with two cores
     "-XX:+ExitOnOutOfMemoryError",  # half a session is worse than a restart
-    # What was needed for a while is given back: by default up to twice of what is in use is kept.
-    "-XX:MinHeapFreeRatio=10",
-    "-XX:MaxHeapFreeRatio=20",
-    "-XX:MaxNewSize=128m",
+    "-XX:MetaspaceSize=320m",  # no collection of all memory whenever there are more classes
 )
+# What was needed for a while is given back: by default up to twice of what is in use is kept.
+_GIVES_BACK = ("-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=20", "-XX:MaxNewSize=128m")
+_LIVES_SHORTLY = ("-XX:NewRatio=1",)
+"""Gives all back at its end: until then it collects rarely."""
 
 
-def local_configuration(archiver: ArchiverSettings, log4j2: str) -> dict[str, str]:
-    """What spark-submit would bring otherwise. Raises SettingsError when there are no jars."""
+def local_configuration(
+    archiver: ArchiverSettings, log4j2: str, *, stays: bool = False
+) -> dict[str, str]:
+    """What spark-submit would bring otherwise; `stays`: the JVM works all the time.
+
+    Raises SettingsError when there are no jars.
+    """
     jars = sorted(Path(archiver.jars_dir).resolve().glob("*.jar")) if archiver.jars_dir else []
     if not jars:
         raise SettingsError(
@@ -106,8 +106,8 @@ def local_configuration(archiver: ArchiverSettings, log4j2: str) -> dict[str, st
             "`warren up` download them)",
         )
     flags = [f"-Dlog4j2.configurationFile={log4j2}", *_JVM_FLAGS, *_read_classes(archiver)]
-    flags.append(archiver.java_options)
-    here = {**_SMALL, **_LOOPBACK} if archiver.master.startswith("local") else _CLUSTER
+    flags += [*(_GIVES_BACK if stays else _LIVES_SHORTLY), archiver.java_options]
+    here = _LOCAL if archiver.master.startswith("local") else {}
     return {
         **_QUIET,
         **here,
@@ -141,8 +141,9 @@ def given_options(archiver: ArchiverSettings) -> dict[str, str]:
     return given
 
 
-def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
-    """A session named `name`, 6 to 10 s after a JVM was started for it.
+def open_session(archiver: ArchiverSettings, name: str, *, stays: bool = False) -> SparkSession:
+    """A session named `name`, 6 to 10 s after a JVM was started for it, which is for much until
+    something else is said; `stays`: it works all the time.
 
     Raises SettingsError or SparkUnavailable.
     """
@@ -152,14 +153,16 @@ def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
         # Python workers would be the first python3 on PATH, whose Spark may be another one.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         log4j2 = str(importlib.resources.files("warren_archiver").joinpath("log4j2.properties"))
-        own = local_configuration(archiver, log4j2)
+        own = local_configuration(archiver, log4j2, stays=stays)
         if _JARS in given:
             given[_JARS] = f"{own[_JARS]},{given[_JARS]}"
         configuration |= own
     configuration |= given
     _tell_no_stacks()
     try:
-        return SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
+        spark = SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
+        fit(spark, little=False)
+        return spark
     except (PySparkException, Py4JError) as problem:
         if "JAVA_GATEWAY_EXITED" in str(problem):
             home = os.environ.get("JAVA_HOME")

@@ -10,10 +10,6 @@ from warren.settings.services import ServiceSettings
 # The quick compiler only, with the room for code that the JVM has by default for both.
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m"
 """A third of the CPU at the start, and half of it for the first million events."""
-SMALL_BATCHES = (
-    f"{QUICK_START} -Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN"
-)
-"""Plans are interpreted as well: for a few rows, generating code costs more than it saves."""
 
 
 class ArchiverSettings(ServiceSettings):
@@ -71,8 +67,7 @@ class ArchiverSettings(ServiceSettings):
     java_options: str = Field(
         default=QUICK_START,
         description="More options of Spark's JVM; ignored under spark-submit. By default only its "
-        "quick compiler is used: empty pays off after some millions of events. With "
-        f"`{SMALL_BATCHES}` it needs less CPU for little, and more for much",
+        "quick compiler is used: empty pays off after some millions of events",
     )
     jars_dir: str = Field(
         default="",

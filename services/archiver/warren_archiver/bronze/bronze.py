@@ -26,6 +26,7 @@ from warren.metrics.archiver import (
 )
 from warren.settings import Settings
 
+from warren_archiver.amount import FEW_EVENTS, fit
 from warren_archiver.bronze.batch import (
     Batch,
     Offsets,
@@ -155,6 +156,7 @@ class Bronze:
         """From `starts`. Raises AnotherWrites, LakeGone."""
         started = self._clock.monotonic()
         ends = {place: end for place, end in batch.ends.items() if starts.get(place, end) < end}
+        fit(self._spark, little=sum(ends.values()) - sum(starts[p] for p in ends) <= FEW_EVENTS)
         if ends:
             raw = records(self._spark, self._settings, {p: starts[p] for p in ends}, ends)
             rows = events(raw, batch.ids).coalesce(self._settings.archiver.writers)

@@ -16,7 +16,9 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.settings import ArchiverSettings, Settings
 
+from warren_archiver.amount import FEW_ROWS, fit
 from warren_archiver.gold.catalogue import PROGRESS, TABLES
+from warren_archiver.gold.days import replace
 from warren_archiver.gold.plan import STEPS, Source, Step
 from warren_archiver.gold.snapshot import Snapshot
 from warren_archiver.gold.touched import touched
@@ -25,6 +27,7 @@ from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.lake import ensure as ensure_table
 from warren_archiver.lake.table import Kept, Table
 from warren_archiver.moments import moment
+from warren_archiver.silver.catalogue import PARTITION_MINUTES
 from warren_archiver.silver.upsert import upsert
 from warren_archiver.steps import Tell, told, untold
 
@@ -89,9 +92,15 @@ class Gold:
             | frozenset(again)
             for name, version in pinned.versions.items()
         }
+        self._fit(pinned, changed)
         written = self._make_all(pinned, changed)
         self._note(pinned, changed, noted)
         return written
+
+    def _fit(self, pinned: Snapshot, changed: Mapping[str, frozenset[date]]) -> None:
+        of = PARTITION_MINUTES.name
+        rows = pinned.read(of).where(F.col("date").isin(sorted(changed[of])))
+        fit(self._spark, little=rows.count() <= FEW_ROWS)
 
     def _make_all(self, pinned: Snapshot, changed: Mapping[str, frozenset[date]]) -> dict[str, int]:
         """`changed`: days by the table of silver."""
@@ -140,7 +149,7 @@ class Gold:
         on = F.col("date").isin(list(days))
         made = step.made(frames, self._settings).where(on)
         stored = self._stored(step.table).where(on)
-        return upsert(self._spark, self._lake.gold(step.table.name), step.table, made, stored)
+        return replace(self._lake.gold(step.table.name), step.table, made, stored)
 
     def _around(self, pinned: Snapshot, source: Source, days: Sequence[date]) -> DataFrame:
         """Rows of these days and of those before each."""

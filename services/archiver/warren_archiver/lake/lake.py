@@ -37,7 +37,6 @@ _PROPERTIES = {
     "delta.checkpointInterval": "100",
 }
 _EVENTS_PROPERTIES = {
-    "delta.dataSkippingNumIndexedCols": "5",  # Kafka's coordinates: they prune files
     "delta.autoOptimize.autoCompact": "true",  # with a batch, once there are many small files
 }
 

@@ -24,6 +24,7 @@ from pyspark.sql.types import (
 TEXT, WHOLE, TIME, FLAG = StringType(), LongType(), TimestampType(), BooleanType()
 DAY, SMALL, BYTES, RATIO = DateType(), IntegerType(), BinaryType(), DoubleType()
 
+_NAMES = ("cluster", "group", "topic")
 RESERVED = frozenset({"at", "from", "group", "left", "limit", "offset", "to"})
 """Columns that some SQL has to quote; docs/decisions says why they stay. No other may come."""
 
@@ -78,9 +79,22 @@ class Table:
         return tuple(name for name in self.names if name == "date")
 
     @property
+    def sought(self) -> list[str]:
+        """Columns by which files are passed over: of each file its least and greatest are noted."""
+        return [
+            field.name
+            for field in self.fields
+            if field.name in (*self.key, *_NAMES) or field.type == TIME
+        ]
+
+    @property
     def properties(self) -> dict[str, str]:
-        """As Delta keeps them: what the table is, and by what its rows are told apart."""
-        return {"comment": self.summary, "warren.key": ", ".join(self.key)}
+        """As Delta keeps them: what the table is, by what its rows are told apart, and sought."""
+        return {
+            "comment": self.summary,
+            "warren.key": ", ".join(self.key),
+            "delta.dataSkippingStatsColumns": ",".join(f"`{name}`" for name in self.sought),
+        }
 
     def conform(self, frame: DataFrame) -> DataFrame:
         """The table's columns of a frame that has them all, in order and type."""

@@ -38,10 +38,11 @@ Views = Mapping[Topic, ContractView]
 
 
 class Part(NamedTuple):
-    """Rows of bronze, and the names of the topics that they may be of."""
+    """Rows of bronze, the names of the topics that they may be of, about how many they are."""
 
     events: DataFrame
     topics: set[str]
+    rows: int
     number: int = 0
     of: int = 1
 
@@ -51,13 +52,18 @@ def in_parts(events: DataFrame, most_bytes: int = MOST_BYTES) -> Iterator[Part]:
     first, last = F.min("offset"), F.max("offset")
     spans = (
         events.groupBy(*_PLACE)
-        .agg(first.alias("first"), last.alias("last"), F.sum(F.length("value")).alias("bytes"))
+        .agg(
+            first.alias("first"),
+            last.alias("last"),
+            F.sum(F.length("value")).alias("bytes"),
+            F.count(F.lit(1)).alias("rows"),
+        )
         .collect()
     )
     parts = -(-sum(span["bytes"] or 0 for span in spans) // most_bytes)
-    topics = {span["topic"] for span in spans}
+    topics, counted = {span["topic"] for span in spans}, sum(span["rows"] for span in spans)
     if parts <= 1:
-        yield Part(events, topics)
+        yield Part(events, topics, counted)
         return
     rows = [(*span[:3], span["first"], span["last"] - span["first"] + 1) for span in spans]
     known = F.broadcast(events.sparkSession.createDataFrame(rows, _SPAN))
@@ -65,7 +71,7 @@ def in_parts(events: DataFrame, most_bytes: int = MOST_BYTES) -> Iterator[Part]:
     numbered = events.join(known, list(_PLACE)).withColumn("_part", part)
     for number in range(parts):
         of_part = numbered.where(F.col("_part") == number)
-        yield Part(of_part.select(*events.columns), topics, number, parts)
+        yield Part(of_part.select(*events.columns), topics, counted // parts, number, parts)
 
 
 class Batch(NamedTuple):

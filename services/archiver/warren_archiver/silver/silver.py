@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.contracts.topics import Topic
 
+from warren_archiver.amount import FEW_EVENTS, fit
 from warren_archiver.lake.contract_view import ContractView
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.lake import ensure as ensure_table
@@ -60,6 +61,7 @@ class Silver:
         """Takes rows of bronze in; how many rows of each table were written."""
         written: Counter[str] = Counter()
         for part in in_parts(events):
+            fit(self._spark, little=part.rows <= FEW_EVENTS)
             topics = {name: self._topics[name] for name in part.topics & self._topics.keys()}
             if topics:
                 tell(Step("silver", f"part {part.number + 1}", part.number, part.of))

@@ -37,15 +37,23 @@ def upsert(
 
 
 def _changed(table: Table, wanted: DataFrame, stored: DataFrame) -> DataFrame:
-    """Wanted rows that are not stored so, whether they are new, and the day of those that are
-    stored."""
-    values = F.struct(*table.names)
-    before = stored.select(*table.key, values.alias("_stored"))
-    joined = wanted.join(before, list(table.key), "left")
-    differs = ~F.struct(*(F.col(name) for name in table.names)).eqNullSafe(F.col("_stored"))
-    return joined.where(F.col("_stored").isNull() | differs).select(
-        *table.names, F.col("_stored.date").alias("_stored_day")
+    """Wanted rows that are not stored so, and the day of those that are stored otherwise."""
+    return (
+        with_stored(table, wanted, stored)
+        .where(differs(table))
+        .select(*table.names, F.col("_stored.date").alias("_stored_day"))
     )
+
+
+def with_stored(table: Table, wanted: DataFrame, stored: DataFrame) -> DataFrame:
+    """Each wanted row, and in `_stored` the one that is stored; null for none."""
+    before = stored.select(*table.key, F.struct(*table.names).alias("_stored"))
+    return wanted.join(before, list(table.key), "left")
+
+
+def differs(table: Table) -> Column:
+    """Whether a row of `with_stored` is not stored as it is wanted."""
+    return ~F.struct(*table.names).eqNullSafe(F.col("_stored"))
 
 
 def _merge(

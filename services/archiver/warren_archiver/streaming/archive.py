@@ -23,6 +23,7 @@ from warren.probe import serve
 from warren.settings import HomeSettings, Settings
 from warren.standstill_watch import StandstillWatch
 
+from warren_archiver.amount import fit
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import close_session, open_session
 from warren_archiver.spark_failures import SPARK_FAILURES, told_by_spark
@@ -42,7 +43,7 @@ def run(settings: Settings, *, once: bool) -> None:
     _on_signals(stop)
     if not _prepare_topics(settings, stop, once=once):
         return
-    spark = open_session(settings.archiver, "warren-archiver")
+    spark = open_session(settings.archiver, "warren-archiver", stays=not once)
     _on_signals(stop)  # Spark has put its own handler for Ctrl-C
     with told_by_spark(settings.archiver.path):
         try:
@@ -118,6 +119,7 @@ def archive(
 
     Raises LakeGone or, with `once`, ArchiveFailed.
     """
+    fit(spark, little=True)  # until there is much
     lake = Lake.at(settings.archiver.path)
     lake.ensure(spark)
     work = Work(spark, settings, lake, topics, clock, stop)
