@@ -38,7 +38,7 @@ SEMANTICS = {
 # What many small batches need, wherever they run; `[archiver.spark]` may say otherwise.
 _STREAMING = {
     # Fewer files: what Spark remembers of batches, small ones in a table before they are joined,
-    # and notes in the log that files were removed.
+    # notes in the log that files were removed.
     "spark.sql.streaming.minBatchesToRetain": "2",
     "spark.databricks.delta.autoCompact.minNumFiles": "20",
     "spark.databricks.delta.vacuum.logging.enabled": "false",
@@ -89,6 +89,13 @@ _JVM_FLAGS = (
 _GIVES_BACK = ("-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=20", "-XX:MaxNewSize=128m")
 _LIVES_SHORTLY = ("-XX:NewRatio=1",)
 """Gives all back at its end: until then it collects rarely."""
+
+
+def _log_options(*, stays: bool) -> dict[str, str]:
+    """Beside each commit Delta can write what a table has then, and need not work that out when it
+    is opened: worth a file where few commits are made by each process, and not where one makes
+    thousands."""
+    return {"spark.databricks.delta.writeChecksumFile.enabled": str(not stays).lower()}
 
 
 def local_configuration(
@@ -148,7 +155,11 @@ def open_session(archiver: ArchiverSettings, name: str, *, stays: bool = False) 
     Raises SettingsError or SparkUnavailable.
     """
     given = given_options(archiver)
-    configuration: dict[str, bool | float | int | str | None] = {**SEMANTICS, **_STREAMING}
+    configuration: dict[str, bool | float | int | str | None] = {
+        **SEMANTICS,
+        **_STREAMING,
+        **_log_options(stays=stays),
+    }
     if not is_submitted(os.environ):
         # Python workers would be the first python3 on PATH, whose Spark may be another one.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
