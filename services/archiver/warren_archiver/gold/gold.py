@@ -75,6 +75,8 @@ class Gold:
         self._settings = settings
         self._clock = clock
         self._tell = tell
+        self._held: dict[tuple[object, ...], DataFrame] | None = None
+        """Rows that several steps read, where these are few."""
 
     def catch_up(self, again: Collection[date] = ()) -> dict[str, int]:
         """Takes in what has changed; how many rows of each table were written. `again`: days that
@@ -92,15 +94,24 @@ class Gold:
             | frozenset(again)
             for name, version in pinned.versions.items()
         }
-        self._fit(pinned, changed)
-        written = self._make_all(pinned, changed)
+        little = self._rows(pinned, changed) <= FEW_ROWS
+        fit(self._spark, little=little)
+        self._held = {} if little else None
+        try:
+            written = self._make_all(pinned, changed)
+        finally:
+            for frame in (self._held or {}).values():
+                frame.unpersist()
         self._note(pinned, changed, noted)
         return written
 
-    def _fit(self, pinned: Snapshot, changed: Mapping[str, frozenset[date]]) -> None:
-        of = PARTITION_MINUTES.name
-        rows = pinned.read(of).where(F.col("date").isin(sorted(changed[of])))
-        fit(self._spark, little=rows.count() <= FEW_ROWS)
+    def _rows(self, pinned: Snapshot, changed: Mapping[str, frozenset[date]]) -> int:
+        """Of the largest source, of the days that have changed there; 0 where nothing is made of
+        that."""
+        days = changed.get(PARTITION_MINUTES.name)
+        if not days:
+            return 0
+        return pinned.read(PARTITION_MINUTES.name).where(F.col("date").isin(sorted(days))).count()
 
     def _make_all(self, pinned: Snapshot, changed: Mapping[str, frozenset[date]]) -> dict[str, int]:
         """`changed`: days by the table of silver."""
@@ -145,14 +156,23 @@ class Gold:
         }
 
     def _make(self, pinned: Snapshot, step: Step, days: Sequence[date]) -> int:
-        frames = {source.table.name: self._around(pinned, source, days) for source in step.sources}
+        frames = {source.table.name: self._near(pinned, source, days) for source in step.sources}
         on = F.col("date").isin(list(days))
         made = step.made(frames, self._settings).where(on)
         stored = self._stored(step.table).where(on)
         return replace(self._lake.gold(step.table.name), step.table, made, stored)
 
+    def _near(self, pinned: Snapshot, source: Source, days: Sequence[date]) -> DataFrame:
+        """Rows of these days and of those before each. A few of silver are read once for all steps
+        that are made of them: to find the files takes longer than to read these."""
+        if self._held is None or source.table.name not in pinned.versions:
+            return self._around(pinned, source, days)
+        of = source.table.name, source.before, source.ended, tuple(days)
+        if of not in self._held:
+            self._held[of] = self._around(pinned, source, days).persist()
+        return self._held[of]
+
     def _around(self, pinned: Snapshot, source: Source, days: Sequence[date]) -> DataFrame:
-        """Rows of these days and of those before each."""
         rows, before = self._read(pinned, source.table), source.before
         read = {day - timedelta(days=number) for day in days for number in range(before + 1)}
         of_days = F.col("date").isin(sorted(read))

@@ -64,10 +64,12 @@ class Step:
 def _objectives(
     settings: Settings, of_partitions: DataFrame, of_topics: DataFrame, unit: Unit
 ) -> DataFrame:
-    one, other = (frame.select("cluster", "group", "topic") for frame in (of_partitions, of_topics))
     asked = settings.objectives
+    if not asked:
+        return of_topics.sparkSession.createDataFrame([], gold.OBJECTIVE[unit].schema)
+    one, other = (frame.select("cluster", "group", "topic") for frame in (of_partitions, of_topics))
     every = one.union(other).distinct()
-    known = [tuple(row) for row in every.collect()] if asked else []
+    known = [tuple(row) for row in every.collect()]
     limits = limits_of(every.sparkSession, known, asked)
     return attainment(of_partitions, of_topics, limits, unit)
 

@@ -1,4 +1,9 @@
-"""Small texts beside the tables, through Hadoop's file systems: the lake may be anywhere."""
+"""Small texts beside the tables, through Hadoop's file systems: the lake may be anywhere.
+
+The only place that uses names that pyspark keeps to itself. Spark has no public way to delete a
+file, and to list or read one it runs a query; another library would need the lake's credentials
+again, in words of its own.
+"""
 
 from __future__ import annotations
 
