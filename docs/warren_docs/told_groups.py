@@ -6,11 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from support.freshness_events import freshness_event, late
-from support.group_looks import STEP, WELL, at, group_event, looks, silent, standing, well
+from support.group_looks import (
+    STEP,
+    WELL,
+    at,
+    group_event,
+    known_of,
+    looks,
+    silent,
+    standing,
+    well,
+)
 from support.offset_events import NOW, At, offset_event
 from warren.contracts import (
     FreshnessEvent,
@@ -23,7 +33,6 @@ from warren.contracts import (
     TopicPositions,
 )
 from warren_core.evaluation import GroupRules, Rules
-from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.judge import Judged, judge
 from warren_core.judgement.lateness import lateness_of
 from warren_core.judgement.membership import Membership, membership_after
@@ -62,7 +71,7 @@ class Play:
             for group in self.groups:
                 if group.observed_at <= event.observed_at:
                     membership = membership_after(group, membership)
-            knowledge = Knowledge(lambda known=membership: known, lambda: measured)
+            knowledge = known_of(membership, measured)
             outcome = judge(event, state, self.rules, knowledge=knowledge)
             assert isinstance(outcome, Judged)
             state, lag = outcome.state, outcome.lag
@@ -190,7 +199,7 @@ class Situation:
 
 
 def _made(cause: str, play: Callable[[int], Play], *partitions: int) -> Situation:
-    return Situation(cause, {n: (lambda n=n: play(n)) for n in partitions or (1, 3)})
+    return Situation(cause, {n: partial(play, n) for n in partitions or (1, 3)})
 
 
 def _some_well(bad: Callable[[], Iterator[At]], n: int) -> Iterator[OffsetEvent]:

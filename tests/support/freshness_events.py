@@ -8,7 +8,7 @@ from typing import Any
 from support.offset_events import NOW
 from warren.contracts import FreshnessEvent, TopicFreshness
 
-_COLUMNS = {
+_COLUMNS: dict[str, Any] = {
     "committed": 100,
     "freshness_ms": 0,
     "reason": "caught_up",
@@ -38,10 +38,14 @@ def late(freshness_ms: int | None, **more: Any) -> Row:
 def freshness_event(at: int, *rows: Row, group: str = "billing", **more: Any) -> FreshnessEvent:
     """Measured `at` milliseconds after NOW; the group's figures follow from its partitions'."""
     topics: Mapping[str, Sequence[Row]] = more.pop("topics", {"orders": rows})
-    every = [_COLUMNS | row for listed in topics.values() for row in listed]
+    every = [{**_COLUMNS, **row} for listed in topics.values() for row in listed]
     losses = [row["time_to_loss_ms"] for row in every if row["time_to_loss_ms"] is not None]
     known = [row["freshness_ms"] for row in every if row["freshness_ms"] is not None]
     unknown = [row["bound_ms"] or 0 for row in every if row["freshness_ms"] is None]
+
+    def columns(listed: Sequence[Row]) -> dict[str, Any]:
+        return {name: [{**_COLUMNS, **row}[name] for row in listed] for name in _COLUMNS}
+
     return FreshnessEvent(
         cluster="prod",
         group=group,
@@ -55,10 +59,7 @@ def freshness_event(at: int, *rows: Row, group: str = "billing", **more: Any) ->
             **more,
         },
         topics={
-            topic: TopicFreshness(
-                partition=list(range(len(listed))),
-                **{name: [(_COLUMNS | row)[name] for row in listed] for name in _COLUMNS},
-            )
+            topic: TopicFreshness(partition=list(range(len(listed))), **columns(listed))
             for topic, listed in topics.items()
         },
     )

@@ -18,7 +18,7 @@ from warren.contracts import (
 from warren_core.evaluation import GroupRules, Rules
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.judge import Duplicate, Ended, Nothing, Taken, judge
-from warren_core.judgement.lateness import lateness_of
+from warren_core.judgement.lateness import Lateness, lateness_of
 from warren_core.judgement.membership import Membership, membership_after
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.state_codec import decode as decode_state
@@ -94,6 +94,10 @@ def standing(count: int = 40, log_start: int = 0) -> Iterator[At]:
         yield at(look, 50 * min(look, WELL), 50 * look, log_start=log_start if look > WELL else 0)
 
 
+def known_of(membership: Membership | None, lateness: Lateness | None) -> Knowledge:
+    return Knowledge(lambda: membership, lambda: lateness)
+
+
 def told(
     events: Iterator[OffsetEvent],
     *groups: GroupEvent,
@@ -109,7 +113,7 @@ def told(
         for group in groups:
             if group.observed_at <= event.observed_at:
                 membership = membership_after(group, membership)
-        knowledge = Knowledge(lambda known=membership: known, lambda: known_late)
+        knowledge = known_of(membership, known_late)
         outcome = judge(event, state, rules or RULES, knowledge=knowledge)
         assert not isinstance(outcome, Duplicate | Nothing | Ended)
         assert isinstance(outcome.state, GroupState)

@@ -73,7 +73,7 @@ def commits(*lags: int, step_ms: int = MINUTE, advance: int = 10) -> list[Offset
     ]
 
 
-def heartbeat(minute: float, lag: int, **more: int) -> OffsetEvent:
+def heartbeat(minute: float, lag: int, **more: Any) -> OffsetEvent:
     """orders/0 as it was after `commits(…, …, …)`, without a new commit."""
     at = At(120, NOW + 2 * MINUTE, lag, commits=0)
     return offset_event(NOW + round(minute * MINUTE), {"orders": {0: at}}, **more)

@@ -89,7 +89,9 @@ def judge(
         total = 0 if observed is None else observed.total
         breaches = [_breach(*each) for each in broken]
         labels = dict(limits[0].labels) if limits else {}
-        end = "objective_removed" if status is Status.OK and is_removed else None
+        end: EndReasonName | None = None
+        if status is Status.OK and is_removed:
+            end = "objective_removed"
         changes.append(_change(about, status, total, breaches, late, labels, end))
         if status is Status.OK:
             del incidents[kind]
