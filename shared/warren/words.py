@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import shlex
 from datetime import UTC, datetime
 
@@ -44,21 +43,15 @@ def _shown(code: int) -> str:
 
 
 _VISIBLE = {code: _shown(code) for code in _ACTING}
-_UNIT = re.compile(r"(\d) ([a-z])")
 _ANSI_C = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\\": r"\\", "'": r"\'"}
 
 
 def duration(milliseconds: float) -> str:
-    """The two largest units: `5 s`, `4 m 12 s`, `2 h`, `3 d 4 h`; nothing negative."""
+    """The two largest units: `5s`, `4m 12s`, `2h`, `3d 4h`; nothing negative."""
     seconds = int(max(milliseconds, 0) // 1000)
     if seconds < 60:
-        return f"{seconds} s" if seconds or milliseconds <= 0 else "less than 1 s"
+        return f"{seconds}s" if seconds or milliseconds <= 0 else "<1s"
     return _of_seconds(seconds)
-
-
-def compact(milliseconds: float) -> str:
-    """A duration where there is little room: `5s`, `4m 12s`, `2h`, `3d 4h`."""
-    return _UNIT.sub(r"\1\2", duration(milliseconds // 1000 * 1000))
 
 
 # Each partition that is not OK is told of with durations and rates, many with the same.
@@ -66,12 +59,12 @@ def compact(milliseconds: float) -> str:
 def _of_seconds(seconds: int) -> str:
     minutes, rest = divmod(seconds, 60)
     if minutes < 60:
-        return f"{minutes} m {rest} s" if rest else f"{minutes} m"
+        return f"{minutes}m {rest}s" if rest else f"{minutes}m"
     hours, rest = divmod(minutes, 60)
     if hours < 24:
-        return f"{hours} h {rest} m" if rest else f"{hours} h"
+        return f"{hours}h {rest}m" if rest else f"{hours}h"
     days, rest = divmod(hours, 24)
-    return f"{days} d {rest} h" if rest else f"{days} d"
+    return f"{days}d {rest}h" if rest else f"{days}d"
 
 
 def grouped(number: int) -> str:

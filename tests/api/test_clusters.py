@@ -96,7 +96,7 @@ def test_trouble_with_a_cluster_is_a_doubt_everywhere(api: Api, state: str) -> N
     (cluster,) = api.get("/api/v1/clusters").json()["clusters"]
     assert (cluster["state"], cluster["state_since"]) == (state, NOW - 60_000)
     assert cluster["problem"] == "no broker answers (see clusters.demo)"
-    doubt = f"Cluster demo is {state} for 1 m: no broker answers (see clusters.demo)."
+    doubt = f"Cluster demo is {state} for 1m: no broker answers (see clusters.demo)."
     assert api.get("/api/v1/groups").json()["doubts"] == [doubt]
     assert doubt in api.get("/").text
 

@@ -13,7 +13,7 @@ from warren_api.model.status_history import IncidentRecord
 MINUTE = 60_000
 FRESHNESS = {"type": "warren.group.freshness.changed", "objectives": []}
 RETENTION = {"type": "warren.group.retention.changed", "objectives": []}
-STUCK = {"name": "stuck_record", "sentence": "orders/0 has stood at offset 0 for 9 m"}
+STUCK = {"name": "stuck_record", "sentence": "orders/0 has stood at offset 0 for 9m"}
 ROOT = "late-1"
 
 

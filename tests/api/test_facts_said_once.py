@@ -29,14 +29,14 @@ NEAR = {
     "limit": "min_time_to_loss",
     "status": "WARN",
     "wanted": 3_600_000,
-    "sentence": "orders/0 may lose unread records now (limit 1 h)",
+    "sentence": "orders/0 may lose unread records now (limit 1h)",
 }
 LATE = {
     **LOST,
     "objective": "on-time",
     "limit": "max_freshness",
     "wanted": 300_000,
-    "sentence": "orders/1 is at least 11 m late (limit 5 m)",
+    "sentence": "orders/1 is at least 11m late (limit 5m)",
 }
 
 
@@ -50,9 +50,9 @@ def api() -> Api:
     clusters = {"demo": ClusterSettings(bootstrap="broker:9092")}
     objectives = [ObjectiveSettings(name="on-time", max_freshness=300)]
     api = Api(settings=Settings(clusters=clusters, objectives=objectives))
-    then = "orders/0 STOP: no commit for 11 s; 80 records behind"
+    then = "orders/0 STOP: no commit for 11s; 80 records behind"
     api.change("billing", "ERR", OPENED, explanation=then, total_lag=80)
-    explained = "orders/0 STOP: no commit for 41 m; 42,000 records behind"
+    explained = "orders/0 STOP: no commit for 41m; 42,000 records behind"
     topics = {"orders": topic({"status": "STOP", "lag": 42_000})}
     api.put(
         "billing",
@@ -71,17 +71,17 @@ def listed(api: Api) -> str:
 
 
 def test_an_open_incident_is_told_of_with_the_figures_of_now(api: Api) -> None:
-    assert listed(api) == "orders/0 STOP: no commit for 41 m; 42,000 records behind"
+    assert listed(api) == "orders/0 STOP: no commit for 41m; 42,000 records behind"
     soup = page(api, f"/incidents/{ID}")
     (why,) = soup.select(".why")
-    assert text(why) == "What is wrong: orders/0 STOP: no commit for 41 m; 42,000 records behind."
+    assert text(why) == "What is wrong: orders/0 STOP: no commit for 41m; 42,000 records behind."
     assert text(fact(soup, "Lag now")) == "Lag now 42,000 80 at the opening"
     assert text(fact(soup, "Largest lag notified")).endswith(" 80")
     (row,) = page(api, "/groups/demo/billing").select(".incidents tbody tr")
     assert "80 records" not in text(row)
     now = api.get(f"/api/v1/incidents/{ID}").json()["now"]
     assert now == {
-        "sentence": "orders/0 STOP: no commit for 41 m; 42,000 records behind",
+        "sentence": "orders/0 STOP: no commit for 41m; 42,000 records behind",
         "said_at": None,
         "action": None,
         "also": [],
@@ -92,11 +92,11 @@ def test_an_open_incident_is_told_of_with_the_figures_of_now(api: Api) -> None:
 
 def test_what_is_over_or_no_longer_believed_carries_its_time(api: Api) -> None:
     api.clock.advance(600)
-    assert listed(api) == "at 07:00 UTC : orders/0 STOP: no commit for 41 m; 42,000 records behind"
+    assert listed(api) == "at 07:00 UTC : orders/0 STOP: no commit for 41m; 42,000 records behind"
     assert api.get(f"/api/v1/incidents/{ID}").json()["now"]["said_at"] == NOW
     api.put("billing", evaluated_at=NOW + 600_000)
     api.change("billing", "OK", NOW + 600_000, previous="ERR", opened_at=OPENED)
-    assert listed(api) == "at 06:19 UTC : orders/0 STOP: no commit for 11 s; 80 records behind"
+    assert listed(api) == "at 06:19 UTC : orders/0 STOP: no commit for 11s; 80 records behind"
     assert api.get(f"/api/v1/incidents/{ID}").json()["now"] is None
 
 
@@ -137,7 +137,7 @@ def test_loss_to_come_is_said_once(api: Api) -> None:
     api.measure("billing", late(2_700_000, time_to_loss_ms=3_599_000, retention_left=0.8))
     *_, objective = page(api, "/groups/demo/billing").select(".why")
     assert text(objective) == (
-        "Objective retention : at 06:19 UTC : orders/0 may lose unread records now (limit 1 h); "
+        "Objective retention : at 06:19 UTC : orders/0 may lose unread records now (limit 1h); "
         "broken for 41m Incident"
     ), "it is kept by now, and the incident is open still"
 
@@ -145,10 +145,10 @@ def test_loss_to_come_is_said_once(api: Api) -> None:
 @pytest.mark.parametrize(
     ("measured", "advanced", "said"),
     [
-        (late(1_380_000), 0, "orders/0 is at least 23 m late (limit 5 m)"),
-        (late(60_000), 0, "at 06:19 UTC : orders/1 is at least 11 m late (limit 5 m)"),
-        (None, 0, "at 06:19 UTC : orders/1 is at least 11 m late (limit 5 m)"),
-        (late(1_380_000), 50, "at 06:19 UTC : orders/1 is at least 11 m late (limit 5 m)"),
+        (late(1_380_000), 0, "orders/0 is at least 23m late (limit 5m)"),
+        (late(60_000), 0, "at 06:19 UTC : orders/1 is at least 11m late (limit 5m)"),
+        (None, 0, "at 06:19 UTC : orders/1 is at least 11m late (limit 5m)"),
+        (late(1_380_000), 50, "at 06:19 UTC : orders/1 is at least 11m late (limit 5m)"),
     ],
 )
 def test_an_objective_is_told_of_as_it_is_now(

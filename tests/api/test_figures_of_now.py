@@ -94,7 +94,7 @@ def test_figures_of_the_opening_stand_beside_those_of_now(api: Api) -> None:
 
 
 def test_lists_say_it_in_short_and_unfold(api: Api) -> None:
-    cause = {"name": "no_members", "short": "No members", "sentence": "nobody for 41 m"}
+    cause = {"name": "no_members", "short": "No members", "sentence": "nobody for 41m"}
     api.put("billing", status="ERR", incident=INCIDENT, cause=cause)
     for path in (
         "/",
@@ -105,4 +105,4 @@ def test_lists_say_it_in_short_and_unfold(api: Api) -> None:
     ):
         summaries = [text(each) for each in page(api, path).select("td summary")]
         assert summaries == ["No members"], path
-        assert "nobody for 41 m" in text(page(api, path)), path
+        assert "nobody for 41m" in text(page(api, path)), path

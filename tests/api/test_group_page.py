@@ -165,9 +165,9 @@ def test_a_page_says_whether_to_believe_it(explained: Api) -> None:
     explained.put("fine", topics={"orders": topic({"lag": None, "log_end": -1})})
     assert "The lag of 1 partition is not known." in said("demo/fine")
     explained.clock.advance(300)
-    assert "Data quality: unknown It was judged 5 m 3 s ago." in said("demo/fine")
+    assert "Data quality: unknown It was judged 5m 3s ago." in said("demo/fine")
     explained.put("ahead", evaluated_at=explained.clock.now_ms() + 3_600_000)
-    assert "Data quality: incomplete It was judged by a clock that is 1 h ahead" in said(
+    assert "Data quality: incomplete It was judged by a clock that is 1h ahead" in said(
         "demo/ahead"
     )
 

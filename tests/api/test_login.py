@@ -314,7 +314,7 @@ def test_keys_that_change_are_read_again_now_and_then(lab: Lab, client: httpx.Cl
     lab.provider.keys = [new_key("third")]
     for _ in range(3):
         assert client.get(begun(client)).status_code == 400
-    assert lab.provider.asked.count("keys") == 2, "at most every 30 s"
+    assert lab.provider.asked.count("keys") == 2, "at most every 30s"
 
 
 def test_without_oidc_nothing_of_it_is_loaded_or_served() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from api.served_api import CAUGHT_UP, Api, late, topic
 
-WHY = "never committed, though at least 895 records came within 15 m; its owner commits nothing"
+WHY = "never committed, though at least 895 records came within 15m; its owner commits nothing"
 
 
 def never(**more: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from api.served_api import Api, topic
 from api.test_clusters import say
 
-WHY = "nobody has said for 4 m where its log ends"
+WHY = "nobody has said for 4m where its log ends"
 EVENT: dict[str, Any] = {
     "is_known": False,
     "unknown_partitions": 1,

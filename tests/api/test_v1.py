@@ -130,7 +130,7 @@ def test_doubts_when_no_group_has_been_judged_for_long(api: Api) -> None:
     assert api.get("/api/v1/groups").json()["doubts"] == []
     api.clock.advance(1)
     (doubt,) = api.get("/api/v1/groups").json()["doubts"]
-    assert doubt.startswith("No group has been judged for 26 s")
+    assert doubt.startswith("No group has been judged for 26s")
 
 
 @pytest.mark.parametrize(

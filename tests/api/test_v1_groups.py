@@ -175,7 +175,7 @@ def test_the_cause_is_on_the_group_and_on_its_changes(api: Api) -> None:
 
 
 def test_why_is_on_the_group_and_on_each_partition(api: Api) -> None:
-    why = {"reason": "no_commit", "explanation": "no commit for 4 m 12 s, usual pause 5 s"}
+    why = {"reason": "no_commit", "explanation": "no commit for 4m 12s, usual pause 5s"}
     bad = {"status": "STOP", "lag": 7, **why}
     columns = topic({}, bad) | {"reason": [None, why["reason"]]}
     columns["explanation"] = [None, why["explanation"]]
@@ -188,7 +188,7 @@ def test_why_is_on_the_group_and_on_each_partition(api: Api) -> None:
 def test_the_past_of_a_group_newest_first(api: Api) -> None:
     api.put("g")
     fields: dict[str, Any] = {"opened_at": NOW - 2 * MINUTE}
-    why = {"reason": "no_commit", "explanation": "no commit for 30 s"}
+    why = {"reason": "no_commit", "explanation": "no commit for 30s"}
     api.change("g", "ERR", NOW - 2 * MINUTE, total_lag=8, **why, **fields)
     api.change("other", "ERR", NOW - MINUTE)
     api.change("g", "OK", NOW - MINUTE, previous="ERR", **fields)

@@ -55,7 +55,7 @@ def test_a_limit_is_broken_from_the_event_that_shows_it_to_the_one_that_does_not
     found = broken(turns, NOW + 5 * MINUTE, NOW + 30 * MINUTE)
     spans = [(one.since - NOW, one.until and one.until - NOW) for one in found]
     assert spans == [(4 * MINUTE, 9 * MINUTE), (20 * MINUTE, None)]
-    assert "3 m 20 s late" in found[0].sentence
+    assert "3m 20s late" in found[0].sentence
     assert broken(turns, NOW, NOW + MINUTE) == []
 
 

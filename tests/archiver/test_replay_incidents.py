@@ -188,7 +188,7 @@ def test_the_owners_word_comes_with_what_it_silences_and_misses() -> None:
     shown = render_suggestions(list(found.values()))
     Console(file=output, width=200, color_system=None).print(shown)
     said = output.getvalue()
-    assert "# silences 0 of 0 flaps; misses 3 of 4 that lasted, the longest 30 m; adds 1" in said
+    assert "# silences 0 of 0 flaps; misses 3 of 4 that lasted, the longest 30m; adds 1" in said
     written = tomllib.loads(said.partition("one for each group:\n")[2])
     overrides = EvaluationSettings.model_validate(written["evaluation"]).overrides
     assert [each.expected_every for each in overrides] == [86_400, None, None]

@@ -47,7 +47,7 @@ def test_who_has_caught_up_loses_nothing_by_its_trend() -> None:
     assert said(made(group(outlook=trend))) == []
     lasts = incident(start=1, end=None)
     told = said(made(group(err=1, status="ERR", outlook=trend), incidents=(lasts,)))
-    assert "billing if it goes on so, retention deletes its records in 1 d." in told
+    assert "billing if it goes on so, retention deletes its records in 1d." in told
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ MEASURED = ENDS - 10 * MINUTE
 """Nothing is known of lateness and losses after that."""
 STUCK = {
     "name": "stuck_record",
-    "sentence": "demo.sensors/0 has stood at offset 0 for 9 m",
+    "sentence": "demo.sensors/0 has stood at offset 0 for 9m",
     "action": "restart the consumer",
     "also": [
         {"name": "records_lost", "sentence": "64 records are gone", "action": "raise retention.ms"}
@@ -216,7 +216,7 @@ def test_advice_is_that_of_the_pages(tmp_path: Path) -> None:
         (
             "ERR",
             "losing",
-            f"Still open. {at} demo.sensors/0 has stood at offset 0 for 9 m. What to do: restart "
+            f"Still open. {at} demo.sensors/0 has stood at offset 0 for 9m. What to do: restart "
             "the consumer. Also: 64 records are gone. Then: raise retention.ms.",
         ),
         (

@@ -58,7 +58,7 @@ def test_the_terminal_shows_a_row_per_group_and_what_to_do() -> None:
     row = ["prod", NASTY, "ERR", "5.0", "4.0", "1.0", "5", "1,234", "56,789", *unknown, "120"]
     assert row in lines
     assert ["prod", "gone", "-", "1.5", "8.5", "5", "1,234", "56,789", *unknown, "120"] in lines
-    assert "at most 90 s" in output.getvalue()
+    assert "at most 90s" in output.getvalue()
     assert "Still open. Seen at 2026-11-21 07:01:00 UTC: <i>why</i>." in output.getvalue()
 
 
@@ -81,7 +81,7 @@ def test_the_page_stands_alone_and_escapes_names() -> None:
     rows = [row(["th", "td"]) for row in shown.find_all("table")[0]("tr")[1:]]
     assert rows[0][0].get_text() == f"{NASTY}prod"
     told = [cell.get_text(strip=True) for cell in rows[0][2:6]]
-    assert told == ["ERR 4 m", "5", "1,234", "56,789"]
+    assert told == ["ERR 4m", "5", "1,234", "56,789"]
     assert rows[1][1].get_text() == "unknown"
     assert len(shown.find_all("svg")) == 1  # how far one was behind
 

@@ -197,10 +197,10 @@ def test_a_plot_says_its_figures() -> None:
     lags = {plot.name: plot.said for plot in plots.lags(report)}
     assert lags[NASTY] == (
         f"Lag of {NASTY}: median 5 records, largest 2,360 records, reached after 09:50 UTC; "
-        "2,360 records at the end. 1 incident, open for 7 h."
+        "2,360 records at the end. 1 incident, open for 7h."
     )
     rows = [row.said for row in plots.timeline(report)]
-    assert rows == [f"{NASTY}: 1 incident, open for 7 h", "shipping: 1 incident, open for 1 h"]
+    assert rows == [f"{NASTY}: 1 incident, open for 7h", "shipping: 1 incident, open for 1h"]
 
 
 def test_a_plot_has_a_gap_where_nobody_judged() -> None:

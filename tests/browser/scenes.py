@@ -18,8 +18,8 @@ from warren_api.model.cluster import FeedState
 HOUR = 60 * MINUTE_MS
 OPENED = NOW - 41 * MINUTE_MS
 CAUSES = {
-    "stopped": ("nobody has been in the group for 41 m", "start its consumers, or find out why"),
-    "stalled": ("one record stops payments/0: offset 120 for 41 m", "skip or fix that record"),
+    "stopped": ("nobody has been in the group for 41m", "start its consumers, or find out why"),
+    "stalled": ("one record stops payments/0: offset 120 for 41m", "skip or fix that record"),
     "slow": ("1/s of 10/s that arrive are consumed", "add consumers, or make them faster"),
     "losing": ("4,914 records were deleted before they were consumed", "raise the retention"),
 }
@@ -101,7 +101,7 @@ def _bad_group(api: Api, group: str, status: str) -> None:
     cause = {"name": "known", "sentence": sentence, "action": action} if sentence else None
     if cause and group in SHORT:
         cause["short"] = SHORT[group]
-    fields: dict[str, Any] = {"cause": cause, "explanation": "payments/0: no commit for 41 m"}
+    fields: dict[str, Any] = {"cause": cause, "explanation": "payments/0: no commit for 41m"}
     topics = {"payments": topic({"status": status, "lag": 66_080}, {}), "orders": topic({})}
     incident = {"id": f"incident-{group}", "opened_at": OPENED}
     api.put(group, status=level, total_lag=66_080, incident=incident, topics=topics, **fields)

@@ -20,7 +20,7 @@ COMMAND = 'kafka-console-consumer --bootstrap-server "$BOOTSTRAP" --topic orders
 CAUSE = Cause(
     name="stuck_record",
     short="Stuck at one record",
-    sentence="orders/1 has stood at offset 1,180 for 6 s",
+    sentence="orders/1 has stood at offset 1,180 for 6s",
     action=f"look at it: {COMMAND}",
     also=[Finding(name="records_lost", sentence="66 unread records deleted by retention")],
 )

@@ -17,7 +17,7 @@ STOPPED = {"status": "STOP", "lag": 12_345, "committed_at": NOW - 252_000, "log_
 HOUR = 3_600_000
 DAY = 24 * HOUR
 CONTRASTS = Path(__file__).with_name("contrasts.js")
-SAYS = "no commit for 4 m 12 s, usual pause 5 s"
+SAYS = "no commit for 4m 12s, usual pause 5s"
 
 
 # All that a pointer could press now, to compare with what Tab comes to.

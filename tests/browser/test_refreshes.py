@@ -166,7 +166,7 @@ def test_silence_counts_from_when_somebody_looks(site: Site, page: Page) -> None
     expect(alert).to_be_hidden()
     page.clock.run_for(2_000)
     expect(alert).to_be_visible()
-    expect(alert).to_contain_text("Seen 67 s ago.")
+    expect(alert).to_contain_text("Seen 67s ago.")
 
 
 @pytest.mark.parametrize("status", [200, 503])

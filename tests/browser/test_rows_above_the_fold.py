@@ -9,7 +9,7 @@ from api.served_api import NOW, Api, served, topic
 from browser.scenes import put_cluster
 from playwright.sync_api import Page, expect
 
-SENTENCE = "orders/0 has stood at offset 7 for 20 m while commits go on"
+SENTENCE = "orders/0 has stood at offset 7 for 20m while commits go on"
 WHOLE_ROWS = """
     [...document.querySelectorAll(".groups tbody tr")].filter((row) => {
       const box = row.getBoundingClientRect();

@@ -14,7 +14,7 @@ MINUTE = 60_000
 CAUSE = {
     "name": "stuck_record",
     "short": "Stuck at one record",
-    "sentence": "orders/0 has stood at offset 7 for 20 m while commits go on",
+    "sentence": "orders/0 has stood at offset 7 for 20m while commits go on",
     "action": 'look at it: kafka-console-consumer --bootstrap-server "$BOOTSTRAP" --topic orders',
 }
 

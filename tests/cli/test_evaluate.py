@@ -59,7 +59,7 @@ def test_why_on_demand() -> None:
     assert (ok["reason"], ok["explanation"]) == (None, None)
     assert stopped["reason"] == "no_commit"
     assert stopped["explanation"] == (
-        "no commit for 8 m 20 s, usual pause 1 m 40 s; 250 records behind, log at rest"
+        "no commit for 8m 20s, usual pause 1m 40s; 250 records behind, log at rest"
     )
 
 

@@ -26,13 +26,13 @@ def test_each_thing_is_told_before_it_is_done() -> None:
 @pytest.mark.parametrize(
     ("step", "completed", "said"),
     [
-        (Step("silver", "positions", 0, 14), 0.0, "silver: 0 of 14, positions; 1 m 30 s"),
+        (Step("silver", "positions", 0, 14), 0.0, "silver: 0 of 14, positions; 1m 30s"),
         (
             Step("silver", "minutes", 3, 14),
             3.5,
-            "silver: 3 of 14, minutes; 1 m 30 s, about 4 m 30 s left",
+            "silver: 3 of 14, minutes; 1m 30s, about 4m 30s left",
         ),
-        (Step("gold", "", 9, 9), 9.0, "gold: 9 of 9; 1 m 30 s"),
+        (Step("gold", "", 9, 9), 9.0, "gold: 9 of 9; 1m 30s"),
     ],
 )
 def test_a_line_says_how_far_it_is_and_what_is_left(
@@ -47,10 +47,10 @@ def test_without_a_terminal_there_is_a_line_now_and_then() -> None:
     with JobProgress(console, clock, lambda: (1, 4), line_every=0.01) as progress:
         progress(Step("judging", "1,000 events", 0, 1))
         clock.advance(60)
-        wanted = "judging: 0 of 1, 1,000 events; 1 m, about 3 m left\n"
+        wanted = "judging: 0 of 1, 1,000 events; 1m, about 3m left\n"
         eventually(lambda: wanted in written.getvalue(), message="a line says what is left")
         progress(Step("gold", "days", 0, 2))
-        eventually(lambda: "gold: 0 of 2, days; 0 s" in written.getvalue(), message="and the next")
+        eventually(lambda: "gold: 0 of 2, days; 0s" in written.getvalue(), message="and the next")
 
 
 def test_a_terminal_shows_a_bar_for_each_phase_and_tasks_beside_it() -> None:

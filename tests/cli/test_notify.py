@@ -83,9 +83,9 @@ def test_what_each_route_does_about_it(config: str) -> None:
     assert lines[:-1] == [
         "pager: yes: ERR reaches minimum_severity ERR, all clusters, all groups",
         "  oncall: alone at once",
-        "  after 15 m: boss",
+        "  after 15m: boss",
         "tests: no, clusters has no expression that matches",
-        "  mail: together with others of cluster prod, the first after 30 s",
+        "  mail: together with others of cluster prod, the first after 30s",
         "  oncall: told by pager",
         "rest: no, people took it, without continue_matching",
     ]
@@ -119,7 +119,7 @@ def test_that_somebody_has_silenced_it(config: str) -> None:
         assert explain(config, api=address)[-1] == "not silenced"
         api.model.silences.apply(b"quiet", silence.to_bytes())
         said = explain(config, api=address)[-1]
-    assert said.startswith("silenced for 1 h 59 m, until ")
+    assert said.startswith("silenced for 1h 59m, until ")
     assert said.endswith("by ada: moving (silence quiet)")
 
 

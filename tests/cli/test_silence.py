@@ -27,7 +27,7 @@ def test_add_list_and_end(api: Api, address: str) -> None:
     added = run("silence", "add", *asked, "--api", address)
     assert "it is about none of the groups that there are now" in added.stderr
     (silence,) = api.model.silences.all()
-    assert added.stdout == f"silence {silence.id} for 1 h 30 m\n"
+    assert added.stdout == f"silence {silence.id} for 1h 30m\n"
     assert (silence.cluster, silence.group, silence.by, silence.why) == (
         "",
         "^billing",
@@ -106,7 +106,7 @@ def test_an_incident_is_acknowledged_by_its_beginning(api: Api, address: str) ->
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("2h", 7200), ("1d12h", 129_600), ("90m", 5400), ("1w", 604_800), ("1 h 30 m", 5400)],
+    [("2h", 7200), ("1d12h", 129_600), ("90m", 5400), ("1w", 604_800), ("1h 30m", 5400)],
 )
 def test_spans_of_time(text: str, expected: int) -> None:
     assert seconds(text, "--for") == expected

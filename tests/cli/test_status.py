@@ -122,7 +122,7 @@ def test_the_api_filters(served: ServedGroups, arguments: list[str], asked: str)
     assert shown(result) == ["billing", "mailer", "billing-audit", "other"]
 
 
-UNKNOWN = {**group("dark", "UNKNOWN"), "explanation": "cluster unreachable for 1 h"}
+UNKNOWN = {**group("dark", "UNKNOWN"), "explanation": "cluster unreachable for 1h"}
 
 
 def broken(status: str) -> dict[str, Any]:
@@ -162,12 +162,12 @@ def test_exit_codes(
 
 def test_unknown_is_shown_with_its_reason(served: ServedGroups) -> None:
     served.body = {"groups": [*GROUPS, UNKNOWN], "doubts": []}
-    assert "cluster unreachable for 1 h" in run(served).stdout
+    assert "cluster unreachable for 1h" in run(served).stdout
 
 
 def test_doubts_about_other_clusters_do_not_count(served: ServedGroups) -> None:
     """The API knows which doubts concern a cluster: only that one is asked for."""
-    served.body = {"groups": GROUPS[1:], "doubts": ["Cluster demo is unreachable for 1 h."]}
+    served.body = {"groups": GROUPS[1:], "doubts": ["Cluster demo is unreachable for 1h."]}
     of_eu = {"groups": [group("fine", "OK", "eu")], "doubts": [], "next": "c"}
     served.pages = {
         "cluster=eu": of_eu,
@@ -193,10 +193,10 @@ def test_a_share_group_has_neither_status_nor_lag(served: ServedGroups) -> None:
 
 
 def test_doubts_are_shown(served: ServedGroups) -> None:
-    served.body = {"groups": [], "doubts": ["No group has been judged for 5 m."]}
+    served.body = {"groups": [], "doubts": ["No group has been judged for 5m."]}
     result = run(served)
     assert "no consumer group to show" in result.stdout
-    assert "No group has been judged for 5 m." in result.stdout
+    assert "No group has been judged for 5m." in result.stdout
 
 
 def test_what_the_api_says_while_it_starts(served: ServedGroups) -> None:

@@ -69,15 +69,15 @@ def test_an_objective_that_an_ok_group_does_not_keep() -> None:
     assert "  retention: 40 records were deleted  " in row
 
 
-WHY = "no commit for 4 m 12 s, usual pause 5 s; 2,101 records behind, log at rest"
+WHY = "no commit for 4m 12s, usual pause 5s; 2,101 records behind, log at rest"
 
 
 def test_a_cause_says_more_than_what_is_wrong_with_a_partition() -> None:
     worst = {"topic": "t", "partition": 0, "status": "STOP", "lag": 2101, "explanation": WHY}
-    cause = {"name": "no_members", "sentence": "nobody has been in the group for 4 m 12 s"}
+    cause = {"name": "no_members", "sentence": "nobody has been in the group for 4m 12s"}
     assert f"  {cause['sentence']}  " in drawn(group(worst=worst, cause=cause))[1]
     also = {**cause, "also": [{"name": "records_lost", "sentence": "9 are gone"}]}
-    assert "4 m 12 s; also: 9 are gone  " in drawn(group(worst=worst, cause=also))[1]
+    assert "4m 12s; also: 9 are gone  " in drawn(group(worst=worst, cause=also))[1]
     unknown = {"name": "unknown", "sentence": "nothing speaks clearly for one cause"}
     assert f"  {WHY}  " in drawn(group(worst=worst, cause=unknown))[1]
 

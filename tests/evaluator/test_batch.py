@@ -240,7 +240,7 @@ def test_an_event_of_another_month_is_refused_and_those_after_it_judged() -> Non
     lags = [LagEvent.from_bytes(value) for value in published(result, "w.lag")]
     assert [lag.evaluated_at for lag in lags] == [event.observed_at for event in now]
     letter = DeadLetter.from_bytes(published(result, "w.dead-letters")[0])
-    assert "observed_at: 30 d ahead" in letter.reason
+    assert "observed_at: 30d ahead" in letter.reason
     assert (result.counts.dead_letters, result.counts.duplicates) == (1, 0)
 
 

@@ -265,7 +265,7 @@ def test_how_late_a_group_is_is_known_when_it_is_judged_also_after_a_restart(
         last = LagEvent.from_bytes(home.records("lag")[-1].value())
         assert last.status == "ERR"
         assert last.cause is not None
-        assert last.cause.sentence.endswith("orders/0 not OK; 5 m late")
+        assert last.cause.sentence.endswith("orders/0 not OK; 5m late")
         assert last.cause.evidence.freshness_ms == 5 * 60_000
 
 

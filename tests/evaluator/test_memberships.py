@@ -93,4 +93,4 @@ def test_the_cause_is_told_by_members_also_after_a_restart(
         last = LagEvent.from_bytes(home.records("lag")[-1].value())
         assert last.status == "ERR"
         assert last.cause is not None
-        assert last.cause.sentence == ("No members for 4 m; the last was billing-1 at h")
+        assert last.cause.sentence == ("No members for 4m; the last was billing-1 at h")

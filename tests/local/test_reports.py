@@ -100,4 +100,4 @@ def test_one_that_takes_too_long_gives_way(tmp_path: Path, said: list[str]) -> N
     reports.stop()
     assert not reports.writing
     # Unless it was done by then: nothing is archived, and it has nothing to do.
-    assert said == [] or "not done after 300 s" in said[0]
+    assert said == [] or "not done after 300s" in said[0]

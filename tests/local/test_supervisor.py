@@ -229,7 +229,7 @@ def test_a_service_that_ignores_sigterm_is_waited_for_then_killed_and_both_are_s
     watched.clock.step = 1.0
     watched.supervisor.stop()
     assert watched.lines == [
-        "waiting for deaf to stop, 60 s at most (Ctrl-C again: kill now)",
+        "waiting for deaf to stop, 60s at most (Ctrl-C again: kill now)",
         "deaf did not stop in time and was killed",
     ]
     assert not psutil.pid_exists(child.pid)
@@ -254,7 +254,7 @@ def test_what_takes_long_to_stop_on_a_busy_machine_ends_by_itself(watched: Watch
         watched.supervisor.stop()
         waited.result()
     assert story.read_text() == "up\nasked\nstopped\n"
-    assert watched.lines == ["waiting for slow to stop, 60 s at most (Ctrl-C again: kill now)"]
+    assert watched.lines == ["waiting for slow to stop, 60s at most (Ctrl-C again: kill now)"]
 
 
 def test_who_is_in_a_hurry_waits_for_nobody(watched: Watched) -> None:

@@ -172,7 +172,7 @@ def test_fingerprints_are_those_of_prometheus() -> None:
 @pytest.mark.parametrize(("age", "then"), [(9_000, ""), (10_000, "at 07:00 UTC: ")])
 def test_a_sentence_that_is_sent_again_says_when_it_was_so(age: int, then: str) -> None:
     gone = Finding(name="records_lost", sentence="9 records are gone")
-    cause = Cause(name="stuck_record", sentence="It has stood for 6 s.", also=[gone])
+    cause = Cause(name="stuck_record", sentence="It has stood for 6s.", also=[gone])
     notes = alert_annotations(incident_text(delivery(event(cause=cause)), BASE, OPENED_AT + age))
-    assert notes["cause"] == f"{then}It has stood for 6 s."
+    assert notes["cause"] == f"{then}It has stood for 6s."
     assert notes["also"] == f"{then}9 records are gone"

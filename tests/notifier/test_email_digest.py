@@ -115,7 +115,7 @@ def test_it_is_updated_as_it_grows_and_ends() -> None:
     assert grown["Subject"] == "[ERR] prod: g0001 +3 1 partition stopped (2 new, 1 over)"
     assert grown["References"] == grown["In-Reply-To"] == "<root@example.org>"
     assert "Unchanged    2\n" in text(grown)
-    assert "g0005: OK again after 5 m" in text(grown)
+    assert "g0005: OK again after 5m" in text(grown)
     ended = digest(over(1), over(2), thread="root")
     assert ended["Subject"] == "[OK] prod: over: g0001, g0002"
     assert "what was told of them is over" in text(ended)

@@ -69,9 +69,9 @@ Warren. Route all, channel mail, incident incident-1
 def test_what_was_resolved() -> None:
     end = event("OK", "ERR", event_id="event-2", at=OPENED_AT + 5 * MINUTE, total_lag=0)
     resolved = mail(end, kind="resolved", status="OK")
-    assert resolved["Subject"] == "[OK] prod: billing OK again after 5 m"
+    assert resolved["Subject"] == "[OK] prod: billing OK again after 5m"
     assert "From         2026-11-21 07:00:00 UTC\n" in text(resolved)
-    assert "Until        2026-11-21 07:05:00 UTC (5 m)\n" in text(resolved)
+    assert "Until        2026-11-21 07:05:00 UTC (5m)\n" in text(resolved)
     assert "Worst partitions" not in text(resolved)
 
 
@@ -114,12 +114,12 @@ def test_why_how_late_and_what_is_left() -> None:
     unknown = Cause(
         name="unknown", sentence="who knows", evidence=CauseEvidence(freshness_ms=90_000)
     )
-    why = {"explanation": "orders/1 STOP: no commit\x1bfor 5 m", "cause": unknown}
+    why = {"explanation": "orders/1 STOP: no commit\x1bfor 5m", "cause": unknown}
     told = text(mail(event(**why, time_to_loss_ms=5_400_000)))
-    assert "Explanation  orders/1 STOP: no commit␛for 5 m\n" in told
-    assert "Late by      1 m 30 s\n" in told
+    assert "Explanation  orders/1 STOP: no commit␛for 5m\n" in told
+    assert "Late by      1m 30s\n" in told
     assert "Data loss    from 08:30 UTC on\n" in told
-    assert "Late by      2 m\n" in text(mail(event(late_ms=120_000)))
+    assert "Late by      2m\n" in text(mail(event(late_ms=120_000)))
     known = Cause(name="no_members", sentence="nobody is in it", action="start it")
     assert "Explanation" not in text(mail(event(**(why | {"cause": known}))))
     over = event("OK", "ERR", **why, late_ms=120_000, time_to_loss_ms=1)
@@ -132,11 +132,11 @@ def test_figures_of_an_objective_are_told_once() -> None:
     late = breach("max_freshness", 600_000.0)
     left = breach("min_time_to_loss", 30_000.0)
     told = text(mail(event("WARN", objectives=[late, left], explanation="both of these")))
-    assert "Late by      10 m\n" in told
+    assert "Late by      10m\n" in told
     assert "Data loss    from 07:00 UTC on\n" in told
     assert "Explanation" not in told, "the objectives say it"
     measured = event("WARN", objectives=[late, left], late_ms=660_000, time_to_loss_ms=120_000)
-    assert "Late by      11 m\n" in text(mail(measured))
+    assert "Late by      11m\n" in text(mail(measured))
     assert "Data loss    from 07:02 UTC on\n" in text(mail(measured))
 
 
@@ -282,7 +282,7 @@ def test_objectives_that_are_not_kept() -> None:
         since=OPENED_AT - MINUTE,
         value=600_000,
         wanted=60_000,
-        sentence="orders/1 is at least 10 m late (limit 1 m)",
+        sentence="orders/1 is at least 10m late (limit 1m)",
         owner="payments",
         runbook="https://runbooks.example.org/late",
     )
@@ -291,11 +291,11 @@ def test_objectives_that_are_not_kept() -> None:
     assert opening["Subject"] == "[WARN] prod: billing late"
     told = text(opening)
     assert "Consumer group billing on cluster prod is WARN." in told
-    assert "Objective    fresh: orders/1 is at least 10 m late (limit 1 m)\n" in told
+    assert "Objective    fresh: orders/1 is at least 10m late (limit 1m)\n" in told
     assert "Owner        payments\n" in told
     assert "What to do   https://runbooks.example.org/late\n" in told
     assert "Lag" not in told
     end = event("OK", "WARN", at=OPENED_AT + 5 * MINUTE, **(more | {"objectives": []}))
     resolved = mail(end, kind="resolved", status="OK")
-    assert resolved["Subject"] == "[OK] prod: billing objectives kept again after 5 m"
+    assert resolved["Subject"] == "[OK] prod: billing objectives kept again after 5m"
     assert "billing on cluster prod keeps its objectives again." in text(resolved)

@@ -155,7 +155,7 @@ def test_the_subject_says_the_whole_as_it_is_now_the_root_first() -> None:
     assert titles[3].endswith("; freshness objectives kept again")
     assert titles[4].startswith("[ERR] prod: losing ")
     assert titles[4].endswith("; consumer status OK again")
-    assert titles[5] == "[OK] prod: losing objectives kept again after 5 s"
+    assert titles[5] == "[OK] prod: losing objectives kept again after 5s"
     body = mail(people.sent[2])
     assert body.index(STANDS) < body.index(DELETED) < body.index(LATE)
 

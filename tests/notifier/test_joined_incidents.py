@@ -34,10 +34,10 @@ from warren_notifier.state.delivery import Delivery
 
 SECOND = 1_000
 NOW = OPENED_AT + 2 * MINUTE
-STANDS = "orders/1 has stood at offset 120 for 6 s"
+STANDS = "orders/1 has stood at offset 120 for 6s"
 DELETED = "66 unread records deleted by retention (orders/0)"
-LOSING = "orders/0 may lose unread records at 07:02 UTC (in 28 s; limit 1 m)"
-LATE = "orders/0 is at least 9 m late (limit 5 m)"
+LOSING = "orders/0 may lose unread records at 07:02 UTC (in 28s; limit 1m)"
+LATE = "orders/0 is at least 9m late (limit 5m)"
 STUCK = Cause(name="stuck_record", sentence=STANDS)
 Limits = dict[str, str]
 
@@ -137,7 +137,7 @@ def test_what_is_over_of_a_group_in_trouble_is_told() -> None:
     over = of(STATUS_CHANGED, "OK", NOW, previous="ERR")
     said = line(told(over, "resolved"), lasting=(gone,))
     assert said.startswith("ERR losing: losing data; ")
-    assert said.endswith(" · consumer status: OK again after 2 m")
+    assert said.endswith(" · consumer status: OK again after 2m")
 
 
 def test_of_a_group_that_is_over_each_end_is_told() -> None:
@@ -146,7 +146,7 @@ def test_of_a_group_that_is_over_each_end_is_told() -> None:
         told(of(RETENTION_CHANGED, "OK", NOW, previous="ERR", objectives=[]), "resolved"),
     ]
     said = digest_text(Digest("digest-1", PROD, ends, [], None), "", NOW)
-    ended = "consumer status: OK again after 1 m; retention: objectives kept again after 2 m"
+    ended = "consumer status: OK again after 1m; retention: objectives kept again after 2m"
     assert said.over == [("losing", ended)]
     assert said.title == "[OK] prod: over: losing"
 

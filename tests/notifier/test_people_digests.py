@@ -68,7 +68,7 @@ def test_a_storm_is_one_message_with_the_worst(kind: str) -> None:
     assert "2,000 consumer groups on prod are in trouble: 2,000 ERR." in text
     assert "ERR g1999: 1 partition stopped\nsince 07:00 UTC · lag 1,999 at 07:00 UTC\n" in text
     assert "… and 1,990 more" in text
-    assert "Over\ng2000: OK again after 5 m" in text
+    assert "Over\ng2000: OK again after 5m" in text
 
 
 @pytest.mark.parametrize("kind", ["slack", "teams"])

@@ -73,7 +73,7 @@ def test_a_mail_shows_the_last_hour() -> None:
     assert Image.open(io.BytesIO(content)).size == (WIDTH, HEIGHT)
     assert picture.get_content_disposition() == "inline"
     assert f"cid:{picture['Content-ID'].strip('<>')}" in html(mail)
-    assert "Lateness, 07:01 to 07:59 UTC: most 59 s, last 59 s" in html(mail)
+    assert "Lateness, 07:01 to 07:59 UTC: most 59s, last 59s" in html(mail)
     hour = f"from={START}&to={NOW}&step={MINUTE}"
     path = f"/hook/api/v1/groups/prod/a%20group%2F%C3%A4/history?{hour}"  # below the given address
     assert asked == [(path, "Bearer t0ken")]

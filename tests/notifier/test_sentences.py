@@ -23,7 +23,7 @@ from warren_notifier.channels.slack_message import slack_message
 
 SAID = re.compile(r"\b(None|null|nan|NaN)\b")
 FULL: dict[str, Any] = {
-    "explanation": "orders/1 STOP: no commit for 5 m",
+    "explanation": "orders/1 STOP: no commit for 5m",
     "reason": "no_commit",
     "cause": Cause(
         name="no_members",

@@ -11,7 +11,7 @@ from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.delivery.slots import HUNG_ROUNDS, Slots
 from warren_notifier.state.delivery import Delivery
 
-HUNG = Retry("no answer within 10 s", uncertain=True, hung=True)
+HUNG = Retry("no answer within 10s", uncertain=True, hung=True)
 TAKEN = Delivered("taken")
 
 

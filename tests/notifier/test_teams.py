@@ -97,7 +97,7 @@ def test_a_card_says_what_is_wrong_and_what_to_do() -> None:
     card = posted(delivery(event(cause=cause, objectives=[late])))
     text = shown(card)
     assert text.startswith("[ERR] prod: billing late\n")
-    for line in ("Cause: Nobody is in the group.", "Owner: payments", "Late by: 1 m 30 s"):
+    for line in ("Cause: Nobody is in the group.", "Owner: payments", "Late by: 1m 30s"):
         assert line in text
     assert card["body"][0]["style"] == "attention"
     assert [action["url"] for action in card["actions"]] == [

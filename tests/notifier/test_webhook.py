@@ -334,4 +334,4 @@ class TestDelivered:
         """The timeout is for the whole attempt, not for each byte."""
         _, log = self.delivered(Drip(), timeout=4)
         assert log.outcomes() == ["failed", "delivered"]
-        assert log.audit()[0].detail == "no answer within 4 s"
+        assert log.audit()[0].detail == "no answer within 4s"

@@ -26,13 +26,13 @@ def test_records_that_are_gone(count: int, partitions: int, said: str) -> None:
 @pytest.mark.parametrize(
     ("left_ms", "said"),
     [
-        (0, "orders/0 may lose unread records now (limit 1 h)"),
-        (999, "orders/0 may lose unread records now (limit 1 h)"),
-        (1_000, "orders/0 may lose unread records at 07:00 UTC (in 1 s; limit 1 h)"),
-        (30 * MINUTE, "orders/0 may lose unread records at 07:30 UTC (in 30 m; limit 1 h)"),
+        (0, "orders/0 may lose unread records now (limit 1h)"),
+        (999, "orders/0 may lose unread records now (limit 1h)"),
+        (1_000, "orders/0 may lose unread records at 07:00 UTC (in 1s; limit 1h)"),
+        (30 * MINUTE, "orders/0 may lose unread records at 07:30 UTC (in 30m; limit 1h)"),
         (
             17 * HOUR,
-            "orders/0 may lose unread records at 2026-11-22 00:00 UTC (in 17 h; limit 1 h)",
+            "orders/0 may lose unread records at 2026-11-22 00:00 UTC (in 17h; limit 1h)",
         ),
     ],
 )

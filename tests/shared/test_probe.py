@@ -32,7 +32,7 @@ def test_metrics_ready_and_live() -> None:
             assert client.get("/live").text == "LIVE"
             assert client.get("/ready").status_code == 503
             assert client.get("/ready").text == "STARTING"
-            ready = "judging: 3 events waiting, none done for 1 m"
+            ready = "judging: 3 events waiting, none done for 1m"
             assert client.get("/ready").status_code == 503
             assert client.get("/ready").text == ready
             ready = True

@@ -37,7 +37,7 @@ def test_work_that_waits_and_does_not_move_stands_still(
     looks(standstill, clock, 55, waiting=7)
     assert standstill.reason is None
     looks(standstill, clock, 5, waiting=7)
-    assert standstill.reason == "judging: 7 events waiting, none done for 1 m"
+    assert standstill.reason == "judging: 7 events waiting, none done for 1m"
     assert not standstill.must_end
     looks(standstill, clock, 120, waiting=9)
     assert standstill.must_end
@@ -81,7 +81,7 @@ def test_trouble_that_comes_and_goes_is_no_progress(
         clock.advance(5)
         standstill.excused("not acknowledged")
         looks(standstill, clock, 5, waiting=7)
-    assert standstill.reason == "judging: 7 events waiting, none done for 3 m 15 s"
+    assert standstill.reason == "judging: 7 events waiting, none done for 3m 15s"
     assert not standstill.must_end
 
 
@@ -113,7 +113,7 @@ def test_a_turn_under_way_waits_and_its_end_is_progress(
         look_for(30)
     assert standstill.reason is None
     look_for(60)
-    assert standstill.reason == "judging: nothing done for 1 m 25 s"
+    assert standstill.reason == "judging: nothing done for 1m 25s"
 
 
 class Service:
@@ -152,7 +152,7 @@ def test_a_watch_tells_once_and_ends_the_process(clock: ManualClock) -> None:
     service = Service(clock)
     with capture_logs() as lines:
         service.go_on(clock, 100)
-        assert service.watch.reason == "feed: 3 records waiting, none done for 1 m 35 s"
+        assert service.watch.reason == "feed: 3 records waiting, none done for 1m 35s"
         assert service.stalled() == 95
         service.mark += 1
         service.go_on(clock, 5)

@@ -24,16 +24,16 @@ SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 AT = 1_795_244_400_123
 SAID = {
     "duration": [
-        (duration(-5), "0 s"),
-        (duration(0), "0 s"),
-        (duration(999), "less than 1 s"),
-        (duration(59 * SECOND), "59 s"),
-        (duration(MINUTE), "1 m"),
-        (duration(4 * MINUTE + 12 * SECOND), "4 m 12 s"),
-        (duration(HOUR + 59 * SECOND), "1 h"),
-        (duration(3 * HOUR + 2 * MINUTE), "3 h 2 m"),
-        (duration(3 * DAY + 2 * HOUR + MINUTE), "3 d 2 h"),
-        (duration(400 * DAY), "400 d"),
+        (duration(-5), "0s"),
+        (duration(0), "0s"),
+        (duration(999), "<1s"),
+        (duration(59 * SECOND), "59s"),
+        (duration(MINUTE), "1m"),
+        (duration(4 * MINUTE + 12 * SECOND), "4m 12s"),
+        (duration(HOUR + 59 * SECOND), "1h"),
+        (duration(3 * HOUR + 2 * MINUTE), "3h 2m"),
+        (duration(3 * DAY + 2 * HOUR + MINUTE), "3d 2h"),
+        (duration(400 * DAY), "400d"),
     ],
     "grouped": [(grouped(0), "0"), (grouped(1_234_567), "1,234,567")],
     "records": [

@@ -114,8 +114,8 @@ def _evaluation(record: LagRecord) -> Row:
 
 def _incidents(path: Path) -> None:
     said = [
-        (0, 9, 12, "ERR", "no_commit", "no_members", "orders/3 has had no commit for 4 m 12 s"),
-        (0, 33, 36, "ERR", "no_commit", "no_members", "orders/1 has had no commit for 2 m 40 s"),
+        (0, 9, 12, "ERR", "no_commit", "no_members", "orders/3 has had no commit for 4m 12s"),
+        (0, 33, 36, "ERR", "no_commit", "no_members", "orders/1 has had no commit for 2m 40s"),
         (2, 40, None, "ERR", "lag_growing", "too_slow", "110/s are produced, 80/s are consumed"),
         (3, 30, 31, "ERR", "no_progress", "stuck_record", "payments/0 stays at offset 4,711"),
     ]

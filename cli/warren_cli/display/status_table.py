@@ -15,7 +15,7 @@ from rich.measure import Measurement
 from rich.text import Text
 from warren.clock import SystemClock
 from warren.loss_reasons import LOSS_UNKNOWN
-from warren.words import as_of, compact, grouped, visible
+from warren.words import as_of, duration, grouped, visible
 
 from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted
 
@@ -215,4 +215,4 @@ def incident(group: Group, now_ms: int) -> str:
 
 def _elapsed(milliseconds: int) -> str:
     """A column has no room for `less than 1 s`."""
-    return compact(milliseconds)
+    return duration(milliseconds)

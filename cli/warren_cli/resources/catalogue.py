@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from warren.words import as_of, compact, grouped
+from warren.words import as_of, duration, grouped
 
 from warren_cli.display.status_table import (
     incident,
@@ -54,7 +54,7 @@ def path_name(row: Row, kind: str) -> str:
 
 def ago(at: int | None, now_ms: int) -> str:
     """`-` for never."""
-    return _NONE if at is None else compact(now_ms - at)
+    return _NONE if at is None else duration(now_ms - at)
 
 
 def rate(value: float | None) -> str:
@@ -88,8 +88,8 @@ def _ends(row: Row, now_ms: int) -> str:
     if row["ends_at"] <= now_ms:
         return f"{ago(row['ends_at'], now_ms)} ago"
     if row["begins_at"] > now_ms:
-        return f"begins in {compact(row['begins_at'] - now_ms)}"
-    return f"in {compact(row['ends_at'] - now_ms)}"
+        return f"begins in {duration(row['begins_at'] - now_ms)}"
+    return f"in {duration(row['ends_at'] - now_ms)}"
 
 
 def because(change: Row, *, brief: bool = False) -> str | None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from warren.words import compact, visible
+from warren.words import duration, visible
 
 from warren_cli.display.status_table import as_told, lag, late, since, until_loss, why
 from warren_cli.resources.catalogue import (
@@ -119,7 +119,7 @@ def _group_tables(body: Row) -> Iterable[RenderableType]:
             count(each["lag"]),
             rate(each["produce_rate"]),
             rate(each["consume_rate"]),
-            _NONE if each["catch_up_ms"] is None else compact(each["catch_up_ms"]),
+            _NONE if each["catch_up_ms"] is None else duration(each["catch_up_ms"]),
         )
         for each in body.get("topics", ())
     ]

@@ -41,41 +41,41 @@ HUNG = [(5 * i, 100 * i, WAVE[i]) for i in range(10)]
     [
         pytest.param(
             "burrow", HUNG, 2101, 297, "no_commit",
-            "no commit for 4 m 12 s, usual pause 5 s; "
+            "no commit for 4m 12s, usual pause 5s; "
             "2,101 records behind, log still growing by 8.3/s",
             id="stopped, the log grows",
         ),
         pytest.param(
             "burrow", HUNG, 1, 297, "no_commit",
-            "no commit for 4 m 12 s, usual pause 5 s; 1 record behind, log at rest",
+            "no commit for 4m 12s, usual pause 5s; 1 record behind, log at rest",
             id="stopped, the log is at rest",
         ),
         pytest.param(
             "burrow", [(0, 5, 3)], 3, 60, "no_commit",
-            "no commit for 1 m, the only one known; 3 records behind, log at rest",
+            "no commit for 1m, the only one known; 3 records behind, log at rest",
             id="only one commit",
         ),
         pytest.param(
             "burrow", STALLED, 19, 45, "no_progress",
-            "commits go on, but at offset 900 for 45 s; "
+            "commits go on, but at offset 900 for 45s; "
             "19 records behind, log still growing by 12/min",
             id="stalled",
         ),
         pytest.param(
             "burrow", BACK, 5200, 22, "rewind",
-            "committed offset went back from 12,000 12 s ago and is at 7,100; "
+            "committed offset went back from 12,000 12s ago and is at 7,100; "
             "5,200 records behind, log still growing by 13/s",
             id="rewound",
         ),
         pytest.param(
             "burrow", SLOW, 200, 45, "lag_not_shrinking",
-            "lag has not shrunk over 10 commits in 45 s: from 20 to 200; "
+            "lag has not shrunk over 10 commits in 45s: from 20 to 200; "
             "200 records behind, log still growing by 24/s",
             id="slow",
         ),
         pytest.param(
             "wiki", SLOW, 200, 46, "lag_not_shrinking",
-            "lag has not shrunk over 10 commits in 45 s: from 20 to 200; "
+            "lag has not shrunk over 10 commits in 45s: from 20 to 200; "
             "200 records behind, log still growing by 23/s",
             id="slow, under wiki",
         ),

@@ -134,11 +134,11 @@ def test_the_rhythm_is_told() -> None:
         said.append(group.judged(event).lag)
     by_minute = {minute: said[minute * 3] for minute in (70, 115, 160, 190, 205, 235, 299)}
     second, third, between = by_minute[115], by_minute[160], by_minute[190]
-    assert ", stopped once, for about 20 m" not in (second.explanation or "")
-    assert ", stopped 2 times in 1 h 5 m, for about 20 m each, every 45 m before" in (
+    assert ", stopped once, for about 20m" not in (second.explanation or "")
+    assert ", stopped 2 times in 1h 5m, for about 20m each, every 45m before" in (
         third.explanation or ""
     )
-    rhythm = "stopped 3 times in 1 h 50 m, for about 20 m each, every 45 m"
+    rhythm = "stopped 3 times in 1h 50m, for about 20m each, every 45m"
     assert between.reason == "crash_loop"
     assert between.explanation == f"orders/0 WARN: {rhythm}, and reads again"
     for lag in (between, by_minute[205], by_minute[235]):

@@ -120,7 +120,7 @@ def test_a_transaction_that_nobody_ends() -> None:
     cause = told(looks(standing(), well()), measured=measured_at(39, *rows, **open_since(12, 0)))
     assert cause.name == "hanging_transaction"
     assert cause.sentence == (
-        "orders/0 waits for a transaction that has been open for 2 m 15 s (transactional id "
+        "orders/0 waits for a transaction that has been open for 2m 15s (transactional id "
         "payments-1)"
     )
     assert cause.action is not None
@@ -270,7 +270,7 @@ def test_what_was_read_is_read_again() -> None:
 
     cause = told(looks(reset()), group_event(0, [0]))
     assert cause.name == "replaying"
-    assert "Offset went back 15 s ago from 600 on orders/0" in cause.sentence
+    assert "Offset went back 15s ago from 600 on orders/0" in cause.sentence
 
 
 def test_a_replay_is_one_once_it_is_told_as_a_warning_too() -> None:

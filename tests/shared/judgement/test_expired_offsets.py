@@ -47,7 +47,7 @@ def test_group_whose_offsets_expired() -> None:
     group, now = stopped()
     end = last_change(group, now + 1, deleted=True, expired_after_ms=WEEK_MS)
     assert (end.status, end.reason) == ("NOTFOUND", "offsets_expired")
-    assert end.explanation == f"its committed offsets have expired, 7 d without a commit{LEFT}"
+    assert end.explanation == f"its committed offsets have expired, 7d without a commit{LEFT}"
 
 
 def test_group_that_somebody_deleted() -> None:
@@ -60,7 +60,7 @@ def test_group_that_somebody_deleted() -> None:
 @pytest.mark.parametrize(
     ("expired_after_ms", "reason", "why"),
     [
-        (WEEK_MS, "offsets_expired", "its committed offsets have expired, 7 d without a commit"),
+        (WEEK_MS, "offsets_expired", "its committed offsets have expired, 7d without a commit"),
         (None, "offsets_deleted", "its committed offsets, or their topics, were deleted"),
     ],
 )

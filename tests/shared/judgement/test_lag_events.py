@@ -65,7 +65,7 @@ def test_who_is_not_ok_says_why() -> None:
         if minute == 1:
             first = judged
     sentence = (
-        "lag has not shrunk over 4 commits in 3 m: from 20 to 200; "
+        "lag has not shrunk over 4 commits in 3m: from 20 to 200; "
         "200 records behind, log still growing by 1/s"
     )
     lag = judged.lag
@@ -100,7 +100,7 @@ def test_a_sentence_of_progress_tells_the_pause_it_has_learnt() -> None:
         silent = At(3200, last, 5 + 40 * seconds, commits=0)
         judged = group.judged(offset_event(last + seconds * 1000, {"orders": {0: silent}}))
     assert judged.lag.explanation == (
-        "orders/0 STOP: no commit for 4 m 10 s, usual pause 5 s; "
+        "orders/0 STOP: no commit for 4m 10s, usual pause 5s; "
         "10,005 records behind, log still growing by 40/s"
     )
     assert judged.lag.reason == "no_commit"

@@ -25,7 +25,7 @@ from warren_core.judgement.membership import Membership, membership_after
 def test_nobody_is_in_the_group() -> None:
     cause = told(looks(silent(), silent()), group_event(0, [0], [1]), group_event(WELL + 1))
     assert cause.name == "no_members"
-    assert cause.sentence == "No members for 2 m 10 s; the last was client-0 at h0"
+    assert cause.sentence == "No members for 2m 10s; the last was client-0 at h0"
     assert cause.evidence.model_dump() == {
         "since": NOW + (WELL + 1) * STEP,
         "client_id": "client-0",
@@ -65,7 +65,7 @@ def test_a_rebalance_that_is_never_over() -> None:
     ]
     cause = told(iter(events), group_event(0, [0]), rules=rules)
     assert cause.name == "rebalance_loop"
-    assert "Rebalancing for at least 3 m 20 s without an end" in cause.sentence
+    assert "Rebalancing for at least 3m 20s without an end" in cause.sentence
     over = events[-1].model_copy(update={"group_state": "Stable"})
     assert told(iter([*events[:-1], over]), group_event(0, [0]), rules=rules).name == "unknown"
 

@@ -66,7 +66,7 @@ def test_what_is_never_committed_is_told_after_first_commits_had_time(
     topic = judged.lag.topics["orders"]
     assert (topic.committed, topic.lag, judged.lag.total_lag) == ([-1], [895], 895)
     assert topic.reason == ["never_committed"]
-    said = "never committed, though at least 895 records came within 14 m 55 s; "
+    said = "never committed, though at least 895 records came within 14m 55s; "
     assert said in str(topic.explanation)
     assert topic.complete == [0.0]
     assert topic.window_end.offset == [None]
@@ -252,7 +252,7 @@ def test_the_cause_says_who_owns_it() -> None:
     assert cause is not None
     assert cause.name == "never_committed"
     assert cause.sentence == (
-        "Never committed: orders/0; at least 480 records came in 8 m; owner billing-1 at 10.0.0.7"
+        "Never committed: orders/0; at least 480 records came in 8m; owner billing-1 at 10.0.0.7"
     )
     alone = follow(Judge(Rules(policy="burrow")), 8)[-1].lag.cause
     assert alone is not None

@@ -67,7 +67,7 @@ def test_one_run_of_a_daily_job_left_out_is_told_at_once(policy: str) -> None:
     bad = next(each for each in lags if each.status == "ERR")
     assert (bad.reason, bad.topics["quiet"].status) == ("run_missed", ["OK"])
     assert bad.explanation is not None
-    assert "no run for 1 d 5 h, expected every 1 d; " in bad.explanation
+    assert "no run for 1d 5h, expected every 1d; " in bad.explanation
 
 
 def test_without_the_owner_s_word_it_is_told_late_and_the_first_days_are_told_wrongly() -> None:

@@ -56,7 +56,7 @@ def test_log_end_that_nobody_has_ever_said(policy: PolicyName) -> None:
     assert lag.topics["orders"].lag == [None]
     assert lag.topics["orders"].reason == ["log_end_unknown"]
     assert lag.reason == "log_end_unknown"
-    assert lag.explanation == "orders/0 UNKNOWN: nobody has said for 55 s where its log ends"
+    assert lag.explanation == "orders/0 UNKNOWN: nobody has said for 55s where its log ends"
     assert lag.incident is None
 
 

@@ -102,7 +102,7 @@ def test_a_topic_that_is_left_is_told_once_and_counts_nowhere(policy: str) -> No
     assert last.topics["old"].lag == [50 * (len(told) - 1 - DEPLOYED)], "and is still seen"
     assert last.topics["old"].status == ["WARN"]
     assert last.explanation == (
-        f"old/0 WARN: no member has subscribed to old for 3 m 55 s; {last.topics['old'].lag[0]:,} "
+        f"old/0 WARN: no member has subscribed to old for 3m 55s; {last.topics['old'].lag[0]:,} "
         "records unread"
     )
     assert last.cause is not None

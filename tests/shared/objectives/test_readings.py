@@ -50,7 +50,7 @@ def test_how_late_it_may_be(rows: list[Row], verdict: str) -> None:
 def test_the_worst_partition_is_named() -> None:
     found = reading(limit("max_freshness", 60_000), late(70_000), late(600_000), WELL)
     assert (found.value, found.topic, found.partition) == (600_000, "orders", 1)
-    assert found.sentence == "orders/1 is at least 10 m late (limit 1 m)"
+    assert found.sentence == "orders/1 is at least 10m late (limit 1m)"
 
 
 @pytest.mark.parametrize(

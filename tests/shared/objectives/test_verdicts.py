@@ -130,7 +130,7 @@ def test_less_than_an_hour_and_half_of_it_is_a_warning_and_loss_makes_it_an_erro
     (change,) = group.told(0, near)
     assert change.data.status == "WARN"
     assert change.data.explanation == (
-        f"orders/0 may lose unread records at {clock(NOW + 59 * 60_000, NOW)} (in 59 m; limit 1 h)"
+        f"orders/0 may lose unread records at {clock(NOW + 59 * 60_000, NOW)} (in 59m; limit 1h)"
     )
     (worse,) = group.told(10, LOST)
     assert (worse.data.previous, worse.data.status) == ("WARN", "ERR")

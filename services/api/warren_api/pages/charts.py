@@ -11,7 +11,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
-from warren.words import compact, grouped
+from warren.words import duration, grouped
 
 Value = float | int | None
 Said = Callable[[float], str]
@@ -165,7 +165,7 @@ def rates(counts: Sequence[Value], known_ms: Sequence[Value]) -> list[Value]:
 
 
 def duration_of(milliseconds: float) -> str:
-    return compact(round(milliseconds))
+    return duration(round(milliseconds))
 
 
 def _most(lines: Sequence[Line]) -> float:

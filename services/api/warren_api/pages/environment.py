@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
 from warren.path_segments import segment
 from warren.report_files import group_anchor
-from warren.words import compact, counted, grouped, rate, shell_word, visible
+from warren.words import counted, duration, grouped, rate, shell_word, visible
 
 from warren_api.http.access_control import FRAGMENTS
 from warren_api.http.callers import who_reads
@@ -77,7 +77,7 @@ def environment() -> Environment:
     )
     filters: dict[str, Callable[..., object]] = {
         "counted": counted,
-        "duration": compact,
+        "duration": duration,
         "grouped": grouped,
         "lag": _lag,
         "meaning": lambda status: MEANINGS.get(status, ""),
@@ -121,7 +121,7 @@ def _name(text: object) -> Markup:
 def age(milliseconds: int) -> str:
     """As a compact duration; from ten minutes on without seconds, which say nothing then."""
     rest = milliseconds % 60_000 if milliseconds >= 600_000 else 0
-    return compact(milliseconds - rest)
+    return duration(milliseconds - rest)
 
 
 def _utc(milliseconds: int) -> str:
