@@ -31,6 +31,7 @@ SAME = 1.1
 """Rates that differ by less are the same, as far as a window can tell."""
 BEFORE = 2  # stretches between log ends that tell what was usual
 MOST_ENDS = 3 * BEFORE  # as many must be remembered: else the oldest are not of before
+STILL = 1.02  # averages of the lag, over half a minute and two, that differ by less say no growth
 CONSUMED_OVER_S = 60  # what is consumed is averaged over so much
 LATE_S = 30  # of production: with less behind, it is no trouble of pace
 
@@ -254,7 +255,8 @@ class Facts:
         by_chance = 3 * math.sqrt(written / CONSUMED_OVER_S)
         nears = read > written * SAME + by_chance
         learnt: Trend = "stays"
-        if nears or (growing == 1).any():
+        quick, slow = self.track.figures[[Figure.LAG_QUICK, Figure.LAG_SLOW]][:, self.bad]
+        if nears or ((growing == 1) & (quick > slow * STILL)).any():
             learnt = "nears" if nears else "falls behind"
         return Pace(read, written, before, lag, len(self.bad), learnt)
 
