@@ -82,7 +82,7 @@ class Parameters:
     # Growth
     rise: int = _of(6, "times", "a lag grows by such a part of what may be left")
     more: float = _share(1.15, "what is more than this times the usual is more than usual")
-    first: int = _of(3 * MIN, "ms", "the first burst, or open transaction, may take so long")
+    first: int = _of(3 * MIN, "ms", "the first burst may take so long")
     late: int = _of(3, "times", "who is so many of its longest pauses behind is late")
 
 

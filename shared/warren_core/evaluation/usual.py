@@ -113,8 +113,7 @@ def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:
 
 def open_ms(marks: Int64) -> Int64:
     """[partition] how long a transaction may stay open."""
-    learnt = marks[Mark.OPEN]
-    usual: Int64 = np.maximum(np.where(learnt > 0, BY.open, BY.first), with_room(learnt))
+    usual: Int64 = np.maximum(BY.open, with_room(marks[Mark.OPEN]))
     return usual
 
 

@@ -160,7 +160,7 @@ def test_by_progress_the_first_verdict_says_that_a_transaction_hangs() -> None:
             seconds.append((look - WELL) * 5)
             assert "a transaction is open for" in (lag.explanation or "")
     assert set(causes) == {"hanging_transaction"}
-    assert seconds[0] == pytest.approx(185, abs=5)
+    assert seconds[0] == pytest.approx(95, abs=5)
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3])
