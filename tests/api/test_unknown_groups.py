@@ -94,8 +94,7 @@ def test_the_page_of_the_group_says_why(dark: Api) -> None:
     soup = page(dark, "/groups/dark/was-fine")
     (why,) = soup.select(".why")
     assert text(why) == (
-        "Unknown: cluster unreachable for 1h; last judged 1h ago: OK. "
-        "All below is as it was then."
+        "Unknown: cluster unreachable for 1h; last judged 1h ago: OK. All below is as it was then."
     )
     assert not soup.select(".chip.ok, .count.ok")
     assert "Yes" not in text(soup)
