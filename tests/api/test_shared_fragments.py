@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from warren.clock import ManualClock
 from warren.contracts import group_key
+from warren_api.http.callers import Reader, reads
 from warren_api.http.pages_kept import KEPT, Revalidation, SharedFragments
 
 
@@ -51,6 +52,18 @@ class Counted:
 
     def ask(self, name: str = "groups", known: str = '"old"') -> str:
         return self.answers(1, name, known)[0].text
+
+
+def test_who_may_change_things_is_not_given_what_a_reader_was(counted: Counted) -> None:
+    """What may be pressed differs: a wall board must not take an operator's buttons away."""
+    admin = counted.ask()
+    reads(Reader(login="/login"))
+    try:
+        assert counted.ask() != admin
+        assert counted.ask() == "/fragments/groups 2"
+    finally:
+        reads(Reader())
+    assert counted.ask() == admin
 
 
 @pytest.fixture

@@ -28,6 +28,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from warren.clock import Clock
 
+from warren_api.http.callers import who_reads
+
 
 class Revalidation:
     """ASGI middleware for HTML, and JSON of our own API, that comes in one piece."""
@@ -99,7 +101,8 @@ FIGURES_SECONDS = 2.0  # at least, where no state changes
 MOST_SECONDS = 10.0
 COST = 1000  # times as long as it took to make
 
-Name = tuple[str, bytes, bool]
+Name = tuple[str, bytes, bool, bool]
+"""Path and query, whether it may be compressed, whether its reader may change anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,8 @@ class SharedFragments:
         if not known or scope["method"] != "GET" or not scope["path"].startswith(PREFIX):
             await self._app(scope, receive, send)
             return
-        name = scope["path"], scope["query_string"], "gzip" in headers.get("Accept-Encoding", "")
+        may_be_small = "gzip" in headers.get("Accept-Encoding", "")
+        name = scope["path"], scope["query_string"], may_be_small, who_reads().may_change
         answer = await self._answer(name, scope)
         scope["route"] = answer.route  # for whoever counts requests
         start, body = dict(answer.start), answer.body
