@@ -209,7 +209,7 @@ def test_objectives_in_the_users_file_are_taken_up(warren: Running, subscriber: 
     eventually(lambda: told() == [("WARN", "max_lag")], timeout=120, message="it is not kept")
     assert is_broken(warren, "near")
     file.write_text("")
-    closed = [("WARN", "max_lag"), ("OK", None)]
+    closed = [("WARN", "max_lag"), ("OK", "objective_removed")]
     eventually(lambda: told() == closed, timeout=120, message="nobody asks any more")
     assert not is_broken(warren, "near")
 

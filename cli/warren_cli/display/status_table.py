@@ -122,15 +122,15 @@ def lag(row: Group) -> str:
 
 def since(group: Group, now_ms: int) -> str:
     """How long the group has had its status; `-` when it never had another."""
-    return _NONE if group["since"] is None else _elapsed(now_ms - group["since"])
+    return _NONE if group["since"] is None else duration(now_ms - group["since"])
 
 
 def late(group: Group) -> Text:
     """Age of the oldest record not consumed; `>` before it where some partition's is unknown."""
     at_least, exactly = group.get("freshness_at_least_ms"), group.get("freshness_ms")
     if at_least is not None:
-        return _measured(f"> {_elapsed(at_least)}", group)
-    return Text(_NONE) if exactly is None else _measured(_elapsed(exactly), group)
+        return _measured(f"> {duration(at_least)}", group)
+    return Text(_NONE) if exactly is None else _measured(duration(exactly), group)
 
 
 def until_loss(group: Group) -> Text:
@@ -143,7 +143,7 @@ def until_loss(group: Group) -> Text:
         return _measured("unknown", group) if reason else Text(_NONE)
     if reason in LOSS_UNKNOWN and left >= _HOUR_MS:
         return _measured("unknown", group)  # of some partition: this is no lower bound
-    return _measured(_elapsed(left), group, _URGENT if left < _HOUR_MS else "")
+    return _measured(duration(left), group, _URGENT if left < _HOUR_MS else "")
 
 
 def _measured(text: str, group: Group, style: str = "") -> Text:
@@ -210,9 +210,8 @@ def _why(text: str) -> Shortened:
 def incident(group: Group, now_ms: int) -> str:
     """The open incident: the first characters of its id and its age."""
     opened = group["incident"]
-    return f"{opened['id'][:8]}, {_elapsed(now_ms - opened['opened_at'])}" if opened else _NONE
+    return f"{opened['id'][:8]}, {duration(now_ms - opened['opened_at'])}" if opened else _NONE
 
 
-def _elapsed(milliseconds: int) -> str:
-    """A column has no room for `less than 1 s`."""
+def duration(milliseconds: int) -> str:
     return duration(milliseconds)

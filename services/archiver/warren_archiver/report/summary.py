@@ -44,13 +44,10 @@ def summary(report: Report) -> list[Answer]:
 
 def spelt(milliseconds: float) -> str:
     """`7 hours 13 minutes`, `1 second`, `less than 1 second`."""
-    *before, last, unit = duration(milliseconds).split()
-    parts = [f"{last} {_UNITS[unit]}{'s' * (last != '1')}"]
-    if before and before[-1] in _UNITS:
-        parts.insert(0, f"{before[0]} {_UNITS[before[1]]}{'s' * (before[0] != '1')}")
-    elif before:
-        parts.insert(0, " ".join(before))
-    return " ".join(parts)
+    if 0 < milliseconds < 1000:
+        return "less than 1 second"
+    parts = ((each[:-1], _UNITS[each[-1]]) for each in duration(milliseconds).split())
+    return " ".join(f"{count} {unit}{'s' * (count != '1')}" for count, unit in parts)
 
 
 def listed(words: Sequence[str]) -> str:
