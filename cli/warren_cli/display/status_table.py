@@ -211,7 +211,3 @@ def incident(group: Group, now_ms: int) -> str:
     """The open incident: the first characters of its id and its age."""
     opened = group["incident"]
     return f"{opened['id'][:8]}, {duration(now_ms - opened['opened_at'])}" if opened else _NONE
-
-
-def duration(milliseconds: int) -> str:
-    return duration(milliseconds)
