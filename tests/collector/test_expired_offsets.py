@@ -70,6 +70,32 @@ def test_what_is_as_old_as_the_cluster_keeps_offsets(
     assert ("expired_after_ms" in event.to_bytes().decode()) is expired
 
 
+def test_what_the_settings_leave_out_was_not_deleted() -> None:
+    denied: set[str] = set()
+    positions = recorded_positions(lambda group: group not in denied)
+    commits = [(encode.offset_key("g", "orders", 0), encode.offset_value(5, NOW))]
+    positions.fold(batch(commits))
+    denied.add("g")
+    positions.drop_denied()
+    (group,) = positions.groups
+
+    def event(*, watched: bool) -> OffsetEvent:
+        built = group_events(
+            group,
+            positions.columns,
+            LogEnds(),
+            ORIGIN,
+            7,
+            NOW,
+            is_watched=lambda _group, _topic: watched,
+        )
+        return built.events[0]
+
+    assert (event(watched=False).deleted, event(watched=False).unwatched) == (True, True)
+    assert not event(watched=True).unwatched
+    assert "unwatched" not in event(watched=True).to_bytes().decode()
+
+
 def test_only_what_has_gone_counts() -> None:
     positions = committed(30, 1)
     gone(positions, 0)

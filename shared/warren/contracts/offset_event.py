@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -128,6 +129,12 @@ class OffsetEvent(Event):
         default=1,
         ge=1,
         description="Parts of the observation; the group is judged when the last one is there",
+    )
+    unwatched: bool = Field(
+        default=False,
+        exclude_if=operator.not_,
+        description="What was removed is committed still, but the collector's settings leave it "
+        "out now; absent otherwise",
     )
     forget: list[str] | None = Field(
         default=None,

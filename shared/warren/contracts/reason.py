@@ -32,6 +32,7 @@ EndReasonName = Literal[
     "offsets_expired",  # it has not committed for the brokers' offsets.retention.minutes
     "offsets_deleted",  # by an operator, or with their topics, where it was not OK
     "objective_removed",  # from the settings, while it was broken
+    "not_watched",  # the collector's settings leave it out now
 ]
 
 REASONS: tuple[ReasonName, ...] = get_args(ReasonName)

@@ -38,6 +38,7 @@ _ENDS: dict[EndReasonName, str] = {
     "group_forgotten": "the group was forgotten on request until it commits again",
     "offsets_expired": "its committed offsets have expired",
     "offsets_deleted": "its committed offsets, or their topics, were deleted",
+    "not_watched": "it is not watched any more: the collector's settings leave it out",
 }
 _START = "clients start there where their auto.offset.reset says, by default at the log's end"
 _WITHOUT_OFFSETS = ("group_deleted", "offsets_expired", "offsets_deleted")
@@ -60,9 +61,7 @@ def status_change(
     if state.status is before.status:
         return None
     removed = _unread(known, event.removed) if known and state.status is Status.OK else ""
-    gone: EndReasonName = "offsets_deleted"
-    if event.expired_after_ms is not None:
-        gone = "offsets_expired"
+    gone = why_gone(event, "offsets_deleted")
     began = before.opened_at if state.opened_at is None else state.opened_at
     assert began is not None  # a status other than OK, before or now, has an incident
     group, why, late = verdict.group, verdict.why, verdict.late
@@ -118,6 +117,13 @@ def incident_ended(
             **ownership.told(),
         ),
     )
+
+
+def why_gone(event: OffsetEvent, deleted: EndReasonName) -> EndReasonName:
+    """Say why an event removes what it does; `deleted`: if neither time nor settings did."""
+    if event.unwatched:
+        return "not_watched"
+    return deleted if event.expired_after_ms is None else "offsets_expired"
 
 
 def _unread(known: GroupState, partitions: Mapping[str, Sequence[int]]) -> str:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from warren.contracts import EndReasonName, LagEvent, OffsetEvent, Status, StatusChangeEvent
+from warren.contracts import LagEvent, OffsetEvent, Status, StatusChangeEvent
 
 from warren_core.evaluation import UNKNOWN, GroupRules, is_expired, presence_of
 from warren_core.judgement.assumed import made_only
 from warren_core.judgement.causes.catalogue import find_cause
 from warren_core.judgement.facts import Facts, Knowledge
 from warren_core.judgement.forgetting import heard
-from warren_core.judgement.incidents import incident_ended, status_change
+from warren_core.judgement.incidents import incident_ended, status_change, why_gone
 from warren_core.judgement.lag_events import LagColumns, lag_event
 from warren_core.judgement.observation import check_ranges
 from warren_core.judgement.state import GroupGone, GroupState, Rows
@@ -92,9 +92,7 @@ def judge(
     forgets = event.forget is not None
     event, known, source_offset = admitted
     after = None
-    ends: EndReasonName = "group_deleted"
-    if event.expired_after_ms is not None:
-        ends = "offsets_expired"
+    ends = why_gone(event, "group_deleted")
     if not event.deleted:
         updated = updated_state(event, known, rules, source_offset)
         if forgets and not updated.state.layout.topics:

@@ -57,6 +57,14 @@ def test_group_that_somebody_deleted() -> None:
     assert end.explanation == f"the group was deleted{LEFT}"
 
 
+def test_group_that_the_settings_leave_out() -> None:
+    """Nobody has deleted it: its clients go on where they were."""
+    group, now = stopped()
+    end = last_change(group, now + 1, deleted=True, unwatched=True)
+    assert (end.status, end.reason) == ("NOTFOUND", "not_watched")
+    assert end.explanation == ("it is not watched any more: the collector's settings leave it out")
+
+
 @pytest.mark.parametrize(
     ("expired_after_ms", "reason", "why"),
     [

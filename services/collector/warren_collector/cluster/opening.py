@@ -65,6 +65,10 @@ class Watched(NamedTuple):
     group: Callable[[str], bool]
     topic: Callable[[str], bool]
 
+    def has(self, group: str, topic: str) -> bool:
+        """Whether both are."""
+        return self.group(group) and self.topic(topic)
+
 
 class Sources:
     """Opened for one cluster: `source` fills `positions`."""

@@ -208,6 +208,7 @@ class ClusterStack:
                 silence(settings.heartbeat, settings.interval),
                 logs.history,
                 lambda: retention.milliseconds,
+                watched.has,
             )
             self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
             prefix = self._settings.home.topic_prefix

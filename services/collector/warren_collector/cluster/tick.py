@@ -108,9 +108,11 @@ class Ticker:
         heartbeat: float,
         history: LogHistory | None = None,
         offsets_retention_ms: Callable[[], int] = lambda: UNTOLD,
+        is_watched: Callable[[str, str], bool] = lambda _group, _topic: True,
     ) -> None:
         """`heartbeat`: seconds of silence after which a group is due without a commit, too.
         `history` gets what is read here. `offsets_retention_ms`: so long the cluster keeps offsets.
+        `is_watched`: whether the settings want a group's topic.
         """
         self._origin = origin
         self._positions = positions
@@ -123,6 +125,7 @@ class Ticker:
         self._heartbeat = heartbeat
         self._history = LogHistory() if history is None else history
         self._offsets_retention_ms = offsets_retention_ms
+        self._is_watched = is_watched
         self._trouble = Trouble(origin.cluster, clock)
         self._settling = Settling(clock)
         self.problem: TickError | None = None
@@ -198,6 +201,7 @@ class Ticker:
                 past,
                 self._reports.state_of((group.source_partition, group.name)),
                 self._offsets_retention_ms(),
+                self._is_watched,
             )
             for group in there
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -132,13 +132,14 @@ def group_events(
     past: Past | None = None,
     state: str | None = None,
     offsets_retention_ms: int = UNTOLD,
+    is_watched: Callable[[str, str], bool] = lambda _group, _topic: True,
 ) -> GroupEvents:
     """One event, or several for a group that is too big for one.
 
     Later parts are observed 1 ms later each, so that (position, observed_at) grows.
     `position`: offset of the offsets topic up to which this group's records are folded in. `state`:
     the group's, where it has members that one knows of. `offsets_retention_ms`: so long the cluster
-    keeps an offset at least.
+    keeps an offset at least. `is_watched`: a group's topic.
     """
     result = GroupEvents(group, [])
     source = group.source or origin.source
@@ -157,6 +158,7 @@ def group_events(
     topics |= _only_owned(group, columns, ends)
     if not topics and not removed:
         return result  # all of its topics are gone, and that was published
+    is_left_out = bool(removed) and not any(is_watched(group.name, topic) for topic in removed)
     parts = list(_parts(topics, origin.event_partitions))
     for number, part in enumerate(parts):
         result.events.append(
@@ -171,6 +173,7 @@ def group_events(
                 group_state=state,
                 removed={} if number else removed,
                 expired_after_ms=offsets_retention_ms if has_expired and not number else None,
+                unwatched=is_left_out and not number,
                 deleted=not topics,
                 part=number,
                 parts=len(parts),

@@ -32,6 +32,10 @@ _END = {
         "offsets deleted, not recovered",
         "has not recovered: its committed offsets, or their topics, were deleted",
     ),
+    "not_watched": (
+        "not watched any more",
+        "is not watched any more: the collector's settings leave it out",
+    ),
     "objective_removed": (
         "objective removed",
         "has no such objective any more: it was removed from the settings",
