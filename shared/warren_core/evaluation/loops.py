@@ -10,8 +10,8 @@ from warren_core.evaluation.windows import Bools, Int64
 
 LOOP = Rule(
     "loop",
-    learns="stops that are no habit and begin within 2 h and eight of their lengths of the one "
-    "before; absences of 2 min and more within four of their lengths, whatever is their habit",
+    learns="stops that are no habit, and absences of 2 min and more, that begin within 2 h and "
+    "eight of their lengths of the one before",
     speaks="from the third one on WARN in between, until none has begun for half as long again as "
     "usual; an absence is then told after 35 s",
     sentence="Who stops again and again is in a crash loop.",
@@ -19,23 +19,19 @@ LOOP = Rule(
 
 
 A_LOOP = 3  # two stops may be one accident and what was done about it
-SELDOM_THERE = 4  # whoever is away for a fourth of the time does not only pause
 FURTHEST_MS = BY.often * BY.unseen  # two hours: what begins further apart is no loop
 
 
-def learn_loop(marks: Int64, wait: Int64, stopped: Bools, excused: Bools, now: int | Int64) -> None:
-    """`stopped`: a wait has ended that no day explains; `excused`: a habit does. It counts where
-    the group is away for a good part of the time, else only as what the next such one is near to.
-    """
+def learn_loop(marks: Int64, wait: Int64, stopped: Bools, now: int | Int64) -> None:
+    """`stopped`: a wait has ended that neither a habit nor a day explains."""
     if not (LOOP.on and stopped.any()):  # as mostly
         return
     count, at, since, length = marks[[Mark.STOPS, Mark.STOP_AT, Mark.LOOP_SINCE, Mark.STOP_LENGTH]]
     began = now - wait
     near = BY.often * np.minimum(np.maximum(wait, length), BY.unseen)
-    near = np.where(excused, SELDOM_THERE * wait, near)
-    again = ((count > 0) | excused & (at >= 0)) & (span_ms(began, at) <= near)
-    number = np.where(again, np.clip(count + 1, 2, 1_000), ~excused)
-    mean = np.where(again, length + (wait - length) // np.maximum(number, 1), wait)
+    again = (count > 0) & (span_ms(began, at) <= near)
+    number = np.where(again, np.minimum(count + 1, 1_000), 1)
+    mean = np.where(again, length + (wait - length) // number, wait)
     marks[Mark.STOPS] = np.where(stopped, number, count)
     marks[Mark.STOP_AT] = np.where(stopped, began, at)
     marks[Mark.LOOP_SINCE] = np.where(stopped & ~again, began, since)

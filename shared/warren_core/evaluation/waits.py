@@ -172,7 +172,7 @@ def _remember_pause(
     due = learn_daily(marks, figures, wait, crashed, now)
     noted &= ~due
     stopped = np.where(absent, wait >= BY.lately, too_long & ~habit) & ~due & ~job
-    learn_loop(marks, wait, ended & stopped & ~held, habit | ~too_long, now)
+    learn_loop(marks, wait, ended & stopped & ~held, now)
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, marks[Mark.ODD_APART])
     marks[Mark.ODD_AT] = np.where(noted, began, marks[Mark.ODD_AT])
