@@ -70,7 +70,7 @@ class Reports:
             return
         if self._child is not None:
             self.stop()
-            self._tell(f"not done after {self._interval:g} s")
+            self._tell(f"not done after {self._interval:g}s")
         self._archived = self._last_change()
         if self._archived == self._written:
             self._due_in(FIRST_AFTER)

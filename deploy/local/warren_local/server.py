@@ -122,7 +122,7 @@ def await_ready(
         if (code := child.exit_code()) is not None:
             raise ServerFailed(server, f"ended with exit code {code}", child.log)
         if time.monotonic() > deadline:
-            raise ServerFailed(server, f"did not answer within {timeout:.0f} s", child.log)
+            raise ServerFailed(server, f"did not answer within {timeout:.0f}s", child.log)
         if stop.wait(LOOK_EVERY):
             return False
     return True

@@ -130,7 +130,7 @@ class Supervisor:
         kept.due_at = now + delay
         why = f": {last_line(kept.log)}" if code > 0 else ""
         self._report(
-            f"{kept.service.name} {describe_exit(code)}, starting it again in {delay:g} s "
+            f"{kept.service.name} {describe_exit(code)}, starting it again in {delay:g}s "
             f"(its log: {kept.log}){why}"
         )
         self._on_pids(self.pids())
@@ -150,7 +150,7 @@ class Supervisor:
                 names = ", ".join(service.name for service in left)
                 most = max(service.grace for service in left)
                 self._report(
-                    f"waiting for {names} to stop, {most:g} s at most (Ctrl-C again: kill now)"
+                    f"waiting for {names} to stop, {most:g}s at most (Ctrl-C again: kill now)"
                 )
             self._hurry.wait(LOOK_EVERY)
         why = (

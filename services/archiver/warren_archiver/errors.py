@@ -77,7 +77,7 @@ class SilverBeingWritten(ArchiverError):
 
     def __init__(self, wait: float) -> None:
         super().__init__(
-            f"silver is taking in events, and has not ended within {wait:g} s: its tables can be "
+            f"silver is taking in events, and has not ended within {wait:g}s: its tables can be "
             "compared when it has (--wait gives it longer; where no archiver runs, "
             "`warren archive run --once` ends what was begun)"
         )

@@ -52,7 +52,7 @@ class Lease:
             raise ProcessFrozen(
                 HOME,
                 "notifier",
-                f"stood still for {self._frozen:.1f} s, its partitions may be another notifier's",
+                f"stood still for {self._frozen:.1f}s, its partitions may be another notifier's",
             )
 
     @contextlib.contextmanager

@@ -134,7 +134,7 @@ class RouteSettings(Section):
     @classmethod
     def _leaves_time(cls, value: float) -> float:
         if 0 < value < 1:
-            raise ValueError(f"{value:g} s would flood the receiver: at least 1, or 0 for never")
+            raise ValueError(f"{value:g}s would flood the receiver: at least 1, or 0 for never")
         return value
 
 

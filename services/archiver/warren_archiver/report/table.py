@@ -42,7 +42,7 @@ def render(report: Report) -> Group:
         table.add_column(name, justify="right", no_wrap=True)
     for group in report.groups:
         table.add_row(*_row(group))
-    gap = f"{report.max_gap_ms / 1000:g} s"
+    gap = f"{report.max_gap_ms / 1000:g}s"
     note = (
         f"Minutes per status; each counts until the next evaluation, at most {gap}. Lag in records."
         f" {UNKNOWN}: not known, or not yet."

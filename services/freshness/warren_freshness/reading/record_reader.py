@@ -59,7 +59,7 @@ class RecordReader:
         except KafkaError as error:
             self._failed = error
         except TimeoutError:
-            self._failed = self._unreachable(f"no answer within {timeout:g} s")
+            self._failed = self._unreachable(f"no answer within {timeout:g}s")
 
     def settle(self) -> None:
         """Ends a pass: says what was wrong in it, and whether anything could be measured."""

@@ -109,7 +109,7 @@ class Attempts:
             async with asyncio.timeout(self._channel.timeout):
                 return await sending
         except TimeoutError:
-            no_answer = f"no answer within {self._channel.timeout:g} s"
+            no_answer = f"no answer within {self._channel.timeout:g}s"
             return Retry(no_answer, uncertain=True, hung=True)
         except Exception as error:  # reaches log, audit and dead letter
             # A fault of ours with one delivery must not stop all the others.
