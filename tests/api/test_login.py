@@ -89,7 +89,7 @@ def test_who_may_only_read_changes_nothing(lab: Lab, client: httpx.Client) -> No
     lab.provider.claims["groups"] = ["staff", "others"]
     assert "may only read" in log_in(client, "/incidents/i-1").text
     page = BeautifulSoup(client.get("/incidents/i-1").text, "html.parser")
-    assert page.select("form.asking button[disabled]")
+    assert page.select(".actions button[disabled]")
     with capture_logs() as logs:
         answer = client.post("/incidents/i-1", headers={"Origin": lab.url})
     assert answer.status_code == 403
@@ -386,7 +386,7 @@ def test_where_everybody_may_read_a_login_is_for_changing(lab: Lab) -> None:
     lab.api = Api(api=lab.api.api.model_copy(update={"without_token": "read"}), model=lab.api.model)
     with lab.serving() as client:
         page = BeautifulSoup(client.get("/incidents/i-1").text, "html.parser")
-        assert page.select("form.asking button[disabled]")
+        assert page.select(".actions button[disabled]")
         links = page.find_all("a", string="Log in")
         assert {str(link["href"]) for link in links} == {"/login?next=/incidents/i-1"}
         assert len(links) == 2

@@ -170,7 +170,7 @@ def cell(title: str, **fields: Any) -> str:
     ("fields", "shown"),
     [
         ({"freshness_ms": 0}, "0s"),
-        ({"freshness_ms": 300}, "0s"),
+        ({"freshness_ms": 300}, "<1s"),
         ({"freshness_ms": 42_900}, "42s"),
         ({"freshness_ms": 190_000}, "3m 10s"),
         ({"freshness_ms": 7_200_000}, "2h"),

@@ -116,7 +116,7 @@ function showSilence() {
   if (document.hidden || alarm.querySelector("a")) return;
   const silentMs = askedInVainSince === null ? 0 : Date.now() - askedInVainSince;
   if (silentMs < 3 * PERIOD_MS) return;
-  warn("Warren does not answer. What you see is old.", `Seen ${Math.round((Date.now() - shownAt) / 1000)} s ago.`);
+  warn("Warren does not answer. What you see is old.", `Seen ${Math.round((Date.now() - shownAt) / 1000)}s ago.`);
 }
 
 /** The session is over: what is shown stays, and is no longer renewed. */
