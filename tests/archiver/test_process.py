@@ -197,6 +197,13 @@ def test_passes_on_a_schedule_whoever_is_stopped_or_killed_amid_one(
             timeout=PATIENCE,
             message="it counts on",
         )
+        passes = archiver.log.read_text().count('"archiving"')
+        eventually(
+            lambda: archiver.log.read_text().count('"archiving"') > passes and not amid_a_pass(),
+            timeout=PATIENCE,
+            message="a pass that finds nothing",
+        )
+        assert 'warren_archiver_rows_total{topic="offsets"} 8.0' in metrics()
         assert "warren_archiver_failures_total 1.0" in metrics()
         stream.send()
         amid = eventually(amid_a_pass, timeout=PATIENCE, message="another pass")

@@ -121,6 +121,7 @@ class Bronze:
             self._last = last_batch(self._spark, self._lake.events)
             if self._last is None:
                 self._last = self._of_rows(table, admin, ids)
+            self._counted = self._last.number  # by whoever wrote it, a pass before this one
             ARCHIVER_CAUGHT_UP.set((self._last.at_ms or self._clock.now_ms()) / 1000)
         last = self._last
         if ids == {name: last.ids.get(name) for name in ids}:
