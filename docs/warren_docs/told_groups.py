@@ -5,7 +5,7 @@ and chats. They are played by what tests play groups with.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -91,15 +91,16 @@ def _all(partitions: int) -> GroupEvent:
     return group_event(0, list(range(partitions)))
 
 
-def _paced(consumed: int, produced: int, behind: int = 0, looks_at: int = 60) -> Iterator[At]:
-    """So many records each look, from so far behind on."""
-    for look in range(looks_at):
-        yield at(look, consumed * look, produced * look + behind)
+def _slow() -> Iterator[At]:
+    """A quarter of what is written is read."""
+    for look in range(120):
+        yield at(look, 50 * look, 200 * look)
 
 
-def _reset(back_to: int) -> Iterator[At]:
+def _reset() -> Iterator[At]:
+    """To the beginning."""
     for look in range(WELL + 20):
-        offset = 50 * look if look <= WELL else back_to + 20 * (look - WELL)
+        offset = 50 * look if look <= WELL else 20 * (look - WELL)
         yield at(look, offset, 50 * look)
 
 
@@ -190,7 +191,7 @@ class Situation:
     """Trouble of one cause, with so many partitions."""
 
     cause: str
-    plays: dict[int, Callable[[], Play]] = field(default_factory=dict)
+    plays: dict[int, Callable[[], Play]]
 
     @cached_property
     def told(self) -> dict[int, Told]:
@@ -251,15 +252,12 @@ SITUATIONS: Sequence[Situation] = (
     _made("one_broker", _led_by_two, 4),
     _made("stuck_record", lambda n: Play(_some_well(standing, n), [_all(2 * n + 1)])),
     _made("competing_commits", lambda n: Play(looks(*(_in_turn() for _ in range(n))))),
-    _made("replaying", lambda n: Play(looks(*(_reset(0) for _ in range(n))))),
+    _made("replaying", lambda n: Play(looks(*(_reset() for _ in range(n))))),
     _made(
         "producer_burst",
         lambda n: Play(looks(*(_burst() for _ in range(n))), [_all(n)], rules=BURROW),
     ),
-    _made(
-        "too_slow",
-        lambda n: Play(looks(*(_paced(50, 200, looks_at=120) for _ in range(n))), [_all(n)]),
-    ),
+    _made("too_slow", lambda n: Play(looks(*(_slow() for _ in range(n))), [_all(n)])),
     _made("records_lost", lambda n: Play(_stopped(n, log_start=GONE))),
     _made("unknown", lambda n: Play(_stopped(n), [group_event(0, *([p] for p in range(n)))])),
 )

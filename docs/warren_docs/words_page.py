@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import warren_api.pages
 import warren_notifier.channels
@@ -61,9 +62,9 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
     yield from (f"## {title}", "", *map(_item, lines), "")
 
 
-def _templates(title: str, package: object) -> Iterator[str]:
+def _templates(title: str, package: ModuleType) -> Iterator[str]:
     yield from (f"## {title}", "")
-    (place,) = package.__path__  # type: ignore[attr-defined]
+    (place,) = package.__path__
     for path in sorted((Path(place) / "templates").iterdir()):
         if texts := template_texts(path):
             yield from (f"### {path.name.partition('.')[0]}", "", *map(_item, texts), "")

@@ -142,10 +142,11 @@ class Latenesses:
         except ContractViolation as violation:
             log.warning("event refused", **record.place, reason=violation.reason)
             return None
-        left_out = self._left_out(key, event)
+        stands = functools.cache(lambda: self._stands(key))
+        left_out = self._left_out(key, event, stands)
         event = without(event, left_out)
         self._measured(key, event)
-        lag = functools.cache(lambda: self._lag(key, event.measured_at, left_out))
+        lag = functools.cache(lambda: _lag(stands(), event.measured_at, left_out))
         limits = self.limits_for(event.cluster, event.group)
         return after_event(before, event, record.offset, limits, lag)
 
@@ -159,12 +160,14 @@ class Latenesses:
             raise ContractViolation(f"measured_at: {duration(ahead)} ahead of this worker's clock")
         return event
 
-    def _left_out(self, key: bytes, event: FreshnessEvent) -> frozenset[str]:
+    def _left_out(
+        self, key: bytes, event: FreshnessEvent, ask: Callable[[], Positions | None]
+    ) -> frozenset[str]:
         """Topics that are ignored, that nobody is to read, or that were forgotten on request: no
         objective is about them.
         """
         late = [topic for topic, rows in event.topics.items() if not rows.all_at_ease]
-        stands = self._stands(key) if late else None
+        stands = ask() if late else None
         if stands is None:
             return self._ignored(event)
         forgotten = event.topics.keys() - stands.layout.topics.keys()
@@ -185,14 +188,6 @@ class Latenesses:
             return frozenset()
         left = [topic for topic in late if topic not in subscription.topics]
         return topics_left(subscription, left, stands.layout, stands.latest, event.measured_at)
-
-    def _lag(self, key: bytes, now: int, left_out: Collection[str]) -> GroupLag | None:
-        stands = self._stands(key)
-        lag = None if stands is None else group_lag(stands, now)
-        if lag is None or not left_out:
-            return lag
-        counted = {topic: each for topic, each in lag.by_topic.items() if topic not in left_out}
-        return GroupLag(counted)
 
     def _stands(self, key: bytes) -> Positions | None:
         value = self._read_windows(key)
@@ -269,3 +264,11 @@ def _decoded(value: bytes) -> Lateness | None:
         return lateness_in(value)
     except CorruptRecord:
         return None  # until the group's next event
+
+
+def _lag(stands: Positions | None, now: int, left_out: Collection[str]) -> GroupLag | None:
+    lag = None if stands is None else group_lag(stands, now)
+    if lag is None or not left_out:
+        return lag
+    counted = {topic: each for topic, each in lag.by_topic.items() if topic not in left_out}
+    return GroupLag(counted)

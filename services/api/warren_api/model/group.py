@@ -136,9 +136,10 @@ class GroupView:
 
     @cached_property
     def _is_lag_bound(self) -> bool:
-        left_out = topics_not_counted(self.event)
-        counted = (each for topic, each in self.event.topics.items() if topic not in left_out)
-        return bool(self.event.unknown_partitions) or any(map(has_bounds, counted))
+        if self.event.unknown_partitions:
+            return True
+        bounds = {topic for topic, columns in self.event.topics.items() if has_bounds(columns)}
+        return bool(bounds) and not bounds <= topics_not_counted(self.event)
 
     @property
     def least_lag(self) -> int | None:

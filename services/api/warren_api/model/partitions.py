@@ -94,7 +94,7 @@ def is_at_least(lag: int | None, committed: int, log_start: int, log_end: int) -
 
 def has_bounds(columns: TopicLag) -> bool:
     """Whether the lag of some partition is only known to be at least so much."""
-    if min(columns.committed, default=0) >= 0:  # as mostly
+    if min(columns.committed, default=0) >= 0:
         return False
     rows = zip(columns.lag, columns.committed, columns.log_start, columns.log_end, strict=True)
     return any(is_at_least(*row) for row in rows)
@@ -108,7 +108,7 @@ def least_total(columns: TopicLag) -> int | None:
 
 def lags_to_show(columns: TopicLag) -> list[int | None]:
     """By partition; None where it is unknown: at least 0 says nothing."""
-    if min(columns.committed, default=0) >= 0:
+    if not has_bounds(columns):  # as mostly
         return columns.lag
     rows = zip(columns.lag, columns.committed, columns.log_start, columns.log_end, strict=True)
     return [None if row[0] == 0 and is_at_least(*row) else row[0] for row in rows]
