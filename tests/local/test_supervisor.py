@@ -159,7 +159,7 @@ def test_a_service_that_dies_is_started_again_and_no_other_after_a_delay_that_gr
     log = watched.logs / "one.log"
     for delay in (FIRST, 2 * FIRST, 4 * FIRST):
         watched.kill_and_bury("one")
-        told = f"one was killed by SIGKILL, starting it again in {delay:g} s (its log: {log})"
+        told = f"one was killed by SIGKILL, starting it again in {delay:g}s (its log: {log})"
         assert watched.lines[-1] == told
         watched.supervisor.watch()
         assert watched.supervisor.pids() == {"two": [two]} == watched.pids[-1]
@@ -180,7 +180,7 @@ def test_a_service_that_fails_is_quoted(watched: Watched) -> None:
         return bool(watched.lines)
 
     eventually(failed, message="it has failed")
-    assert watched.lines[0].startswith("api ended with exit code 2, starting it again in 0.5 s")
+    assert watched.lines[0].startswith("api ended with exit code 2, starting it again in 0.5s")
     assert watched.lines[0].endswith(": warren-api: api.port: taken")
 
 

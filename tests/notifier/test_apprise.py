@@ -162,7 +162,7 @@ def test_an_attempt_has_a_deadline_and_hanging_ones_are_counted() -> None:
                 await asyncio.sleep(0.01)
 
         life(scenario)
-    assert log.audit()[0].detail == "no answer within 0.2 s"
+    assert log.audit()[0].detail == "no answer within 0.2s"
     assert log.audit()[2 + LEAST].detail == f"{2 + LEAST} attempts hang"
 
 

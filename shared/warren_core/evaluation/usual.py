@@ -50,7 +50,7 @@ TRANSACTION = Rule(
     learns="the longest wait of late at an open transaction, apart from the others; one that was "
     "told, and is longer than 9 min, only if a second one follows, up to 15",
     speaks="who stands at an open transaction has as long as that, a third more and up to 40 s; "
-    "90 s at least, and 3 min at the first one",
+    "90 s at least",
     sentence="Nobody reads beyond an open transaction; one that is open for longer than usual "
     "hangs.",
     parameters=("open",),

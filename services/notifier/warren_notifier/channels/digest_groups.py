@@ -12,6 +12,7 @@ from warren.words import duration, visible
 from warren_notifier.channels.brief import brief, called, is_losing
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.facts import how_it_ended, time_to_loss_ms
+from warren_notifier.channels.first_step import runbooks
 from warren_notifier.channels.told_event import CALLED, at, told_event
 
 BAD = {"ERR": 0, "WARN": 1}  # worst first
@@ -101,9 +102,7 @@ class Group:
     @property
     def runbooks(self) -> list[str]:
         """As objectives and [[groups]] name them."""
-        breaches = [breach for each in self.open for breach in each.change.objectives or ()]
-        said = [b.runbook for b in breaches] + [each.change.runbook for each in self.open]
-        return [runbook for runbook in said if runbook]
+        return runbooks(each.change for each in self.open)
 
     @property
     def rank(self) -> tuple[int, bool, float, int]:

@@ -11,7 +11,7 @@ from warren.words import clock, counted, grouped, records, utc, visible
 
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_groups import BAD, Group, digest_groups, lasting_groups
-from warren_notifier.channels.facts import then
+from warren_notifier.channels.facts import loss_from, then
 from warren_notifier.channels.first_step import first_step
 from warren_notifier.channels.links import is_web_link, page_link
 from warren_notifier.channels.told_event import CALLED
@@ -200,7 +200,7 @@ def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLin
     lag, seen = group.lag
     figures = [f"since {clock(group.since, now)}", then(f"lag {grouped(lag)}", seen, now)]
     if group.loss_at is not None:
-        figures.append(f"data loss from {clock(group.loss_at, now)} on")
+        figures.append(f"data loss {loss_from(group.loss_at, now)}")
     figures += [group.over] if group.over else []
     return GroupLine(
         status=group.status,

@@ -85,9 +85,9 @@ def then(figure: str, seen: int, now: int) -> str:
     return f"{figure} at {clock(seen, now)}" if is_old(seen, now) else figure
 
 
-def loss_from(seen: int, left_ms: int, now: int) -> str:
+def loss_from(at: int, now: int) -> str:
     """`from 08:30 UTC on`: when retention may delete what the group has not consumed."""
-    return f"from {clock(seen + left_ms, now)} on"
+    return f"from {clock(at, now)} on"
 
 
 def facts_of(kind: DeliveryKind, told: ToldEvent, now: int) -> list[tuple[str, str]]:
@@ -122,7 +122,7 @@ def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
     if late is not None:
         yield "Late by", then(duration(late), newest, now)
     if left is not None:
-        yield "Data loss", loss_from(newest, left, now)
+        yield "Data loss", loss_from(newest + left, now)
     yield "Lag", then(records(measured.data.total_lag), at(measured), now)
 
 
@@ -148,7 +148,7 @@ def _of_one(
         if late is not None:
             yield "Late by", duration(late)
         if left is not None:
-            yield "Data loss", loss_from(seen, left, now)
+            yield "Data loss", loss_from(seen + left, now)
     if change.objectives is not None:
         return
     yield "Lag", records(change.total_lag)

@@ -19,8 +19,15 @@ def first_step(changes: Iterable[StatusChange]) -> str:
     causes = [change.cause for change in changes if change.cause is not None]
     found = [cause.action for cause in causes if cause.is_known and cause.action]
     breaches = [breach for change in changes for breach in change.objectives or ()]
-    runbooks = [*(b.runbook for b in breaches), *(change.runbook for change in changes)]
-    found += [runbook for runbook in runbooks if runbook and not is_web_link(runbook)]
+    found += [runbook for runbook in runbooks(changes) if not is_web_link(runbook)]
     found += [after_loss(b.topic or "") for b in breaches if b.limit == "lost_records"]
     group = shell_word(f"{changes[0].cluster}/{changes[0].group}")
     return visible([*found, f"Look at it: warren describe group {group}"][0])
+
+
+def runbooks(changes: Iterable[StatusChange]) -> list[str]:
+    """As objectives name them, then as [[groups]] do."""
+    changes = list(changes)
+    of_objectives = (breach.runbook for change in changes for breach in change.objectives or ())
+    said = [*of_objectives, *(change.runbook for change in changes)]
+    return [runbook for runbook in said if runbook]

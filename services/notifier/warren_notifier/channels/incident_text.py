@@ -18,6 +18,7 @@ from warren_notifier.channels.facts import (
     row_of,
     time_to_loss_ms,
 )
+from warren_notifier.channels.first_step import runbooks
 from warren_notifier.channels.links import is_web_link, page_link
 from warren_notifier.channels.told_event import CALLED, ToldEvent, told_event
 from warren_notifier.state.delivery import Delivery
@@ -91,16 +92,12 @@ class IncidentText:
 
     @property
     def runbook(self) -> str:
-        breaches = self.change.objectives or []
-        said = (breach.runbook for breach in breaches if breach.runbook)
-        return next(said, self.change.runbook or "")
+        return next(iter(runbooks([self.change])), "")
 
     @property
     def runbooks(self) -> list[str]:
         """Values of `facts` that are URLs which people can follow."""
-        said = [breach.runbook or "" for breach in self.change.objectives or []]
-        said += [self.change.runbook or ""]
-        return [runbook for runbook in said if is_web_link(runbook)]
+        return [runbook for runbook in runbooks([self.change]) if is_web_link(runbook)]
 
     @property
     def runbook_link(self) -> str:
