@@ -175,6 +175,14 @@ def test_an_incident_is_one_row(filled: Filled) -> None:
     assert [tuple(told) for told in row["told"]] == [("all", "mail")]
 
 
+def test_an_incident_is_told_with_others_of_its_group(filled: Filled) -> None:
+    rows = {row["incident_id"]: row for row in _of(filled, catalogue.INCIDENTS, group="settlement")}
+    told = rows[f"{STATUS_CHANGED}-settlement"]
+    assert [tuple(each) for each in told["told"]] == [("all", "mail")]
+    assert told["told_at"].timestamp() * 1000 == START + 2 * MINUTE + 500
+    assert told["deliveries"] == 1
+
+
 def test_an_end_that_is_told_again_is_no_later_end(spark: SparkSession) -> None:
     """Unless there was trouble in between; a clock that was set back has ended it as well."""
     place = {"kafka_topic_id": "t", "kafka_partition": 0}

@@ -56,6 +56,7 @@ def history() -> list[Record]:
         values.append((FRESHNESS, key(group), None, START + 14 * MINUTE))
     for at, change in _late_and_stopped("settlement"):
         values.append((LAG_STATUS, key("settlement"), change.to_bytes(), at))
+    values.append((NOTIFICATIONS, key("settlement"), _of_both("settlement").to_bytes(), START))
     for at, event in _log_ends():
         values.append((TOPICS, b"prod", event.to_bytes(), at))
     values += values[3:40:7]  # told twice
@@ -101,6 +102,13 @@ def _late_and_stopped(group: str) -> Iterator[tuple[int, StatusChangeEvent]]:
         at = START + minute * MINUTE
         change = status_change(group, at, status, previous, f"{kind}-{group}")
         yield at, change.model_copy(update={"type": kind})
+
+
+def _of_both(group: str) -> NotificationEvent:
+    """A delivery about the group's incident, late since before it stopped, that tells of both."""
+    late, stopped = f"{FRESHNESS_CHANGED}-{group}", f"{STATUS_CHANGED}-{group}"
+    told = delivery(group, START + 2 * MINUTE + 500, "ERR", 1, late)
+    return told.model_copy(update={"conditions": [late, stopped]})
 
 
 def _membership(group: str, at: int, generation: int, members: list[str]) -> GroupEvent:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 from warren.contracts.topics import Topic
@@ -45,10 +45,16 @@ class Model:
     what depends on other rows is null yet."""
     topic: Topic | None = None
     sources: tuple[Table, ...] = ()
+    seen: Mapping[str, Rows] = field(default_factory=dict)
+    """How rows of a source belong to those of this table, where one may belong to several."""
 
     @property
     def name(self) -> str:
         return self.table.name
+
+    def of_source(self, name: str, rows: DataFrame) -> DataFrame:
+        """Rows of that source, as `make` has them."""
+        return self.seen[name](rows) if name in self.seen else rows
 
     def made(self, *frames: DataFrame) -> DataFrame:
         return frames[0] if self.make is None else self.make(*frames)

@@ -78,6 +78,7 @@ MODELS: tuple[Model, ...] = (
         Reach("opened_at", by=("incident_id",)),
         incidents.incidents,
         sources=(catalogue.STATUS_INTERVALS, catalogue.NOTIFICATIONS),
+        seen={catalogue.NOTIFICATIONS.name: notifications.by_incident},
     ),
     Model(
         catalogue.MEMBERSHIP_CHANGES,

@@ -19,3 +19,10 @@ def rows(events: DataFrame) -> DataFrame:
 def fold(notifications: DataFrame) -> DataFrame:
     """Each once, as it was published first."""
     return NOTIFICATIONS.conform(once(notifications, NOTIFICATIONS.key))
+
+
+def by_incident(notifications: DataFrame) -> DataFrame:
+    """A row for each incident that one tells of: its own, and those of its conditions."""
+    conditions = F.coalesce("conditions", F.array())
+    every = F.array_union(conditions, F.array("incident_id"))
+    return notifications.withColumn("incident_id", F.explode(every))

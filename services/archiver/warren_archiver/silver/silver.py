@@ -43,8 +43,9 @@ def whole(events: DataFrame, topics: Mapping[str, Topic]) -> dict[str, DataFrame
     rows, made = all_rows(events, topics), dict[str, DataFrame]()
     for model in MODELS:
         if events_behind(model.name) <= rows.keys():
-            of = [rows[model.name]] if model.rows else [made[each.name] for each in model.sources]
-            made[model.name] = model.made(*of)
+            sources = (each.name for each in model.sources)
+            of = [model.of_source(name, made[name]) for name in sources]
+            made[model.name] = model.made(*([rows[model.name]] if model.rows else of))
     return made
 
 
@@ -79,12 +80,13 @@ class Silver:
         around = times.widened(reach.before_ms, reach.after_ms)
         touched = times.widened(0, reach.after_ms)
 
+        def new_rows(root: str) -> DataFrame:
+            return model.of_source(root, batch.rows[root])
+
         def near(rows: DataFrame, at: str, when: Times) -> DataFrame:
             if not reach.by:
                 return when.within(rows, at)
-            keys = reduce(
-                DataFrame.unionAll, (batch.rows[root].select(*reach.by) for root in roots)
-            )
+            keys = reduce(DataFrame.unionAll, (new_rows(root).select(*reach.by) for root in roots))
             if reach.until is not None:
                 first = F.timestamp_micros(F.lit(times.ranges[0][0]))
                 until = F.col(reach.until)
@@ -92,7 +94,10 @@ class Silver:
             return of_same(rows, keys)
 
         if model.rows is None:
-            sources = [near(self._read(s), OF[s.name].reach.at, around) for s in model.sources]
+            sources = [
+                near(model.of_source(s.name, self._read(s)), OF[s.name].reach.at, around)
+                for s in model.sources
+            ]
             stored = near(self._read(table), reach.at, touched)
             wanted = model.made(*sources)
         else:
