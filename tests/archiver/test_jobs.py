@@ -11,7 +11,7 @@ import pytest
 import warren_archiver.application
 from pyspark.sql import SparkSession
 from support.archive_lab import Archive, events_between
-from warren.contracts.topics import CATALOGUE
+from warren.contracts.topics import ARCHIVED
 from warren.kafka.topics import ensure_topics
 from warren_archiver.__main__ import main
 from warren_archiver.check.all_checks import NOT_COMPARED
@@ -105,9 +105,9 @@ def test_each_job_answers_in_json(
     assert answers["replay"][1]["group"] == ""
     checked = [each["table"] for each in answers["check"][1] if "table" in each]
     assert "silver/positions" in checked
-    assert len(answers["check"][1]) - len(checked) == len(CATALOGUE)
+    assert len(answers["check"][1]) - len(checked) == len(ARCHIVED)
 
     lab.forget_silvers_last_batch()  # as if silver were being taken in
     code, told = answer("check", "--wait", "0")
     assert code == NOT_COMPARED == 3
-    assert len(told) == len(CATALOGUE)
+    assert len(told) == len(ARCHIVED)

@@ -22,7 +22,7 @@ from support.archive_events import NOW, key, lag_event, offset_event
 from support.other_readers import rows_of
 from support.processes import still_running
 from support.waiting import eventually
-from warren.contracts.topics import CATALOGUE, LAG, OFFSETS
+from warren.contracts.topics import ARCHIVED, LAG, OFFSETS
 from warren.kafka.connection import connect
 from warren.kafka.topics import ensure_topics
 from warren.settings import Settings
@@ -272,7 +272,7 @@ def _records(settings: Settings) -> list[Place]:
     consumer = Consumer(
         {"bootstrap.servers": home.bootstrap, "group.id": "plain", "enable.partition.eof": True}
     )
-    behind = {(t.full_name(home.topic_prefix), p) for t in CATALOGUE for p in range(2)}
+    behind = {(t.full_name(home.topic_prefix), p) for t in ARCHIVED for p in range(2)}
     consumer.assign([TopicPartition(*place, OFFSET_BEGINNING) for place in behind])
     found: list[Place] = []
     while behind:

@@ -81,6 +81,7 @@ PAGES = {
     "reference": "/docs",
     "clusters": "/clusters",
     "silences": "/silences",
+    "views": "/views?query=q%3Dlate%3A%3E5m",
     "notifications": "/notifications",
     "starting": "/",
     "starting-group": "/groups/demo/stopped",

@@ -1,4 +1,4 @@
-"""What people ask for, carried out: silences and acknowledgements, made durable and then shown.
+"""What people ask for, carried out: silences, acknowledgements and views, made durable and shown.
 
 Used by `v1` and by the pages, which differ in how they are asked and how they answer.
 """
@@ -12,7 +12,14 @@ from uuid import uuid4
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-from warren.contracts import LONGEST_SILENCE_MS, Acknowledgement, NotificationTest, Silence
+from warren.contracts import (
+    LONGEST_SILENCE_MS,
+    Acknowledgement,
+    NotificationTest,
+    SavedView,
+    Silence,
+)
+from warren.contracts.saved_view import ViewName, ViewQuery
 from warren.contracts.silence import Expression, Person, Why
 from warren.errors import ContractViolation
 from warren.patterns import Budget
@@ -83,6 +90,18 @@ class NewAcknowledgement(BaseModel):
 
     by: Person = Field(default="", description="Who; empty: whose token it is")
     why: Why = Field(default="", description="What they say about it")
+
+
+class NewView(BaseModel):
+    """A part of the overview gets a name. One of the same name is replaced."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: ViewName = Field(description="What its link says")
+    query: ViewQuery = Field(
+        description="What is asked of the overview, as in its address: `q=owner:payments&by=cause`"
+    )
+    by: Person = Field(default="", description="Who saves it; empty: whose token it is")
 
 
 async def begin_silence(
@@ -183,6 +202,23 @@ async def withdraw(context: ApiContext, incident: IncidentRecord) -> None:
         await asyncio.to_thread(context.asking.withdraw, id_)
     log.info("acknowledgement withdrawn", incident_id=incident.id)
     await _shown(lambda: found(incident.id) is None)
+
+
+async def save_view(context: ApiContext, wanted: NewView, asker: Asker) -> SavedView:
+    """Raises KafkaError."""
+    by, now = _signed(wanted.by, asker), context.clock.now_ms()
+    view = SavedView(name=wanted.name, query=wanted.query, by=by, at=now)
+    await asyncio.to_thread(context.asking.save_view, view)
+    log.info("view saved", name=view.name, query=view.query, by=view.by)
+    await _shown(lambda: context.model.saved_views.view(view.name) == view)
+    return view
+
+
+async def remove_view(context: ApiContext, view: SavedView) -> None:
+    """Raises KafkaError."""
+    await asyncio.to_thread(context.asking.remove_view, view.name)
+    log.info("view removed", name=view.name)
+    await _shown(lambda: context.model.saved_views.view(view.name) is None)
 
 
 def find_incident(context: ApiContext, id_: str) -> IncidentRecord | None:

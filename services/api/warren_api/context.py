@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from warren.clock import Clock
-from warren.contracts import Acknowledgement, NotificationTest, Silence
+from warren.contracts import Acknowledgement, NotificationTest, SavedView, Silence
 from warren.settings import Settings
 from warren.silences import InForce
 
@@ -33,7 +33,7 @@ class Forget(Protocol):
 
 
 class Asking(Protocol):
-    """Makes durable what people ask the notifiers for. All raise KafkaError when that failed."""
+    """Makes durable what people ask for. All raise KafkaError when that failed."""
 
     def silence(self, silence: Silence) -> None:
         """A new silence, or what one is from now on."""
@@ -46,6 +46,12 @@ class Asking(Protocol):
 
     def withdraw(self, incident_id: str) -> None:
         """Nobody looks after it any more."""
+
+    def save_view(self, view: SavedView) -> None:
+        """A view, new or other than before."""
+
+    def remove_view(self, name: str) -> None:
+        """Nobody needs it any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,8 @@ class ApiContext:
         what people have said of them, is; figures and ages are not in it.
         """
         states = self.model.shown_states(self.clock.now_ms(), self.unknown_after_ms)
-        return *states, self.model.silences.revision, self.feed_state()
+        said = self.model.silences.revision, self.model.saved_views.revision
+        return *states, *said, self.feed_state()
 
     def standing(self) -> Standing:
         """How all groups stand at this moment."""

@@ -13,6 +13,7 @@ from warren.contracts.lag_event import LagEvent
 from warren.contracts.notification_event import NotificationEvent, NotificationTest
 from warren.contracts.notifier_state import NotifierState
 from warren.contracts.offset_event import OffsetEvent
+from warren.contracts.saved_view import SavedView
 from warren.contracts.silence import Acknowledgement, Silence
 from warren.contracts.status_change import StatusChangeEvent
 from warren.contracts.topics_event import TopicsEvent
@@ -34,6 +35,8 @@ class Topic:
     compacted: bool
     retention_ms: int | None
     summary: str
+    is_archived: bool = True
+    """Whether it tells of what happened."""
 
     @property
     def name(self) -> str:
@@ -98,6 +101,14 @@ NOTIFICATION_TESTS = Topic(
 FRESHNESS = Topic(
     FreshnessEvent, GROUP_KEY, True, 7 * DAY_MS, "how late each group is, and time to data loss"
 )
+VIEWS = Topic(
+    SavedView,
+    "view's name",
+    True,
+    None,
+    "saved views of the overview; not archived",
+    is_archived=False,
+)
 CLUSTERS = Topic(
     ClusterEvent, "cluster|collector", True, DAY_MS, "how collectors get on with the clusters"
 )
@@ -120,8 +131,10 @@ CATALOGUE: tuple[Topic, ...] = (
     SILENCES,
     ACKNOWLEDGEMENTS,
     NOTIFICATION_TESTS,
+    VIEWS,
     CLUSTERS,
     TOPICS,
     TRENDS,
     DEAD_LETTERS,
 )
+ARCHIVED = tuple(topic for topic in CATALOGUE if topic.is_archived)

@@ -1,13 +1,27 @@
 """What people ask for, written to the home cluster: of the notifiers, on the topics that they
-follow, and of the evaluators, to forget a group.
+follow, of the evaluators, to forget a group, and views for whoever looks at the overview.
 """
 
 from __future__ import annotations
 
 import threading
 
-from warren.contracts import Acknowledgement, NotificationTest, OffsetEvent, Silence, group_key
-from warren.contracts.topics import ACKNOWLEDGEMENTS, NOTIFICATION_TESTS, OFFSETS, SILENCES, Topic
+from warren.contracts import (
+    Acknowledgement,
+    NotificationTest,
+    OffsetEvent,
+    SavedView,
+    Silence,
+    group_key,
+)
+from warren.contracts.topics import (
+    ACKNOWLEDGEMENTS,
+    NOTIFICATION_TESTS,
+    OFFSETS,
+    SILENCES,
+    VIEWS,
+    Topic,
+)
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
@@ -50,6 +64,12 @@ class AskedOnTopics:
 
     def withdraw(self, incident_id: str) -> None:
         self._writer.write(ACKNOWLEDGEMENTS, incident_id.encode(), None)
+
+    def save_view(self, view: SavedView) -> None:
+        self._writer.write(VIEWS, view.name.encode(), view.to_bytes())
+
+    def remove_view(self, name: str) -> None:
+        self._writer.write(VIEWS, name.encode(), None)
 
 
 class ForgetRequests:

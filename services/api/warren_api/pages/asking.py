@@ -66,8 +66,8 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
 
     @routes.post("/groups/{cluster}/{name}/silence")
     async def begin(request: Request, cluster: Segment, name: Segment) -> Response:
-        said = await _said(request)
-        wanted, problem = _read(
+        said = await said_in(request)
+        wanted, problem = read(
             NewSilence,
             cluster=exactly(cluster),
             group=exactly(name),
@@ -78,7 +78,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         try:
             if wanted is not None:
                 await begin_silence(context, wanted, asker(request))
-                return _to(f"/groups/{segment(cluster)}/{segment(name)}")
+                return to(f"/groups/{segment(cluster)}/{segment(name)}")
         except KafkaError as error:
             problem = str(error)
         return silence_form(cluster, name, said=said, problem=problem, status_code=422)
@@ -106,7 +106,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             await end_silence(context, found, asker(request))
         except KafkaError as error:
             return silence(id, str(error))
-        return _to(f"/silences/{segment(id)}")
+        return to(f"/silences/{segment(id)}")
 
     def incident(id_: str, problem: str = "", template: str = "incident.html") -> Response:
         ready = context.feed_state().ready
@@ -141,11 +141,11 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
 
     @routes.post("/incidents/{id}")
     async def look_after(request: Request, id: Segment) -> Response:  # noqa: A002
-        found, said = find_incident(context, id), await _said(request)
+        found, said = find_incident(context, id), await said_in(request)
         if found is None or not found.is_open:
             return incident(id)
         fields = {name: said.get(name, "") for name in ("by", "why")}
-        wanted, problem = _read(NewAcknowledgement, **fields)
+        wanted, problem = read(NewAcknowledgement, **fields)
         try:
             if UNDO in said:
                 await withdraw(context, found)
@@ -156,8 +156,8 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         except KafkaError as error:
             return incident(id, str(error))
         if "back" in said:
-            return _to(f"/groups/{segment(found.cluster)}/{segment(found.group)}")
-        return _to(f"/incidents/{segment(id)}")
+            return to(f"/groups/{segment(found.cluster)}/{segment(found.group)}")
+        return to(f"/incidents/{segment(id)}")
 
 
 def lasting(length: str, now_ms: int) -> int:
@@ -169,13 +169,13 @@ def lasting(length: str, now_ms: int) -> int:
     return seconds_of(length) or 0
 
 
-async def _said(request: Request) -> dict[str, str]:
+async def said_in(request: Request) -> dict[str, str]:
     """The fields of a form; of anything else none."""
     text = (await request.body()).decode(errors="replace")
     return dict(parse_qsl(text, keep_blank_values=True))
 
 
-def _read(form: type[Form], **fields: object) -> tuple[Form | None, str]:
+def read(form: type[Form], **fields: object) -> tuple[Form | None, str]:
     """What was asked for, or what is wrong with it."""
     try:
         return form.model_validate(fields), ""
@@ -184,5 +184,6 @@ def _read(form: type[Form], **fields: object) -> tuple[Form | None, str]:
         return None, f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
-def _to(path: str) -> Response:
+def to(path: str) -> Response:
+    """Lead there, so that a reload asks for nothing again."""
     return RedirectResponse(path, HTTPStatus.SEE_OTHER)

@@ -53,9 +53,14 @@ class ListView:
 
     @property
     def url(self) -> str:
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+    @property
+    def query(self) -> str:
+        """What of it is not as usual."""
         usual = asdict(type(self)())
         said = {name: value for name, value in asdict(self).items() if value != usual[name]}
-        return f"{self.path}?{urlencode(said)}" if said else self.path
+        return urlencode(said)
 
 
 class Paged(NamedTuple, Generic[Row]):

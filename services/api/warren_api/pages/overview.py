@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, NamedTuple, get_args
+from urllib.parse import urlencode
 
 from warren_api.group_row import Asked, GroupRow, Kind
 from warren_api.model.cluster import TROUBLE, ClusterView
@@ -58,6 +59,11 @@ class View(ListView):
     def tab_url(self, kind: Kind | Literal["any"]) -> str:
         """The same search under another tab."""
         return self.found_url(f"{self.rest} is:{kind}".strip())
+
+    @property
+    def saving_url(self) -> str:
+        """Of the form that gives it a name, from its first page on."""
+        return "?" + urlencode({"query": replace(self, page=1).query})
 
     def grouped_url(self, by: By) -> str:
         return replace(self, by=by, page=1).url

@@ -181,6 +181,12 @@ CLUSTER_HISTORY: Body = {
     "consumed": [952, 642],
 }
 
+VIEW: Body = {
+    "name": "Late payments",
+    "query": "q=owner:payments+late:>5m",
+    "by": "ada",
+    "at": NOW - 86_400_000,
+}
 PROBLEM_TYPE: Body = {
     "type": "/api/v1/problems/group-not-found",
     "title": "Consumer group not found",
@@ -235,6 +241,8 @@ BY_MODEL: dict[str, Body] = {
     "IncidentView": INCIDENT,
     "Notifications": NOTIFICATIONS,
     "RouteTest": {"id": "7d3e5f60a1b2", "route": "pager", "incident_id": "test-7d3e5f60a1b2"},
+    "Views": {"views": [VIEW]},
+    "View": VIEW,
     "Silences": {"silences": [SILENCE]},
     "SilenceView": SILENCE,
     "BegunSilence": SILENCE | {"groups": 3},

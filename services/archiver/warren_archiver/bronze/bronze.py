@@ -185,12 +185,16 @@ class Bronze:
             log.info("batch written", records=self._last.rows, seconds=round(seconds, 2))
         return self._last
 
+    def _called(self, topic: str) -> str:
+        """Without the prefix. A later Warren may have archived some that this one does not know."""
+        return topic.removeprefix(self._settings.home.topic_prefix)
+
     def _tell_behind(self, last: Batch, goal: Offsets) -> None:
         behind = Counter(dict.fromkeys(last.ids, 0))
         for place, end in goal.items():
             behind[place[0]] += max(0, end - last.ends.get(place, 0))
         for name, offsets in behind.items():
-            ARCHIVER_BEHIND.labels(self._topics[name].name).set(offsets)
+            ARCHIVER_BEHIND.labels(self._called(name)).set(offsets)
         if not any(behind.values()):
             ARCHIVER_CAUGHT_UP.set(self._clock.now_ms() / 1000)
 
@@ -226,7 +230,7 @@ class Bronze:
         for gap in found:
             rows[gap.place[0]] -= gap.records
         for name, count in rows.items():
-            ARCHIVER_ROWS.labels(self._topics[name].name).inc(count)
+            ARCHIVER_ROWS.labels(self._called(name)).inc(count)
 
     def _record(self, found: Sequence[Gap], logs: Offsets, ids: Mapping[str, str]) -> None:
         """`logs`: where they begin now."""
@@ -244,12 +248,12 @@ class Bronze:
         )
         lost = [gap for gap in new if not gap.before_archive]
         for gap in lost:
-            ARCHIVER_LOST.labels(self._topics[gap.place[0]].name).inc(gap.records)
+            ARCHIVER_LOST.labels(self._called(gap.place[0])).inc(gap.records)
         for topic in sorted({gap.place[0] for gap in lost}):
             of_topic = [gap for gap in lost if gap.place[0] == topic]
             log.error(
                 "records were compacted or deleted before they were archived",
-                topic=self._topics[topic].name,
+                topic=self._called(topic),
                 records=sum(gap.records for gap in of_topic),
                 partition=of_topic[0].place[1],
                 first=of_topic[0].first,
@@ -276,7 +280,7 @@ class Bronze:
         for name in last.ids:
             log.warning(
                 "topic was made anew, archived from its beginning",
-                topic=self._topics[name].name,
+                topic=self._called(name),
                 archived_before=sum(end for place, end in ends.items() if place[0] == name),
             )
 

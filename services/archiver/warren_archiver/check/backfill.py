@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
-from warren.contracts.topics import CATALOGUE
+from warren.contracts.topics import ARCHIVED
 from warren.settings import Settings
 
 from warren_archiver.check.silver_check import whole_since
@@ -65,7 +65,7 @@ def _why(settings: Settings, day: date, clock: Clock) -> str:
 def _silver(
     spark: SparkSession, lake: Lake, settings: Settings, table: DataFrame, day: date, tell: Tell
 ) -> dict[str, int]:
-    names = {topic.full_name(settings.home.topic_prefix): topic for topic in CATALOGUE}
+    names = {topic.full_name(settings.home.topic_prefix): topic for topic in ARCHIVED}
     written = Silver(spark, lake, names).take(table.where(F.col("date") == day), tell)
     if whole_since(spark, lake, table) is not None:
         return written

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import SystemClock
-from warren.contracts.topics import CATALOGUE, Topic
+from warren.contracts.topics import ARCHIVED, Topic
 from warren.kafka.connection import connect
 from warren.kafka.topics import HOME
 from warren.settings import Settings
@@ -29,7 +29,7 @@ def check(
     spark: SparkSession,
     settings: Settings,
     *,
-    topics: Sequence[Topic] = CATALOGUE,
+    topics: Sequence[Topic] = ARCHIVED,
     wait: float,
     tell: Tell = untold,
 ) -> list[TopicCheck]:

@@ -16,7 +16,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import SystemClock
-from warren.contracts.topics import CATALOGUE, OFFSETS
+from warren.contracts.topics import ARCHIVED, OFFSETS
 from warren.settings import Settings
 
 from warren_archiver.check.table_check import TableCheck, compare_rows
@@ -102,7 +102,7 @@ def _checked(
     events = as_of(spark, lake.events, silver.taken_in)
     newest = as_of(spark, lake.events, newest_version(spark, lake.events))
     since = whole_since(spark, lake, events)
-    names = {topic.full_name(settings.home.topic_prefix): topic for topic in CATALOGUE}
+    names = {topic.full_name(settings.home.topic_prefix): topic for topic in ARCHIVED}
     wanted = whole(events, names)
     progress = silver.read(spark, lake, EVALUATION_PROGRESS.name)
     if since is None and (judged := _judged(settings, events, newest, progress)) is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import structlog
 from warren.clock import SystemClock
-from warren.contracts.topics import CATALOGUE
+from warren.contracts.topics import ARCHIVED
 from warren.errors import SettingsError
 from warren.lake_path import local_path
 from warren.probe import serve
@@ -106,7 +106,7 @@ def _begin_metrics(directory: str) -> None:
     from warren.metrics.archiver import ARCHIVER_LOST, ARCHIVER_STALLED
 
     ARCHIVER_STALLED.labels("passes").set(0)
-    for topic in CATALOGUE:
+    for topic in ARCHIVED:
         ARCHIVER_LOST.labels(topic.name)
 
 

@@ -11,7 +11,7 @@ import structlog
 from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 from warren.clock import Clock, SystemClock
-from warren.contracts.topics import CATALOGUE, Topic
+from warren.contracts.topics import ARCHIVED, Topic
 from warren.errors import KafkaError, TopicMissing
 from warren.kafka.connection import connect
 from warren.kafka.home import await_home
@@ -113,7 +113,7 @@ def archive(
     *,
     once: bool,
     clock: Clock,
-    topics: Sequence[Topic] = CATALOGUE,
+    topics: Sequence[Topic] = ARCHIVED,
 ) -> None:
     """Works in a session that is there already. The topics must exist.
 
