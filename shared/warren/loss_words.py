@@ -23,7 +23,7 @@ def after_loss(topic: str = "") -> str:
 
 
 def running_out(place: str, left_ms: float, limit_ms: float, now: int) -> str:
-    """`orders/0 may lose unread records at 07:22 UTC (in 30 m; limit 1 h)`.
+    """`orders/0 may lose unread records at 07:22 UTC (in 30m; limit 1h)`.
 
     `left_ms`: until then from `now`, Unix milliseconds.
     """

@@ -121,7 +121,7 @@ class JobProgress:
 
 
 def line(step: Step, completed: float, passed: float) -> str:
-    """`silver: 3 of 14, positions; 1 m 30 s, about 5 m left`. `completed` may be between two;
+    """`silver: 3 of 14, positions; 1m 30s, about 5m left`. `completed` may be between two;
     `passed`: seconds of this phase."""
     said = f"{step.phase}: {step.done} of {step.total}"
     if step.doing:

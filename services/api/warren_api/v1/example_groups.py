@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from warren.loss_words import after_loss, deleted
+
 Body = dict[str, Any]
 
 NOW = 1_795_244_400_123
 STOPPED_AT = NOW - 252_000
 _WHY = (
-    "orders/1: no commit for 4 m 12 s, usual pause 5 s; 2,101 records behind, log still growing "
+    "orders/1: no commit for 4m 12s, usual pause 5s; 2,101 records behind, log still growing "
     "by 40/s"
 )
 OPEN_INCIDENT: Body = {"id": "4f9c2f0e-6a53-5b0f-8f0e-0b9c2f1d7a11", "opened_at": STOPPED_AT}
@@ -30,10 +32,8 @@ CAUSE: Body = {
     "also": [
         {
             "name": "records_lost",
-            "sentence": "retention has deleted 39 records that the group had not consumed, of "
-            "orders/1",
-            "action": "what is deleted is gone; raise retention.ms until the group has caught up, "
-            "and see that it consumes",
+            "sentence": deleted(39, "orders/1", 1),
+            "action": after_loss("orders"),
             "evidence": {"topic": "orders", "partition": 1, "partitions": 1, "lost_records": 39},
         }
     ],
@@ -75,7 +75,7 @@ GROUP_SUMMARY: Body = {
             "limit": "max_freshness",
             "status": "WARN",
             "since": NOW - 180_000,
-            "sentence": "orders/0 is at least 9 m late (limit 5 m)",
+            "sentence": "orders/0 is at least 9m late (limit 5m)",
             "owner": "payments",
             "told_at": NOW - 120_000,
             "incident_id": "3b9c77f1-4b7a-5b0e-9f3c-0d5d3a6f1c22",
@@ -129,7 +129,7 @@ VERDICT: Body = {
     "status": "ERR",
     "previous": "OK",
     "reason": "no_commit",
-    "explanation": "orders/1: no commit for 30 s, usual pause 5 s; 1,003 records behind",
+    "explanation": "orders/1: no commit for 30s, usual pause 5s; 1,003 records behind",
     "cause": CAUSE,
     "incident_id": OPEN_INCIDENT["id"],
     "total_lag": 1042,

@@ -38,7 +38,7 @@ class TopicSummary(BaseModel):
     produce_rate: float | None = Field(description=_RATE)
     consume_rate: float | None = Field(description=f"Of all groups together. {_RATE}")
     max_lag: int | None = Field(
-        description="Lag of the group that is furthest behind, records; null: no group consumes it"
+        description="Largest lag of a group, records; null: no group consumes it"
     )
 
     @classmethod

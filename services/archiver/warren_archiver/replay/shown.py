@@ -101,7 +101,7 @@ def render_suggestions(found: Sequence[Suggestion]) -> Group | Text:
 
 
 def _said(word: Word, of: Suggestion) -> str:
-    """`silences 3 of 3 flaps; misses 1 of 2 that lasted, the longest 1 h; adds 2`."""
+    """`silences 3 of 3 flaps; misses 1 of 2 that lasted, the longest 1h; adds 2`."""
     missed = f"misses {word.missed} of {of.lasting} that lasted"
     if word.longest_missed_ms:
         missed += f", the longest {duration(word.longest_missed_ms)}"

@@ -128,7 +128,7 @@ def _spans(period: Period, incidents: Sequence[Incident]) -> list[Span]:
 
 
 def _open_for(period: Period, incidents: Sequence[Incident]) -> str:
-    """`no incident`, `1 incident, open for 8 h`, `3 incidents, the longest open for 10 m`."""
+    """`no incident`, `1 incident, open for 8h`, `3 incidents, the longest open for 10m`."""
     if not incidents:
         return "No incident"
     longest = max((each.closed_ms or period.end_ms) - each.opened_ms for each in incidents)

@@ -35,7 +35,7 @@ class Incident:
 
     @property
     def end(self) -> str:
-        """`OK again after 5 m`."""
+        """`OK again after 5m`."""
         return f"{how_it_ended(self.change)} after {duration(self.at - self.change.opened_at)}"
 
 
