@@ -29,12 +29,13 @@ from warren_archiver.gold.gold import DEFINED, DEFINITIONS, Gold
 from warren_archiver.gold.plan import STEPS
 from warren_archiver.lake.events import EARLIEST
 from warren_archiver.lake.lake import Lake, create, newest_version
-from warren_archiver.lake.table import Table
+from warren_archiver.lake.table import Field, Table
 from warren_archiver.session import open_session
 from warren_archiver.silver import catalogue as silver
 from warren_local.jar_sets import SPARK_JARS
 
 PASSES = 4
+NOTHING = {"string": "''", "bigint": "0", "int": "0", "double": "0D", "boolean": "false"}
 LAST = datetime(2026, 11, 21, tzinfo=UTC)
 OWN = (*gold.INCIDENT.values(), *gold.ALERT.values())
 GROUP = "'prod' AS cluster, concat('g', id % 20) AS `group`"
@@ -100,6 +101,13 @@ def _make_history(spark: SparkSession, lake: Lake, days: int) -> None:
     noted.write.format("delta").mode("append").save(lake.gold(gold.PROGRESS.name))
 
 
+def _nothing(field: Field) -> str:
+    """In SQL; nothing of its type where null may not be."""
+    if field.null is not None:
+        return "NULL"
+    return NOTHING.get(field.type.simpleString(), "array()")
+
+
 def _passes(spark: SparkSession, settings: Settings, lake: Lake) -> Iterator[float]:
     clock = ManualClock(round((LAST + timedelta(hours=23)).timestamp() * 1000))
     for number in range(PASSES):
@@ -123,8 +131,8 @@ def _append(
     days = f"explode(sequence({begin}, {end}, 86400000000)) AS day"
     each = spark.range(count).selectExpr("*", days)
     rows = spark.sql(f"SELECT {GROUP}, {columns} FROM {{each}}", each=each)
-    missing = [name for name in table.names if name not in rows.columns]
-    every = rows.selectExpr("*", *(f"NULL AS `{name}`" for name in missing))
+    missing = [field for field in table.fields if field.name not in rows.columns]
+    every = rows.selectExpr("*", *(f"{_nothing(field)} AS `{field.name}`" for field in missing))
     added = table.conform(every).coalesce(1)
     added.write.format("delta").mode("append").save(lake.silver(table.name))
 

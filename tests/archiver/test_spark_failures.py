@@ -41,6 +41,18 @@ def test_a_lake_that_cannot_be_written_names_its_path(spark: SparkSession, tmp_p
     assert "at org.apache" not in str(failed.value)
 
 
+def test_a_damaged_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "rows")
+    spark.range(1000).coalesce(1).write.parquet(path)
+    (file,) = tmp_path.glob("rows/*.parquet")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:4] + bytes(len(whole) - 600) + whole[-596:])
+    with pytest.raises(ArchiveFailed) as failed, told_by_spark(path):
+        spark.read.parquet(path).groupBy("id").count().collect()
+    assert file.name in str(failed.value)
+    assert "\n" not in str(failed.value)
+
+
 def test_what_python_raised_in_a_task_is_its_last_line(spark: SparkSession) -> None:
     def fail(_: int) -> int:
         raise ValueError("no such thing")

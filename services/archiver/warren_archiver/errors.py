@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]  # no py.typed
@@ -10,6 +11,7 @@ from warren.errors import WarrenError
 _ANOTHER_WRITES = ("DELTA_CONCURRENT_TRANSACTION", "CONCURRENT_STREAM_LOG_UPDATE")
 JVM_ENDED = (Py4JNetworkError, ConnectionError)
 _TRACE = "Traceback (most recent call last):"
+_FILE = re.compile(r"while reading file (\S+?)\.(?:\s|$)")
 
 
 class ArchiverError(WarrenError):
@@ -92,7 +94,13 @@ class NothingArchived(ArchiverError):
 
 def spark_cause(problem: Exception) -> str:
     """The innermost cause in a Spark exception's text, on one line: what Python raised in a task,
-    else Java's last one."""
+    else Java's last one, with the file that could not be read."""
+    file = _FILE.search(str(problem))
+    said = _said(problem)
+    return said if file is None or file[1] in said else f"{said} (reading {file[1]})"
+
+
+def _said(problem: Exception) -> str:
     lines = [line for line in str(problem).splitlines() if line.strip()]
     if (of_python := _python_cause(lines)) is not None:
         return of_python
