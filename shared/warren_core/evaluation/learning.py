@@ -97,11 +97,11 @@ def _learn_commits(
     # What it committed while there was nothing to read tells nothing of a wait.
     waits = (marks[Mark.WAITING_SINCE] >= 0) & (marks[Mark.WAITING_SINCE] < sighting.at)
     marks[Mark.REPEATS] = np.where(advanced | ~waits, 0, np.minimum(repeats, 1_000_000))
-    marks[Mark.COMMIT_SEEN_AT] = np.where(came, sighting.at, marks[Mark.COMMIT_SEEN_AT])
     known = came & sure & (marks[Mark.COMMITTED_AT] != UNKNOWN)
     gap = span_ms(sighting.committed_at, marks[Mark.COMMITTED_AT])
     # A client's clock may be set; nobody has seen a longer pause than since the commit before.
     gap = np.minimum(gap, span_ms(sighting.at, marks[Mark.COMMIT_SEEN_AT]) + BY.long)
+    marks[Mark.COMMIT_SEEN_AT] = np.where(came, sighting.at, marks[Mark.COMMIT_SEEN_AT])
     pause = gap / np.maximum(sighting.commits, 1)
     average = figures[Figure.COMMIT_PAUSE]
     smoothed = np.where(average < 0, pause, average + (pause - average) / 8)

@@ -143,7 +143,7 @@ def test_pauses_that_come_again_are_known_for_longer() -> None:
     assert not partition.pause(1)
 
 
-@pytest.mark.parametrize("every", [60, 300])
+@pytest.mark.parametrize("every", [60, 300, 600])
 def test_one_commit_may_be_left_out(every: int) -> None:
     """A checkpoint that fails, or a deployment between two commits of each minute."""
     partition = Followed().healthy(every / 6, every=every)
