@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warren_core.evaluation.busy_hours import is_busy, learn_busy
 from warren_core.evaluation.level import lateness_ms, learn_level
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import (
@@ -112,6 +113,8 @@ def learn_backlog(
     # How long it takes to catch up after trouble, or a burst, is not how long it usually is behind.
     reads_more = reads_a_burst(figures)
     ended = (since >= 0) & ~behind & (marks[Mark.GROWING] != RECOVERING)
+    most = lateness_ms(figures, np.maximum(marks[Mark.PEAK], 0))
+    learn_busy(marks, figures, ended, most, sighting.at)
     bursts = ended & reads_more & (length <= BY.usual)
     known_burst = np.maximum(marks[Mark.BURST] - elapsed // BY.memory, 0)
     marks[Mark.BURST] = np.where(bursts, np.maximum(known_burst, length), known_burst)
@@ -127,13 +130,14 @@ def learn_backlog(
     nears = figures[Figure.CONSUMED] > BY.more * figures[Figure.PRODUCED]
     rises = (more >= marks[Mark.PEAK]) & ((rise > explained / BY.rise) | creeps) & ~nears
     burst = reads_more & (length <= np.clip(marks[Mark.BURST], BY.first, BY.unseen))
-    starts = advanced & behind & too_long & rises & ~burst
+    busy = is_busy(marks, figures, lateness_ms(figures, more), sighting.at)
+    starts = advanced & behind & too_long & rises & ~burst & ~busy
     # Who reads too slowly for what comes has not caught up because less comes for a while.
     told = (rise > -explained / 4) | (more > marks[Mark.PEAK] / 2)
     grows = GROWING.on & behind & np.where(marks[Mark.GROWING] == 1, told, starts)
     peak = np.where(advanced, np.maximum(marks[Mark.PEAK], more), marks[Mark.PEAK])
     marks[Mark.PEAK] = np.where(behind, peak, 0)
-    stays = advanced & (length > BY.soon) & (rise >= -explained / 4) & ~burst & ~nears
+    stays = advanced & (length > BY.soon) & (rise >= -explained / 4) & ~burst & ~nears & ~busy
     _tell(marks, figures, sighting, more, behind, grows, stays, stood_long)
 
 

@@ -61,7 +61,7 @@ def learn_daily(
     figures[Figure.DAILY] = np.where(known & missed, UNKNOWN, figures[Figure.DAILY])
     known &= ~missed
     began = now - wait
-    turns, late = _turns(marks, began)
+    turns, late = turns_since(at, apart, began)
     alike = np.abs(wait - odd) <= BY.alike * np.maximum(odd, wait)
     due = crashed & _is_due(marks, began) & (known | alike & (turns == 1))
     # The day is set by half of what this one is off; the length follows, sooner up than down.
@@ -78,15 +78,15 @@ def learn_daily(
 
 def _is_due(marks: Int64, began: Int64) -> Bools:
     """[partition] a day or week, or some of them, have gone by since the odd pause before."""
-    turns, late = _turns(marks, began)
+    turns, late = turns_since(marks[Mark.ODD_AT], marks[Mark.ODD_APART], began)
     due: Bools = (np.abs(late) <= BY.off) & (turns <= BY.turns)
     due &= marks[Mark.ODD_APART] >= BY.day
     return due
 
 
-def _turns(marks: Int64, began: Int64) -> tuple[Int64, Int64]:
+def turns_since(at: Int64, apart: Int64, began: Int64) -> tuple[Int64, Int64]:
     """[partition] how many have gone by, about, and how late it is then, ms."""
-    apart = np.maximum(marks[Mark.ODD_APART], 1)
-    since = span_ms(began, marks[Mark.ODD_AT])
+    apart = np.maximum(apart, 1)
+    since = span_ms(began, at)
     turns = np.maximum((since + apart // 2) // apart, 1)
     return turns, since - turns * apart

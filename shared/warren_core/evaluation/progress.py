@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from warren.contracts.status import Status
 
 from warren_core.evaluation.backlog import BURST, CATCHES_UP, GROWING, TOO_LATE
+from warren_core.evaluation.busy_hours import BUSY
 from warren_core.evaluation.commit_sizes import BY_COUNT
 from warren_core.evaluation.daily import DAILY
 from warren_core.evaluation.evidence import Evidence
@@ -54,7 +55,7 @@ REPEATS = Rule(
 RULES = (
     *(SILENCE, REPEATS, LOOP, REWIND, GROWING, TOO_LATE, CATCHES_UP),
     *(HABIT, UNLEARNT, NEW, RUNS, AWAY, DAILY, SIBLING, TRANSACTION),
-    *(REBALANCE, ONE_LEFT, BY_COUNT, BURST, LEVEL),
+    *(REBALANCE, ONE_LEFT, BY_COUNT, BURST, LEVEL, BUSY),
 )
 """Those that speak, those that give time, and those by which something does not count."""
 

@@ -22,7 +22,7 @@ Figures: TypeAlias = NDArray[np.float32]
 # How many marks and figures versions of before have kept; each has added some at the end.
 _EARLIER = frozenset(
     {(19, 4), (21, 4), (24, 6), (30, 6), (33, 6), (33, 8), (33, 9), (35, 9), (33, 10), (35, 10)}
-    | {(49, 14)}
+    | {(49, 14), (50, 14)}
 )
 # As marks of GROWING, beside 1:
 LATE = 2
@@ -35,6 +35,8 @@ LATE_LOOK = 2
 TO_AND_FRO = 1
 # Pauses that were seen are even numbers of ms; this is added to one that was only assumed.
 ASSUMED = 1
+# REST is even, but for this: it rested so before, too.
+AGAIN = 1
 
 
 class Mark(IntEnum):
@@ -90,6 +92,8 @@ class Mark(IntEnum):
     PAUSE_AT = 47  # from when on PAUSE is forgotten after a while
     GOES_AT = 48  # the same of GOES
     READ_ALL_AT = 49  # newest observation with no more lag than who is never late may leave
+    BUSY_AT = 50  # when the last busy hours began
+    BUSY_APART = 51  # from the ones before to those, ms
 
 
 NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.FREE, Mark.FREE_TOO)
@@ -113,6 +117,9 @@ class Figure(IntEnum):
     LEAST_LATE = 11  # since LEVEL_SINCE, ms
     MOST_LATE = 12
     WRITTEN = 13  # records per second, over half of what it usually is late
+    BUSY = 14  # so late it is in its busy hours, ms, once they are known
+    BUSY_MOST = 15  # so late it was in the last ones, ms
+    BUSY_FOR = 16  # so long they took, ms
 
 
 FRESH = np.full(len(Mark), UNKNOWN, np.int64)

@@ -11,7 +11,16 @@ from warren_core.evaluation.daily import learn_daily
 from warren_core.evaluation.loops import learn_loop
 from warren_core.evaluation.presence import end_absence, rebalanced_ms, was_away
 from warren_core.evaluation.rule import BY, Rule
-from warren_core.evaluation.track import ASSUMED, Figure, Figures, Mark, Sighting, Track, span_ms
+from warren_core.evaluation.track import (
+    AGAIN,
+    ASSUMED,
+    Figure,
+    Figures,
+    Mark,
+    Sighting,
+    Track,
+    span_ms,
+)
 from warren_core.evaluation.transactions import learn_open, was_held
 from warren_core.evaluation.usual import (
     HABIT,
@@ -226,11 +235,12 @@ def _learn_rest(
     marks: Int64, wait: Int64, elapsed: Int64, advanced: Bools, ended: Bools, now: int | Int64
 ) -> None:
     """Whether it works in runs: little of the time since the long wait before. Who reads on once it
-    has read all does not.
+    has read all does not, unless it did so, and rested again, the run before.
     """
     rest = marks[Mark.REST]
     if rest.any():
         reads_on = advanced & (marks[Mark.READ_ALL_AT] == marks[Mark.SEEN_AT])
+        reads_on &= (rest & AGAIN) == 0
         shorter = np.maximum(rest - BY.reads_on * elapsed, np.minimum(rest, BY.batch * 3 // 4))
         rest = marks[Mark.REST] = np.where(reads_on, shorter, rest)
     if not (ended & ((wait >= BY.soon) | (marks[Mark.WAITS] == 0))).any():  # as mostly
@@ -238,7 +248,8 @@ def _learn_rest(
     wait, rest_at = _since_last_commit(marks, wait)
     long = ended & (wait >= BY.soon)
     run = span_ms(now, rest_at) - wait
-    marks[Mark.REST] = np.where(long, np.where(run < wait // BY.run_share, wait, 0), rest)
+    came = wait & ~AGAIN | (rest > 0)  # a rest that follows another
+    marks[Mark.REST] = np.where(long, np.where(run < wait // BY.run_share, came, 0), rest)
     marks[Mark.REST_AT] = np.where(long, now, marks[Mark.REST_AT])
 
 

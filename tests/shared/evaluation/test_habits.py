@@ -141,3 +141,17 @@ def test_a_job_whose_run_ends_with_nothing_left_is_known_after_one_run(
     found = partition.silent(3 * minutes)
     assert found is not None
     assert minutes * 60 < found <= max(1.6 * minutes * 60, FOUND)
+
+
+def test_a_job_that_reads_on_for_some_minutes_each_hour_is_known_after_two_runs() -> None:
+    """It ends when nothing has come for a while, and begins a minute early or late."""
+    partition, told = Followed(), []
+    for late in (0, 1, -1, 1, 0, 1):
+        began = len(partition.seen)
+        partition.silent_for(56 + late)
+        partition.healthy(4)
+        told.append("STOP" in partition.seen[began:])
+    assert told == [True, True, False, False, False, False]
+    found = partition.silent(120)
+    assert found is not None
+    assert 57 * 60 < found <= 80 * 60
