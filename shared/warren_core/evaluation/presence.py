@@ -14,9 +14,9 @@ from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 AWAY = Rule(
     "away",
     learns="waits with nobody in the group, apart from the others",
-    speaks="who was there for 30 min and is away has 35 s, or two of its usual pauses, up to "
-    "2 min; a job that comes and goes as long as it usually is away, and a third more",
-    sentence="Who has gone is dead after 35 s to 2 min, unless it usually comes and goes.",
+    speaks="who was there for 30 min and is away has 35 s; a job that comes and goes as long as "
+    "it usually is away, and a third more",
+    sentence="Who has gone is dead after 35 s, unless it usually comes and goes.",
     parameters=("usual",),
 )
 REBALANCE = Rule(

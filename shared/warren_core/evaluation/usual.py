@@ -108,7 +108,7 @@ def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:
         after = patience + np.minimum(held, usual)
         patience = np.where(is_open, np.maximum(patience, usual), after)
     if AWAY.on and (marks[Mark.GONE_SINCE] >= 0).any():
-        patience = np.minimum(patience, _until_gone_ms(marks, figures))
+        patience = np.minimum(patience, _until_gone_ms(marks))
     return patience
 
 
@@ -208,14 +208,11 @@ def longest_habit_ms(marks: Int64, figures: Figures) -> Int64:
     return longest
 
 
-def _until_gone_ms(marks: Int64, figures: Figures) -> Int64:
-    """[partition] how long it may stand still where nobody is there who was there for long. Between
-    two commits of each minute a group may be deployed.
-    """
+def _until_gone_ms(marks: Int64) -> Int64:
+    """[partition] how long it may stand still where nobody is there who was there for long."""
     gone = marks[Mark.GONE_SINCE]
     before = np.where(marks[Mark.WAITING_SINCE] >= 0, span_ms(gone, marks[Mark.WAITING_SINCE]), 0)
-    two = (2 * figures[Figure.COMMIT_PAUSE]).astype(np.int64)
-    until: Int64 = before + np.clip(two, BY.least_wait, BY.lately) + marks[Mark.GOES] * 3 // 2
+    until: Int64 = before + BY.least_wait + marks[Mark.GOES] * 3 // 2
     return np.where(has_gone(marks), until, LONGEST_MS)
 
 

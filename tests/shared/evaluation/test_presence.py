@@ -109,10 +109,10 @@ def test_who_hangs_does_so_still_when_its_members_are_looked_at_for_the_first_ti
 
 
 def test_a_slow_committer_whose_client_has_gone_is_found_before_its_next_commit() -> None:
-    """It commits each 5 min; nobody is there any more, for longer than a deployment takes."""
+    """It commits each 5 min; nobody is there any more."""
     partition = followed().healthy(180, every=300)
     partition.presence = Presence.NOBODY
-    assert partition.silent(30) == pytest.approx(130, abs=TICK)
+    assert partition.silent(30) == pytest.approx(FOUND, abs=TICK)
 
 
 @pytest.mark.parametrize(("minutes", "found"), [(60, 70), (26, 70), (20, 310)])
@@ -207,21 +207,3 @@ def test_nobody_knows_whether_somebody_is_there() -> None:
         partition.healthy(1)
     assert always_ok(partition)
     assert partition.silent(30) == FOUND
-
-
-@pytest.mark.parametrize(
-    ("every", "away", "told"), [(60, 60, False), (60, 180, True), (5, 60, True)]
-)
-def test_a_deployment_between_two_commits_of_each_minute_is_no_trouble(
-    every: int, away: int, told: bool
-) -> None:
-    """Nobody is there for a minute; who commits each few seconds is missed by then."""
-    partition = Followed()
-    partition.presence = Presence.THERE
-    partition.healthy(60, every=every)
-    began = len(partition.seen)
-    partition.presence = Presence.NOBODY
-    partition.silent_for(away / 60)
-    partition.presence = Presence.THERE
-    partition.healthy(5, every=every)
-    assert ("STOP" in partition.seen[began:]) == told
