@@ -35,7 +35,15 @@ from warren_archiver.silver import catalogue as silver
 from warren_local.jar_sets import SPARK_JARS
 
 PASSES = 4
-NOTHING = {"string": "''", "bigint": "0", "int": "0", "double": "0D", "boolean": "false"}
+NOTHING = {
+    "string": "''",
+    "bigint": "0",
+    "int": "0",
+    "double": "0D",
+    "boolean": "false",
+    "date": "current_date()",
+    "timestamp": "now()",
+}
 LAST = datetime(2026, 11, 21, tzinfo=UTC)
 OWN = (*gold.INCIDENT.values(), *gold.ALERT.values())
 GROUP = "'prod' AS cluster, concat('g', id % 20) AS `group`"
