@@ -13,7 +13,7 @@ from support.report_recount import LagRecord, recount
 from support.running import Running
 from support.waiting import eventually
 from warren.clock import SystemClock
-from warren.contracts.topics import CATALOGUE
+from warren.contracts.topics import ARCHIVED
 from warren.report_files import group_anchor
 
 pytestmark = pytest.mark.timeout(1800)
@@ -195,7 +195,7 @@ def _check_tables(warren: Running) -> None:
     found_all = json.loads(checked.stdout)
     topics = {found["topic"]: found for found in found_all if "topic" in found}
     tables = {found["table"]: found for found in found_all if "table" in found}
-    assert {f"warren.{topic.name}" for topic in CATALOGUE} == topics.keys()
+    assert {f"warren.{topic.name}" for topic in ARCHIVED} == topics.keys()
     assert not [found for found in found_all if found["differences"] or found.get("behind")]
     assert all(tables[f"silver/{name}"]["rows"] > 0 for name in ("positions", "evaluations"))
     for topic in ("warren.offsets", "warren.lag", LAG_STATUS, "warren.freshness", NOTIFICATIONS):
