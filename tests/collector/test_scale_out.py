@@ -12,6 +12,7 @@ import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
 from support.collector_process import collector_process
 from support.waiting import eventually
+from warren.clock import SystemClock
 from warren_core.evaluation import Column, GroupRules, Int64, Rules, Windows
 from warren_core.judgement.judge import Duplicate, Judged, judge
 from warren_core.judgement.state import GroupState
@@ -80,8 +81,7 @@ def test_no_commit_is_missing_or_doubled_when_collectors_stop_and_die(
 ) -> None:
     with ExitStack() as running:
         events = lab.events()
-        now = 1_795_244_400_000
-        commits = Commits(lab, now)
+        commits = Commits(lab, SystemClock().now_ms())
         settings = lab.settings(commits.source)
 
         def start(name: str) -> subprocess.Popen[str]:
