@@ -14,7 +14,7 @@ from warren.settings import ApiSettings
 from warren_api.model.saved_views import SavedViews
 
 VIEWS = "/api/v1/views"
-HOSTILE = "<b>\u202elate/?#"
+HOSTILE = "<b>late/?#"
 
 
 @pytest.fixture
@@ -42,7 +42,6 @@ def test_a_view_is_saved_from_the_page_that_shows_it_and_leads_back_to_it(api: A
         (link,) = page(api, path).select(".saved a")
         assert (link["href"], link["aria-current"]) == (answer.headers["Location"], "true")
         assert text(link).startswith("<b>")
-        assert "\u202e" not in text(link)
     (link,) = page(api, "/").select(".saved a")
     assert "aria-current" not in link.attrs
 
@@ -59,7 +58,18 @@ def test_a_view_of_the_same_name_is_replaced_and_one_that_is_not_needed_removed(
     assert post(api, str(removing["action"])).status_code == 303, "somebody was quicker"
 
 
-@pytest.mark.parametrize("said", [{"name": ""}, {"name": "x" * 61}, {"query": "q=" + "x" * 4000}])
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"name": ""},
+        {"name": "x" * 61},
+        {"name": "\0"},
+        {"name": "\u200b"},
+        {"query": "q=" + "x" * 4000},
+        {"query": "q=" + "x" * 301},
+        {"query": "sort=lag&colour=red"},
+    ],
+)
 def test_what_is_wrong_is_told_beside_what_was_said(api: Api, said: dict[str, str]) -> None:
     answer = post(api, "/views", **{"name": "late", "query": "q=late"} | said)
     assert answer.status_code == 422

@@ -134,3 +134,27 @@ def test_heads_keep_to_their_columns_in_a_narrow_window(
     page.goto(sites[""])
     assert page.evaluate("document.querySelectorAll('thead th').length") == 8
     assert page.evaluate(OVERLAPPING) == []
+
+
+def test_on_a_phone_a_row_is_two_lines_whatever_was_said_of_the_group(
+    page: Page, sites: dict[str, str]
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(sites[""] + "/?q=is:any")
+    page.evaluate(
+        """() => document.querySelectorAll('td[data-label="Trouble"]').forEach((cell) => {
+          for (const words of ["silenced", "acknowledged"])
+            cell.insertAdjacentHTML("beforeend", `<a class="said" href="#">${words}</a>`);
+        })"""
+    )
+    rows = page.evaluate(
+        """() => [...document.querySelectorAll("tbody tr")].map((row) => {
+          const box = (what) => row.querySelector(what)?.getBoundingClientRect();
+          const [whole, name, reason, said] =
+            [row.getBoundingClientRect(), box("th"), box("summary"), box(".said")];
+          const apart = (reason?.top ?? said.top) - name.bottom;
+          return [whole.height, apart, whole.bottom - said.bottom];
+        })"""
+    )
+    assert len(rows) > 5
+    assert all(height < 70 and apart > -4 and inside >= 0 for height, apart, inside in rows), rows

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from urllib.parse import parse_qsl
 from uuid import uuid4
 
 import structlog
@@ -37,6 +38,8 @@ EFFECT_SECONDS = 3.0  # at most, until the answer: then the next request shows i
 LOOK_SECONDS = 0.02
 LATEST_MS = 253_402_300_799_000  # the year 9999
 LONGEST_NAME = 100  # of a person
+LONGEST_SEARCH = 300  # characters, as the search field takes them
+_ASKED = frozenset({"q", "sort", "order", "by", "page", "status"})  # of the overview
 NOBODY = "somebody"  # without a token and without a name
 LONGEST_SECONDS = LONGEST_SILENCE_MS // 1000
 
@@ -102,6 +105,23 @@ class NewView(BaseModel):
         description="What is asked of the overview, as in its address: `q=owner:payments&by=cause`"
     )
     by: Person = Field(default="", description="Who saves it; empty: whose token it is")
+
+    @field_validator("name")
+    @classmethod
+    def _seen(cls, value: str) -> str:
+        if not value.isprintable() or not value.strip():
+            raise ValueError("must be characters that can be seen")
+        return value.strip()
+
+    @field_validator("query")
+    @classmethod
+    def _of_the_overview(cls, value: str) -> str:
+        said = dict(parse_qsl(value, keep_blank_values=True))
+        if unknown := sorted(said.keys() - _ASKED):
+            raise ValueError(f"the overview has no {unknown[0]!r}, but {', '.join(sorted(_ASKED))}")
+        if len(said.get("q", "")) > LONGEST_SEARCH:
+            raise ValueError(f"a search has at most {LONGEST_SEARCH} characters")
+        return value
 
 
 async def begin_silence(
