@@ -14,6 +14,7 @@ from typing import NamedTuple
 import structlog
 
 from warren.contracts import Acknowledgement, Silence
+from warren.contracts.record_id import record_id, require_id
 from warren.errors import ContractViolation
 from warren.patterns import Budget, PatternTooCostly, searcher
 from warren.words import visible
@@ -72,10 +73,10 @@ class Silences:
 
         Raises ContractViolation, and keeps what it has, when the record is no silence.
         """
-        id_ = _id(key)
+        id_ = record_id(key)
         silence = None if value is None else Silence.from_bytes(value)
         if silence is not None:
-            _require_key(id_, silence.id)
+            require_id(id_, silence.id)
             budget = Budget(SECONDS, SHARE)
             matches = group_matcher(silence.cluster, silence.group, budget)
         with self._lock:
@@ -87,11 +88,11 @@ class Silences:
 
     def apply_acknowledgement(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.acknowledgements`, likewise."""
-        id_ = _id(key)
+        id_ = record_id(key)
         acknowledgement = None
         if value is not None:
             acknowledgement = Acknowledgement.from_bytes(value)
-            _require_key(id_, acknowledgement.incident_id)
+            require_id(id_, acknowledgement.incident_id)
         with self._lock:
             self._acknowledgements.pop(id_, None)
             if acknowledgement is not None:
@@ -198,15 +199,3 @@ def group_matcher(
     except ValueError as error:
         raise ContractViolation(str(error)) from None
     return lambda name, group_name: of_cluster(name) and of_group(group_name)
-
-
-def _id(key: bytes | None) -> str:
-    try:
-        return (key or b"").decode()
-    except UnicodeDecodeError as error:
-        raise ContractViolation(f"key is not UTF-8: {error}") from error
-
-
-def _require_key(key: str, id_: str) -> None:
-    if key != id_:
-        raise ContractViolation("key and value name different ones")

@@ -24,6 +24,7 @@ from warren.contracts.saved_view import ViewName, ViewQuery
 from warren.contracts.silence import Expression, Person, Why
 from warren.errors import ContractViolation
 from warren.patterns import Budget
+from warren.settings.api import LONGEST_SEARCH
 from warren.silences import group_matcher
 
 from warren_api.context import ApiContext
@@ -38,7 +39,6 @@ EFFECT_SECONDS = 3.0  # at most, until the answer: then the next request shows i
 LOOK_SECONDS = 0.02
 LATEST_MS = 253_402_300_799_000  # the year 9999
 LONGEST_NAME = 100  # of a person
-LONGEST_SEARCH = 300  # characters, as the search field takes them
 _ASKED = frozenset({"q", "sort", "order", "by", "page", "status"})  # of the overview
 NOBODY = "somebody"  # without a token and without a name
 LONGEST_SECONDS = LONGEST_SILENCE_MS // 1000

@@ -27,13 +27,17 @@ class ApiToken(Section):
     )
 
 
+LONGEST_SEARCH = 300
+"""Characters of a search of groups."""
+
+
 class SavedFilter(Section):
     """A search of groups that the overview links."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=60)] = Field(
         description="What the link says"
     )
-    q: Annotated[str, StringConstraints(min_length=1, max_length=300)] = Field(
+    q: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_SEARCH)] = Field(
         description="What is searched for, as the search field takes it: `owner:payments late:>5m`"
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from warren.contracts import SavedView
-from warren.errors import ContractViolation
+from warren.contracts.record_id import record_id, require_id
 
 
 class SavedViews:
@@ -24,10 +24,10 @@ class SavedViews:
 
         Raises ContractViolation, and keeps what it has, when the record is no view.
         """
-        name = (key or b"").decode(errors="replace")
+        name = record_id(key)
         view = None if value is None else SavedView.from_bytes(value)
-        if view is not None and view.name != name:
-            raise ContractViolation("key and value name different views")
+        if view is not None:
+            require_id(name, view.name)
         others = {known: each for known, each in self._views.items() if known != name}
         self._views = others if view is None else others | {name: view}
         self.revision += 1

@@ -10,12 +10,13 @@ from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import Query
+from warren.settings.api import LONGEST_SEARCH
 
 from warren_api.model.topics import TopicView
 from warren_api.search import Term, hints, terms
 
 Order = Literal["", "asc", "desc"]
-Words = Annotated[str, Query(max_length=300)]
+Words = Annotated[str, Query(max_length=LONGEST_SEARCH)]
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 Row = TypeVar("Row")
 
@@ -53,7 +54,8 @@ class ListView:
 
     @property
     def url(self) -> str:
-        return f"{self.path}?{self.query}" if self.query else self.path
+        query = self.query
+        return f"{self.path}?{query}" if query else self.path
 
     @property
     def query(self) -> str:

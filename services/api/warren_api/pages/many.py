@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
-from http import HTTPStatus
 from urllib.parse import parse_qsl
 
 import re2
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
 from warren.errors import KafkaError
 from warren.path_segments import name_of
 
@@ -21,7 +19,7 @@ from warren_api.group_row import Asked, GroupRow
 from warren_api.http.callers import Asker, asker
 from warren_api.model.group_incidents import group_incidents
 from warren_api.model.group_views import GroupName
-from warren_api.pages.asking import NO_REASON, lasting
+from warren_api.pages.asking import NO_REASON, lasting, to
 from warren_api.pages.overview import View, found_rows
 from warren_api.search import Search
 
@@ -69,7 +67,7 @@ def add_routes(
             problem = str(error)
         if problem:
             return render("many.html", status_code=422, problem=problem, back=_back(back))
-        return RedirectResponse(_back(back), HTTPStatus.SEE_OTHER)
+        return to(_back(back))
 
 
 def named(values: Sequence[str] | Iterator[str]) -> list[GroupName]:

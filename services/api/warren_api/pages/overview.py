@@ -63,7 +63,7 @@ class View(ListView):
     @property
     def saving_url(self) -> str:
         """Of the form that gives it a name, from its first page on."""
-        return "?" + urlencode({"query": replace(self, page=1).query})
+        return f"/views?{urlencode({'query': replace(self, page=1).query})}"
 
     def grouped_url(self, by: By) -> str:
         return replace(self, by=by, page=1).url

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
+from warren.contracts.saved_view import ViewQuery
 from warren.errors import KafkaError
 
 from warren_api.asked import NewView, remove_view, save_view
@@ -29,13 +28,13 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render) -> None:
         )
 
     @routes.get("/views")
-    def views(query: Annotated[str, Query(max_length=4000)] = "") -> Response:
+    def views(query: ViewQuery = "") -> Response:
         return listed(query)
 
     @routes.post("/views")
     async def save(request: Request) -> Response:
         said = await said_in(request)
-        name, query = said.get("name", "").strip(), said.get("query", "")
+        name, query = said.get("name", ""), said.get("query", "")
         wanted, problem = read(NewView, name=name, query=query, by=said.get("by", ""))
         try:
             if wanted is not None:

@@ -190,7 +190,7 @@ class Bronze:
         return topic.removeprefix(self._settings.home.topic_prefix)
 
     def _tell_behind(self, last: Batch, goal: Offsets) -> None:
-        behind = Counter(dict.fromkeys(last.ids, 0))
+        behind = Counter[str]()
         for place, end in goal.items():
             behind[place[0]] += max(0, end - last.ends.get(place, 0))
         for name, offsets in behind.items():

@@ -43,9 +43,11 @@ def whole(events: DataFrame, topics: Mapping[str, Topic]) -> dict[str, DataFrame
     rows, made = all_rows(events, topics), dict[str, DataFrame]()
     for model in MODELS:
         if events_behind(model.name) <= rows.keys():
-            sources = (each.name for each in model.sources)
-            of = [model.of_source(name, made[name]) for name in sources]
-            made[model.name] = model.made(*([rows[model.name]] if model.rows else of))
+            if model.rows:
+                of = [rows[model.name]]
+            else:
+                of = [model.of_source(each.name, made[each.name]) for each in model.sources]
+            made[model.name] = model.made(*of)
     return made
 
 
@@ -80,13 +82,11 @@ class Silver:
         around = times.widened(reach.before_ms, reach.after_ms)
         touched = times.widened(0, reach.after_ms)
 
-        def new_rows(root: str) -> DataFrame:
-            return model.of_source(root, batch.rows[root])
-
         def near(rows: DataFrame, at: str, when: Times) -> DataFrame:
             if not reach.by:
                 return when.within(rows, at)
-            keys = reduce(DataFrame.unionAll, (new_rows(root).select(*reach.by) for root in roots))
+            new = (model.of_source(root, batch.rows[root]) for root in roots)
+            keys = reduce(DataFrame.unionAll, (each.select(*reach.by) for each in new))
             if reach.until is not None:
                 first = F.timestamp_micros(F.lit(times.ranges[0][0]))
                 until = F.col(reach.until)
