@@ -84,6 +84,12 @@ def records(count: int | None) -> str:
     return counted(count, "record")
 
 
+def condition(event_type: str) -> str:
+    """What an incident is about, of the type of its events: `consumer status`, `retention`."""
+    subject = event_type.split(".")[2]
+    return "consumer status" if subject == "status" else subject
+
+
 def shortened(text: str, limit: int) -> str:
     """The text, or its beginning and `…` where it has more than `limit` characters (at least 1)."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

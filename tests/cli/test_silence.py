@@ -127,4 +127,20 @@ def test_an_incident_is_found_by_the_id_of_a_condition(api: Api, address: str) -
     api.change("billing", "ERR", now, incident_id="stuck-1")
     said = run("ack", "stuck", "--api", address).stdout
     assert said == "incident late-1 of demo/billing is acknowledged\n"
-    assert "late-1" in run("describe", "incident", "stuck-1", "--api", address).stdout
+    shown = run("describe", "incident", "stuck-1", "--api", address).stdout
+    assert "late-1" in shown
+    assert "consumer status ERR, freshness ERR" in shown  # each change says of which it is
+    rows = shown[shown.index("changed") :].splitlines()
+    assert "condition" in rows[0]
+    assert ["freshness" in rows[1], "consumer status" in rows[2]] == [True, True]
+
+
+def test_an_incident_is_found_by_its_group(api: Api, address: str) -> None:
+    now = SystemClock().now_ms()
+    api.put("billing", status="ERR", incident={"id": "stuck-1", "opened_at": now})
+    api.change("billing", "ERR", now, incident_id="stuck-1")
+    said = run("ack", "demo/billing", "--api", address).stdout
+    assert said == "incident stuck-1 of demo/billing is acknowledged\n"
+    assert "stuck-1" in run("describe", "incident", "demo/billing", "--api", address).stdout
+    with pytest.raises(SettingsError, match="of a group of that name"):
+        run("ack", "demo/bill", "--api", address)

@@ -146,6 +146,15 @@ def test_a_machine_is_told_of_each_condition_as_published() -> None:
     assert [one.pending.kind for one in machine.sent] == ["opened"] * 3 + ["resolved"] * 3
 
 
+def test_partitions_of_the_root_say_when_they_were_so_beside_figures_that_are_newer() -> None:
+    people = People()
+    play([stuck(OPENED_AT), losing(OPENED_AT + 45_000)], {"mail": people})
+    first, second = (mail(one) for one in people.sent)
+    assert "Worst partitions\n" in first
+    assert "As of " in first
+    assert "Worst partitions at 07:00 UTC\n" in second
+
+
 def test_the_subject_says_the_whole_as_it_is_now_the_root_first() -> None:
     people = People()
     play(STORM, {"mail": people})

@@ -109,7 +109,7 @@ def test_all_incidents_of_a_group_are_told_the_root_first() -> None:
     losing = broken(RETENTION_CHANGED, limits, NOW - 2 * SECOND, "ERR")
     root = stuck(NOW - SECOND, opened_at=NOW - 4 * SECOND)
     said = line(told(late), told(losing), told(root))
-    what = "stuck record, losing data, close to losing data, late"
+    what = "stuck record, losing data, late"
     assert said == f"ERR losing: {what}; since 07:01 UTC · lag 2,140 · data loss from 07:01 UTC on"
 
 

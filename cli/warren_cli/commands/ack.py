@@ -16,7 +16,11 @@ from warren_cli.resources.listing import find_incident
 
 def ack(
     incident: Annotated[
-        str, typer.Argument(help="Its id, or as much of its beginning as no other open one has")
+        str,
+        typer.Argument(
+            help="Its id, or as much of its beginning as no other open one has, or CLUSTER/NAME of "
+            "the group"
+        ),
     ],
     by: ByOption = None,
     why: Annotated[str, typer.Option(help="Note (optional)")] = "",

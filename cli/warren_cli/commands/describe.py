@@ -52,7 +52,12 @@ def topic(
 @app.command()
 def incident(
     id_: Annotated[
-        str, typer.Argument(metavar="ID", help="Or as much of its beginning as no other one has")
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="Or as much of its beginning as no other one has, or CLUSTER/NAME of the "
+            "group, of which it is the newest",
+        ),
     ],
     output: FormOption = Form.TABLE,
     config: ConfigOption = None,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from warren.words import duration, visible
+from warren.words import condition, duration, visible
 
 from warren_cli.display.status_table import as_told, lag, late, since, until_loss, why
 from warren_cli.resources.catalogue import (
@@ -51,7 +51,12 @@ def topic(body: Row) -> RenderableType:
 
 def incident(body: Row, now_ms: int) -> RenderableType:
     """Of `GET /api/v1/incidents/ID`, with `notifications`."""
-    changes = [(_at(each["at"]), each["status"], because(each)) for each in body["changes"]]
+    is_several = len(body["conditions"]) > 1
+    titles = ("changed", *["condition"] * is_several, "to", "because")
+    changes = [
+        (_at(each["at"]), *[condition(each["type"])] * is_several, each["status"], because(each))
+        for each in body["changes"]
+    ]
     told = [
         (_at(each["at"]), each["channel"], each["kind"], each["outcome"], each["detail"])
         for each in body["notifications"]
@@ -62,7 +67,7 @@ def incident(body: Row, now_ms: int) -> RenderableType:
     ]
     return Group(
         _facts(_incident_facts(body, now_ms)),
-        *_section(("changed", "to", "because"), changes),
+        *_section(titles, changes),
         *_section(("told", "channel", "of", "outcome", "detail"), [*told, *pending]),
     )
 
@@ -157,6 +162,7 @@ def _incident_facts(body: Row, now_ms: int) -> Facts:
     yield "began", _at(body["opened_at"])
     yield ("open for", lasted) if ended is None else ("ended", f"{_at(ended)}, after {lasted}")
     yield "worst", body["worst"]
+    yield "conditions", ", ".join(map(_condition, body["conditions"]))
     now = body.get("now") or {}  # an API that is older than this sends none
     if now:
         yield "lag now", count(now["total_lag"])
@@ -166,6 +172,11 @@ def _incident_facts(body: Row, now_ms: int) -> Facts:
     yield "what to do", now.get("action")
     for found in now.get("also") or ():
         yield "then", found.get("action")
+
+
+def _condition(body: Row) -> str:
+    """`consumer status ERR`, `retention over`."""
+    return f"{condition(body['type'])} {body['status'] if body['open'] else 'over'}"
 
 
 def _noted(said: Row | None) -> str | None:

@@ -116,21 +116,24 @@ def incident(address: str, beginning: str) -> dict[str, Any]:
 
 
 def find_incident(address: str, beginning: str, *, is_open: bool) -> Row:
-    """Without who was told, by its id or by that of a condition, which groups are listed with.
+    """Without who was told, by its id or by that of a condition, which groups are listed with, else
+    the newest of the group CLUSTER/NAME.
 
     Raises as `incident` does.
     """
     if not beginning:
         raise SettingsError("INCIDENT", "is empty: name one, as `warren get incidents` lists them")
-    known = fetch(INCIDENTS, address, {"open": is_open}).rows
+    known = fetch(INCIDENTS, address, {"open": is_open}).rows  # newest first
     found = [
         each
         for each in known
         if any(one["id"].startswith(beginning) for one in (each, *each["conditions"]))
     ]
+    found = found or [each for each in known if beginning == path_name(each, "group")][:1]
     kind = "open incident" if is_open else "incident"
     if not found:
-        raise SettingsError("INCIDENT", f"no {kind} begins with {visible(beginning)}")
+        problem = f"no {kind} begins with {visible(beginning)}, or is of a group of that name"
+        raise SettingsError("INCIDENT", f"{problem} (CLUSTER/NAME)")
     if len(found) > 1:
         raise SettingsError("INCIDENT", f"{len(found)} {kind}s begin with {visible(beginning)}")
     return found[0]

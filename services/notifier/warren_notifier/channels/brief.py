@@ -7,10 +7,13 @@ from collections.abc import Iterable, Iterator
 from warren.contracts import Cause, LimitName, PartitionStatusName, StatusChange
 from warren.words import counted, visible
 
+_LOST = ("records_lost", "lost_records")
+"""The same seen by a cause and by a limit."""
+_NEAR_LOSS = "min_time_to_loss"
 # Of an objective's limit that is not kept.
 _LIMITS: dict[LimitName | str, str] = {
     "lost_records": "losing data",
-    "min_time_to_loss": "close to losing data",
+    _NEAR_LOSS: "close to losing data",
     "max_freshness": "late",
     "max_lag": "lag too large",
     "min_produce_rate": "producers too slow",
@@ -24,13 +27,13 @@ _PARTITIONS: dict[PartitionStatusName, str] = {
     "REWIND": "went back",
     "WARN": "falling behind",
 }
-_LOST = ("records_lost", "lost_records")
-"""The same seen by a cause and by a limit."""
 
 
 def brief(changes: Iterable[StatusChange]) -> str:
     """`stuck at one record, losing data`, of a group's open conditions; each thing once."""
     said = dict(thing for change in changes for thing in _things(change))
+    if _LOST[0] in said:
+        said.pop(_NEAR_LOSS, None)  # it has come to pass
     return ", ".join(dict.fromkeys(visible(words) for words in said.values()))
 
 

@@ -52,6 +52,8 @@ class IncidentText:
     headline: str
     facts: list[tuple[str, str]]
     partitions: list[tuple[str, str, str, str, str, str]]
+    measured: str
+    """When the partitions were so: ` at 07:00 UTC`; empty where `facts` say it of all, and now."""
     omitted: int
     meanings: list[tuple[str, str]]
     link: str
@@ -139,6 +141,7 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
             *([("Also open", besides)] if besides else []),
         ],
         partitions=[row_of(partition) for partition in bad[:SHOWN]],
+        measured=_measured(told, now),
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in worst],
         link=page_link(link_base, "groups", change.cluster, change.group),
@@ -146,6 +149,11 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
         if kind != "resolved"
         else "",
     )
+
+
+def _measured(told: ToldEvent, now: int) -> str:
+    seen = told.root_at
+    return f" at {clock(seen, now)}" if told.is_several and is_old(seen, now) else ""
 
 
 def _title(delivery: Delivery, told: ToldEvent, now: int) -> str:

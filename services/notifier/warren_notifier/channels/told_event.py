@@ -17,12 +17,11 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
+from warren.words import condition
 
 # What an incident is about, for people: the root comes first, then what follows, gravest first.
 CALLED: dict[EventTypeName, str] = {
-    STATUS_CHANGED: "consumer status",
-    RETENTION_CHANGED: "retention",
-    FRESHNESS_CHANGED: "freshness",
+    kind: condition(kind) for kind in (STATUS_CHANGED, RETENTION_CHANGED, FRESHNESS_CHANGED)
 }
 
 
@@ -50,6 +49,11 @@ class ToldEvent:
     def at(self) -> int:
         """Unix milliseconds."""
         return at(self.event)
+
+    @property
+    def root_at(self) -> int:
+        """When partitions, and the largest lag of one, were so: they are the root's."""
+        return at((*self.open, *self.ended)[0])
 
     @property
     def is_several(self) -> bool:
