@@ -105,9 +105,10 @@ def create_topic(settings: Settings, partitions: int) -> None:
 class Load:
     """Offset events on their topic; those of a group are 5 s apart."""
 
-    def __init__(self, settings: Settings, group_partitions: int) -> None:
+    def __init__(self, settings: Settings, group_partitions: int, groups: int = GROUPS) -> None:
         self.settings = settings
         self.group_partitions = group_partitions
+        self._groups = groups
         self._started = SystemClock().now_ms()
 
     def fill(self, first: int, end: int) -> int:
@@ -117,8 +118,8 @@ class Load:
         producer = EventProducer("home", "home", self.settings.home, delivery_timeout=120)
         value = b""
         for number in range(first, end):
-            group = f"group-{number % GROUPS}"
-            at = self._started + number // GROUPS * 5000
+            group = f"group-{number % self._groups}"
+            at = self._started + number // self._groups * 5000
             value = event(group, number, at, self.group_partitions).to_bytes()
             producer.send(name, group_key("bench", group), value)
         producer.flush()

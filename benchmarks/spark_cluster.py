@@ -107,9 +107,23 @@ def _compared(folder: Path, bootstrap: str, jars: Path) -> dict[str, Any]:
         _run("report", "--as-is", "--last", "10m", "--json", config=file) for file in files.values()
     ]
     wrong += ["replay"] * (replayed[0] != replayed[1])
-    wrong += ["report"] * (reports[0] != reports[1])
+    wrong += _unlike(json.loads(reports[0]), json.loads(reports[1]), "report")
     wrong += ["no worker was killed while it worked"] * (not killed_while_it_ran)
     return {"check": said.splitlines()[-1:], "rows": _rows(folder / "local"), "differences": wrong}
+
+
+def _unlike(one: Any, other: Any, at: str) -> list[str]:
+    """`report.groups[3].lag: 1 and 2`, of two documents."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = one.keys() | other.keys()
+        pairs = [(one.get(key), other.get(key), f"{at}.{key}") for key in sorted(keys)]
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = [
+            (*both, f"{at}[{place}]") for place, both in enumerate(zip(one, other, strict=True))
+        ]
+    else:
+        return [f"{at}: {one} and {other}"] * (one != other)
+    return [said for left, right, where in pairs for said in _unlike(left, right, where)]
 
 
 def _warren(arguments: Sequence[str], log: Path) -> subprocess.Popen[bytes]:

@@ -17,10 +17,12 @@ from support.waiting import eventually
 from warren.clock import ManualClock, SystemClock
 from warren.contracts.topics import OFFSETS
 from warren.metrics.archiver import ARCHIVER, ARCHIVER_FAILURES
+from warren_archiver.errors import ArchiveFailed
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.table import Table
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS
+from warren_archiver.silver.evaluations import Evaluations
 from warren_archiver.silver.silver import Silver
 from warren_archiver.streaming import part, work
 from warren_archiver.streaming.archive import archive
@@ -189,6 +191,23 @@ def test_silver_that_fails_is_begun_again_and_the_first_time_is_soon(
     assert failed.is_set()
     assert ARCHIVER_FAILURES._value.get() == failures + 1
     assert _stored(lab.spark, lab.lake, GROUP_MINUTES).count() == 1
+
+
+def test_a_pass_that_could_not_judge_says_so_once_all_else_is_done(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Evaluations, since: object) -> int:
+        raise PySparkException("beyond 64 bits")
+
+    lab.send(events_between(0, 1))
+    with monkeypatch.context() as failing:
+        failing.setattr(Evaluations, "catch_up", fail)
+        with pytest.raises(ArchiveFailed, match="could not be judged again: beyond 64 bits"):
+            lab.once(silver_interval=600, gold_interval=600)
+    assert _stored(lab.spark, lab.lake, GROUP_MINUTES).count() == 1
+    lab.send(events_between(1, 2))
+    lab.once(silver_interval=600)
+    assert _stored(lab.spark, lab.lake, EVALUATIONS).count() == 2
 
 
 def _written() -> float:

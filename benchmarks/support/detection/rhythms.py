@@ -122,6 +122,17 @@ def _short_jobs(rng: np.random.Generator, seconds: int) -> Partition:
     return partition
 
 
+def _minute_deploys(rng: np.random.Generator, seconds: int) -> Partition:
+    """Commits each minute; nobody is there for up to one, every two hours or so."""
+    partition = quick(rng)
+    partition.pause = float(rng.uniform(45, 75))
+    for start in rng.uniform(600, seconds - 600, seconds // (2 * HOUR)):
+        end = start + rng.uniform(20, 60)
+        if partition.is_free(start, end):
+            partition.spans.append(Span("deploy", int(start), int(end)))
+    return partition
+
+
 RHYTHMS: Mapping[str, Draw] = {
     "crash loop": _crash_loop,
     "crash loops": _crash_loops,
@@ -133,4 +144,5 @@ RHYTHMS: Mapping[str, Draw] = {
     "half-minute transactions": _half_minute_transactions,
     "5-minute transactions": _five_minute_transactions,
     "short jobs": _short_jobs,
+    "minute deploys": _minute_deploys,
 }

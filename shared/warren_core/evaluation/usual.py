@@ -8,6 +8,7 @@ import numpy as np
 
 from warren_core.evaluation.daily import DAILY, daily_ms, excused_ms, with_room
 from warren_core.evaluation.level import LEVEL, level_ms, written_at
+from warren_core.evaluation.loops import may_loop
 from warren_core.evaluation.presence import AWAY, has_gone, was_absent
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import LONGEST_MS, Figure, Figures, Floats, Mark, span_ms
@@ -66,7 +67,8 @@ def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
 
 def patience_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] how long the offset may stand still while there is something to read."""
-    return or_daily_ms(marks, figures, patience_at_any_time_ms(marks, figures))
+    at_any_time = patience_at_any_time_ms(marks, figures, away_ms=_deployed_ms(marks, figures))
+    return or_daily_ms(marks, figures, at_any_time)
 
 
 def or_daily_ms(marks: Int64, figures: Figures, at_any_time: Int64) -> Int64:
@@ -96,8 +98,12 @@ def by_chance(records: Floats) -> Floats:
     return more
 
 
-def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:
-    """[partition] the longest that a rule allows, whatever comes each day; less of who has gone."""
+def patience_at_any_time_ms(
+    marks: Int64, figures: Figures, *, away_ms: Int64 | int = BY.least_wait
+) -> Int64:
+    """[partition] the longest that a rule allows, whatever comes each day; less of who has gone,
+    who may be away for so long.
+    """
     patience = np.full(marks.shape[1], BY.least_wait, np.int64)
     for rule, allows in ALLOWANCES:
         if rule.on:
@@ -108,7 +114,7 @@ def patience_at_any_time_ms(marks: Int64, figures: Figures) -> Int64:
         after = patience + np.minimum(held, usual)
         patience = np.where(is_open, np.maximum(patience, usual), after)
     if AWAY.on and (marks[Mark.GONE_SINCE] >= 0).any():
-        patience = np.minimum(patience, _until_gone_ms(marks))
+        patience = np.minimum(patience, _until_gone_ms(marks, away_ms))
     return patience
 
 
@@ -208,11 +214,21 @@ def longest_habit_ms(marks: Int64, figures: Figures) -> Int64:
     return longest
 
 
-def _until_gone_ms(marks: Int64) -> Int64:
+def _deployed_ms(marks: Int64, figures: Figures) -> Int64:
+    """[partition] how long all members may be away before it is told: a new version of who commits
+    rarely misses no commit by it. What is not told so teaches what it did: a crash loop is no
+    habit.
+    """
+    mean = np.clip(figures[Figure.COMMIT_PAUSE].astype(np.int64), 0, BY.soon)
+    away = np.clip(with_room(mean), BY.least_wait, BY.least_wait + BY.soon)
+    return np.where(may_loop(marks, marks[Mark.GONE_SINCE]), BY.least_wait, away)
+
+
+def _until_gone_ms(marks: Int64, away_ms: Int64 | int) -> Int64:
     """[partition] how long it may stand still where nobody is there who was there for long."""
     gone = marks[Mark.GONE_SINCE]
     before = np.where(marks[Mark.WAITING_SINCE] >= 0, span_ms(gone, marks[Mark.WAITING_SINCE]), 0)
-    until: Int64 = before + BY.least_wait + marks[Mark.GOES] * 3 // 2
+    until: Int64 = before + away_ms + marks[Mark.GOES] * 3 // 2
     return np.where(has_gone(marks), until, LONGEST_MS)
 
 

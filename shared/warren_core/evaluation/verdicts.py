@@ -139,12 +139,18 @@ def judge_group(verdicts: PartitionVerdicts, lag: Int64, unknown: int = 0) -> Gr
     return GroupVerdict(
         status=worst.for_group(),
         complete=float(np.mean(verdicts.complete == 1.0)) if partitions else 0.0,
-        # Python's integers: a sum of lags near 2^63 must not wrap around.
-        total_lag=sum(lag[lag > 0].tolist()),
+        total_lag=_total(lag[lag > 0]),
         unknown=unknown,
         max_lag_row=furthest if partitions and lag[furthest] >= 0 else None,
         counts={status: int(counts[status]) for status in Status if counts[status]},
     )
+
+
+def _total(lag: Int64) -> int:
+    """In Python's integers, so that lags near 2^63 do not wrap around; 2^63 - 1 at most, as all who
+    read it have 64 bits.
+    """
+    return min(sum(lag.tolist()), _LARGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +184,7 @@ def judge_groups(
     if int(known.max()) < _LARGEST // len(lag):
         total_lag = np.add.reduceat(known, starts).tolist()
     else:
-        total_lag = [sum(part.tolist()) for part in np.split(known, starts[1:])]
+        total_lag = [_total(part) for part in np.split(known, starts[1:])]
     return GroupVerdicts(
         status=[_STATUSES[status].for_group() for status in worst.tolist()],
         complete=(np.add.reduceat((verdicts.complete == 1.0) * 1, starts) / sizes).tolist(),

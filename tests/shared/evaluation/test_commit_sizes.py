@@ -46,7 +46,7 @@ def test_who_goes_amid_a_lull_is_found(count: int) -> None:
     partition.presence = Presence.NOBODY
     found = partition.silent(10, rate=0)
     assert found is not None
-    assert found <= FOUND + 2 * TICK
+    assert found <= FOUND + 60 + 2 * TICK  # a new version of who commits rarely
 
 
 @pytest.mark.parametrize(("count", "within"), [(50, 60), (200, 90), (1000, 260)])

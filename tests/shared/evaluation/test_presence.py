@@ -6,6 +6,8 @@ import pytest
 from support.followed_partition import FOUND, REPEATED, TICK, Followed, always_ok
 from warren_core.evaluation.presence import Presence, presence_of
 
+DEPLOY = 100  # seconds until it is found that all members of who commits rarely have gone
+
 
 def followed(presence: Presence = Presence.THERE) -> Followed:
     partition = Followed()
@@ -112,7 +114,7 @@ def test_a_slow_committer_whose_client_has_gone_is_found_before_its_next_commit(
     """It commits each 5 min; nobody is there any more."""
     partition = followed().healthy(180, every=300)
     partition.presence = Presence.NOBODY
-    assert partition.silent(30) == pytest.approx(FOUND, abs=TICK)
+    assert partition.silent(30) == pytest.approx(DEPLOY, abs=2 * TICK)
 
 
 @pytest.mark.parametrize(("minutes", "found"), [(60, 70), (26, 70), (20, 310)])
@@ -139,6 +141,36 @@ def test_a_new_version_is_no_crash() -> None:
         partition.presence = Presence.THERE
         partition.healthy(30, every=60)
     assert always_ok(partition)
+
+
+@pytest.mark.parametrize("away", [30, 50])
+def test_a_deployment_of_who_commits_each_minute_is_no_crash(away: int) -> None:
+    """It is stopped 55 s after a commit, and commits a minute after it has come back."""
+    partition = followed().healthy(60, every=60)
+    for _ in range(3):
+        partition.silent_for(55 / 60)
+        partition.presence = Presence.NOBODY
+        partition.silent_for(away / 60)
+        partition.presence = Presence.THERE
+        partition.healthy(60, every=60)
+    before = [each for each in partition.seen if each != "OK"]
+    assert before == []
+    partition.presence = Presence.NOBODY
+    assert partition.silent(30) == pytest.approx(DEPLOY, abs=2 * TICK)
+
+
+def test_crashes_of_who_commits_each_minute_are_no_deployments() -> None:
+    """Each 10 min for one and a half: it is told from the third one on, at the latest."""
+    partition = followed().healthy(60, every=60)
+    for _ in range(5):
+        partition.silent_for(0.5)
+        partition.presence = Presence.NOBODY
+        partition.silent_for(1.5)
+        partition.presence = Presence.THERE
+        partition.healthy(8, every=60)
+    said = partition.seen[(60 + 3 * 10) * 60 // TICK :]
+    assert {"STOP", "WARN"} & set(said)
+    assert said[-1] == "WARN"
 
 
 def test_a_batch_that_was_met_at_work_may_rest_while_its_member_is_there() -> None:

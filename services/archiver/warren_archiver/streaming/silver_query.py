@@ -54,6 +54,8 @@ class SilverQuery:
         self._query: StreamingQuery | None = None
         self._all_judged = False
         """Only then the days of a batch tell what is to be judged."""
+        self.problem = ""
+        """Why events could not be judged the last time; empty once they could."""
 
     def take(self, _: threading.Event) -> None:
         """Take in all that is archived. Raises what Spark does."""
@@ -128,12 +130,13 @@ class SilverQuery:
         evaluations = Evaluations(events.sparkSession, self._lake, self._settings)
         try:
             judged = evaluations.catch_up(since if self._all_judged else None)
-            self._all_judged = True
+            self._all_judged, self.problem = True, ""
             return {EVALUATIONS.name: judged}
         except (PySparkException, Py4JError) as problem:
             self._all_judged = False
             ARCHIVER_FAILURES.inc()
-            log.error("evaluations failed", problem=spark_cause(problem))
+            self.problem = spark_cause(problem)
+            log.error("evaluations failed", problem=self.problem)
             return {}
 
 

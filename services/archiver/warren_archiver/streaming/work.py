@@ -16,6 +16,7 @@ from warren.settings import Settings
 from warren.standstill import Look, obstacle
 
 from warren_archiver.bronze.bronze import ANSWER_SECONDS, Bronze
+from warren_archiver.errors import ArchiveFailed
 from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.gold import ensure as ensure_gold
 from warren_archiver.lake.lake import Lake
@@ -80,6 +81,8 @@ class Work:
         if self._has_gold:
             self._do(self._summing, self._take_gold, once=True)
         self._look_after_tables()
+        if self._silver.problem:  # all else is done
+            raise ArchiveFailed(f"events could not be judged again: {self._silver.problem}")
 
     def follow(self) -> None:
         """Until told to stop; what fails stops nothing else. Raises LakeGone."""
