@@ -125,6 +125,7 @@ def _headlines() -> Iterator[str]:
     ):
         of = Standings(
             groups=3_000,
+            of_all=3_000,
             urgent=urgent,
             handled=handled,
             warned=handled,
@@ -138,6 +139,7 @@ def _headlines() -> Iterator[str]:
         yield _joined(of, now)
         if urgent == 2:
             yield from (_joined(of._replace(first_loss_at=at), now) for at in (now, None))
+    yield from (_joined(of._replace(groups=groups), now) for groups in (0, 1, 150))
     for unknown, away in ((1, ()), (150, (("stage", "unreachable"),)), (3_000, ())):
         yield _joined(of._replace(unknown=unknown, away=away), now)
     every = tuple((f"c{n}", "unreachable") for n in range(20))

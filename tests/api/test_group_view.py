@@ -133,9 +133,25 @@ def test_partitions_lose_data_as_their_group_does(row: dict[str, Any], losing: b
 
 @pytest.mark.parametrize(("catch_up_ms", "loses_in"), [(60_000, None), (900_000, 600_000)])
 def test_who_catches_up_in_time_loses_nothing(catch_up_ms: int, loses_in: int | None) -> None:
-    rows = [late(1_800_000, time_to_loss_ms=600_000)]
-    event = freshness_event("g", rows=rows, time_to_catch_up_ms=catch_up_ms)
-    assert GroupView(lag_event("g"), freshness=GroupFreshness(event)).loses_in_ms == loses_in
+    """Each partition for itself: another one may never catch up."""
+    in_time = late(1_800_000, time_to_loss_ms=600_000, time_to_catch_up_ms=catch_up_ms)
+    assert measured(in_time, late(9_000, time_to_loss_ms=9_000_000)).loses_in_ms == loses_in
+
+
+@pytest.mark.parametrize(
+    ("status", "loses_in"), [("OK", None), ("WARN", 2_400_000), ("STOP", 2_400_000)]
+)
+def test_who_does_not_keep_up_loses_what_would_go_within_the_hour(
+    status: str, loses_in: int | None
+) -> None:
+    """Of an hour's retention two thirds are left: who keeps up reads it long before."""
+    view = measured(
+        late(1_200_000, time_to_loss_ms=2_400_000, retention_left=0.66),
+        topics={"orders": topic({"status": status})},
+    )
+    assert view.loses_in_ms == loses_in
+    assert view.partitions[0].loses_in_ms == loses_in
+    assert view.data_loss == ("soon" if loses_in else None)
 
 
 @pytest.mark.parametrize(
@@ -159,15 +175,20 @@ def test_a_group_loses_data_when_its_retention_runs_out(
     assert measured(*rows).is_losing == losing
 
 
-def test_groups_that_lose_data_come_first_whatever_their_status() -> None:
+def test_groups_that_lose_data_come_first_and_the_nearest_loss_of_them() -> None:
     old = {"id": "i", "opened_at": 5}
     new = {"id": "i", "opened_at": 500}
-    losing = late(90_000, time_to_loss_ms=60_000)
+
+    def losing_in(milliseconds: int) -> dict[str, Any]:
+        return late(90_000_000, time_to_loss_ms=milliseconds)
+
     views = {
-        "ok losing": measured(losing),
+        "ok in 1 m": measured(losing_in(60_000)),
+        "err in 2 m": measured(losing_in(120_000), status="ERR", incident=old),
+        "ok lost": measured(late(9, lost_records=1)),
+        "err lost": measured(late(9, lost_records=1), status="ERR", incident=new),
         "ok": GroupView(lag_event("g", total_lag=9)),
-        "err new losing": measured(losing, status="ERR", incident=new),
         "err old": GroupView(lag_event("g", status="ERR", incident=old)),
     }
     ranked = sorted(views, key=lambda name: views[name].rank)
-    assert ranked == ["err new losing", "ok losing", "err old", "ok"]
+    assert ranked == ["err lost", "ok lost", "ok in 1 m", "err in 2 m", "err old", "ok"]

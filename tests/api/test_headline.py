@@ -17,6 +17,7 @@ PLURALS = re.compile(
 )
 NONE = Standings(
     groups=9,
+    of_all=9,
     urgent=0,
     handled=0,
     warned=0,
@@ -74,7 +75,12 @@ def said(now: int = NOW, **counts: object) -> str:
             "No group needs action · 2 of unknown status (2 clusters unreachable)",
         ),
         ({"unknown": 9}, "No data: the status of 9 groups is unknown"),
-        ({"groups": 1, "unknown": 1}, "No data: the status of 1 group is unknown"),
+        (
+            {"groups": 1, "of_all": 1, "unknown": 1},
+            "No data: the status of 1 group is unknown",
+        ),
+        ({"groups": 1, "urgent": 1}, "1 of 9 groups found · 1 group needs action"),
+        ({"groups": 0, "of_all": 1}, "0 of 1 group found"),
         (
             {"unknown": 9, "away": [("a", "unreachable")], "clusters": 1},
             "No data: the cluster is unreachable",
@@ -94,9 +100,8 @@ def test_every_combination_of_counts_is_a_whole_sentence() -> None:
     for numbers in itertools.product(COUNTS, repeat=len(names)):
         for first_loss_at in (None, NOW, NOW + 60_000):
             given = dict(zip(names, numbers, strict=True))
-            parts = headline(
-                NONE._replace(groups=10_000, first_loss_at=first_loss_at, **given), NOW
-            )
+            of = NONE._replace(groups=10_000, of_all=20_000, first_loss_at=first_loss_at, **given)
+            parts = headline(of, NOW)
             words = " · ".join(part.words for part in parts)
             assert not SINGULARS.search(words), words
             assert not PLURALS.search(words), words

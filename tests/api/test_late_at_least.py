@@ -54,8 +54,7 @@ def test_series_have_what_it_is_at_least(stuck: Api) -> None:
 def test_it_runs_out_when_less_is_left_than_it_is_late(stuck: Api) -> None:
     view = stuck.model.group("demo", "stuck")
     assert view is not None
-    assert view.freshness is not None
-    assert view.freshness.is_running_out
+    assert view.loses_in_ms == 20 * MINUTE
 
 
 def test_what_runs_out_is_one_partition_not_two(api: Api) -> None:
@@ -63,20 +62,19 @@ def test_what_runs_out_is_one_partition_not_two(api: Api) -> None:
     api.put("g")
     late_one = late(120 * MINUTE, time_to_loss_ms=300 * MINUTE, retention_left=0.7)
     api.measure("g", late_one, late(MINUTE, time_to_loss_ms=29 * MINUTE, retention_left=0.97))
-    assert running_out(api) == (None, False)
+    assert running_out(api) == (None, None)
     near = late(MINUTE, time_to_loss_ms=29 * MINUTE, retention_left=0.5)
     api.measure("g", late_one, near, late(MINUTE, time_to_loss_ms=MINUTE, retention_left=0.9))
-    assert running_out(api) == (29 * MINUTE, True)
+    assert running_out(api) == (29 * MINUTE, 29 * MINUTE)
     lines = api.get("/metrics").text.splitlines()
     samples = [line for line in lines if line.startswith("warren_group_running_out_seconds{")]
     assert [float(line.split()[-1]) for line in samples] == [1740]
 
 
-def running_out(api: Api) -> tuple[int | None, bool]:
+def running_out(api: Api) -> tuple[int | None, int | None]:
     view = api.model.group("demo", "g")
     assert view is not None
-    assert view.freshness is not None
-    return view.freshness.running_out_ms, view.freshness.is_running_out
+    return view.runs_out_in_ms, view.loses_in_ms
 
 
 def test_no_time_until_loss_where_size_deletes(api: Api) -> None:

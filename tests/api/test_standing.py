@@ -16,7 +16,6 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 from warren.contracts import MINUTE_MS, Acknowledgement, ClusterEvent, group_key
 from warren_api.group_row import Asked
-from warren_api.model.verdict import rank
 from warren_api.pages.overview import EVERYTHING, GROUPS_SHOWN, Overview, View, overview
 from warren_api.pages.routes import router
 from warren_core.objectives.limits import ObjectiveBook
@@ -37,14 +36,14 @@ def require_that_it_is_so(api: Api) -> None:
     """All of them looked at, one after the other."""
     about, found = asked(api), shown(api)
     rows = [about.row(view) for view in api.model.groups()]
-    rows.sort(key=lambda row: rank(row.view, row.verdict))
+    rows.sort(key=lambda row: row.rank)
     totals = Counter(row.verdict.status for row in rows)
     assert {name: count for name, count in found.totals.items() if count} == totals
-    urgent = [row for row in rows if row.is_urgent]
-    assert found.standings.urgent + found.standings.handled == len(urgent)
-    assert found.standings.losing == sum(row.view.lost_records > 0 for row in urgent)
-    assert found.standings.endangered == len(urgent) - sum(
-        row.view.lost_records > 0 or not row.view.is_losing for row in urgent
+    assert found.tabs == dict.fromkeys(found.tabs, 0) | Counter(row.kind for row in rows)
+    known = [row for row in rows if row.verdict.is_known]
+    assert found.standings.losing == sum(row.view.lost_records > 0 for row in known)
+    assert found.standings.losing + found.standings.endangered == sum(
+        row.view.is_losing for row in known
     )
     assert found.matching == len(rows)
     bad = [row.view for row in rows if row.view.is_troubled or not row.verdict.is_known]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from warren.contracts import (
     STATUS_CHANGED,
@@ -21,12 +21,19 @@ from warren.words import as_of
 from warren_core.objectives.limits import Limit
 
 from warren_api.context import ApiContext, Notes, Verdicts
-from warren_api.model.group import BrokenObjective, GroupView, Said, Verdict, broken_now
+from warren_api.model.group import (
+    BrokenObjective,
+    DataLoss,
+    GroupView,
+    Rank,
+    Said,
+    Verdict,
+    broken_now,
+)
 from warren_api.model.membership import Membership
 from warren_api.model.status_history import IncidentRecord
+from warren_api.model.verdict import Kind, kind, rank
 
-Kind = Literal["action", "warning", "handled", "unknown", "ok"]
-"""What a group asks of people: the tabs of the overview, `is:` of the search."""
 LimitsOf = Callable[[str, str], Sequence[Limit]]
 """Of a group, by cluster and name: what objectives ask of it."""
 
@@ -120,18 +127,18 @@ class GroupRow:
         return self.acknowledgement is not None or self.silence is not None
 
     @property
-    def is_urgent(self) -> bool:
-        """Somebody has to do something."""
-        return self.verdict.is_known and self.view.needs_somebody
+    def kind(self) -> Kind:
+        return kind(self.view, self.verdict, is_looked_after=self.is_looked_after)
 
     @property
-    def kind(self) -> Kind:
-        """`handled`: acknowledged or silenced, where somebody would have to act."""
-        if not self.verdict.is_known:
-            return "unknown"
-        if self.view.needs_somebody:
-            return "handled" if self.is_looked_after else "action"
-        return "warning" if self.view.is_troubled else "ok"
+    def rank(self) -> tuple[int, *Rank]:
+        """Sorts rows, worst first."""
+        return rank(self.view, self.kind)
+
+    @property
+    def data_loss(self) -> DataLoss:
+        """While that is to be believed."""
+        return self.view.data_loss if self.verdict.is_known else None
 
     @property
     def cause(self) -> Cause | None:
@@ -170,9 +177,8 @@ class GroupRow:
     @property
     def first_loss_at(self) -> int | None:
         """When the first record will be lost, where that is near."""
-        left = self.view.loses_in_ms
-        measured = self.view.freshness
-        return None if left is None or measured is None else measured.event.measured_at + left
+        left, measured = self.view.loses_in_ms, self.view.freshness
+        return None if left is None or measured is None else measured.at(left)
 
     @property
     def is_deserted(self) -> bool:

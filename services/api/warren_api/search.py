@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from typing import NamedTuple, get_args
 
-from warren_api.group_row import GroupRow, Kind, UnjudgedRow
+from warren_api.group_row import GroupRow, UnjudgedRow
+from warren_api.model.verdict import Kind
 
 _TERM = re.compile(
     r"(?P<no>-?)(?:(?P<key>[a-z][a-z_-]*):(?P<exact>=?))?"
@@ -222,8 +223,8 @@ def _of_kind(kind: Kind) -> Matches:
 _STATES: dict[str, Matches] = {
     "any": lambda _: True,
     **{kind: _of_kind(kind) for kind in get_args(Kind)},
-    "losing": _judged(lambda row: row.view.lost_records > 0),
-    "endangered": _judged(lambda row: row.view.is_losing and not row.view.lost_records),
+    "losing": _judged(lambda row: row.data_loss == "now"),
+    "endangered": _judged(lambda row: row.data_loss == "soon"),
     "acknowledged": _judged(lambda row: row.acknowledgement is not None),
     "silenced": lambda row: row.silence is not None,
     "empty": lambda row: row.is_deserted,

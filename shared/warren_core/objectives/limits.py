@@ -11,10 +11,9 @@ from warren.patterns import Expression, any_matches, expressions
 from warren.settings import GroupSettings, ObjectiveSettings
 from warren.settings.objectives import RETENTION
 
+from warren_core.objectives.near_loss import HALF, SOON_MS
 from warren_core.ownership import NOBODY_S, Ownership, OwnershipBook
 
-HOUR_MS = 3_600_000
-DEFAULT_SHARE = 0.5
 DEFAULT_CLEAR_AFTER_MS = 60_000
 MOST_GROUPS = 100_000  # whose limits are kept at hand
 
@@ -156,7 +155,5 @@ def _retention(matching: Sequence[_Objective]) -> tuple[Limit, ...]:
     but = tuple(pattern for topics in said for pattern in topics)
     return (
         Limit(RETENTION, "lost_records", 0, Status.ERR, but=but),
-        Limit(
-            RETENTION, "min_time_to_loss", HOUR_MS, Status.WARN, but=but, below_share=DEFAULT_SHARE
-        ),
+        Limit(RETENTION, "min_time_to_loss", SOON_MS, Status.WARN, but=but, below_share=HALF),
     )

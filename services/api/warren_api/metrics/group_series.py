@@ -167,9 +167,7 @@ _MEASURED_GROUPS: tuple[Series[GroupView], ...] = (
     Series(families.GROUP_TIME_TO_LOSS, _of_event(lambda event: event.time_to_loss_ms)),
     Series(
         families.GROUP_RUNNING_OUT,
-        lambda views: _seconds(
-            [v.freshness.running_out_ms if v.freshness else None for v in views]
-        ),
+        lambda views: _seconds([v.runs_out_in_ms for v in views]),
     ),
     Series(families.GROUP_FRESHNESS_MEASURED, _of_event(lambda event: event.measured_at)),
     Series(

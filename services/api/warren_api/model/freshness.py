@@ -10,10 +10,9 @@ from typing import NamedTuple, Self
 
 from warren.contracts import FreshnessEvent, FreshnessReason, TimeToLossReason, TopicFreshness
 from warren_core.judgement.counted import without
+from warren_core.objectives.near_loss import is_soon, runs_out
 
 STALE_INTERVALS = 3
-HALF = 0.5
-AT_RISK_MS = 3_600_000  # with less than an hour until loss somebody should act
 _GAPS_KEPT = 5
 
 
@@ -33,16 +32,18 @@ class FreshnessRow(NamedTuple):
     time_to_loss_reason: TimeToLossReason | None = None
     retention_left: float | None = None
 
-    @property
-    def is_running_out(self) -> bool:
-        """Less than an hour until loss, and half of its retention is used up."""
+    time_to_catch_up_ms: int | None = None
+
+    def runs_out_in(self, *, keeps_up: bool) -> int | None:
+        """Until loss, where that runs down; None where nothing is in danger."""
         late = self.bound_ms if self.freshness_ms is None else self.freshness_ms
         left = self.time_to_loss_ms
-        return (
-            left is not None
-            and left < AT_RISK_MS
-            and _is_half_used(left, self.retention_left, late)
-        )
+        return left if runs_out(left, self.retention_left, late, keeps_up=keeps_up) else None
+
+    def loses_in(self, *, keeps_up: bool) -> int | None:
+        """The same, where it comes within the hour."""
+        left = self.runs_out_in(keeps_up=keeps_up)
+        return left if left is not None and is_soon(left, self.time_to_catch_up_ms) else None
 
 
 @dataclass(frozen=True)
@@ -117,21 +118,9 @@ class GroupFreshness:
             if freshness is None and not topic.is_unwritten(row)
         )
 
-    @property
-    def is_running_out(self) -> bool:
-        """Some partition has less than an hour until loss and has used half of its retention up."""
-        nearest = self.event.time_to_loss_ms
-        if nearest is None or nearest >= AT_RISK_MS:  # nearly always: no partition is looked at
-            return False
-        return self.running_out_ms is not None and self.running_out_ms < AT_RISK_MS
-
-    @cached_property
-    def running_out_ms(self) -> int | None:
-        """Data loss in, of the partition nearest to it that has used half of its retention up; None
-        where none has. Where records are kept for half an hour only, a group that keeps up is in no
-        danger.
-        """
-        return min((left for topic in self._topics for left in _running_out(topic)), default=None)
+    def at(self, left_ms: int) -> int:
+        """When so much has run down since the measurement, Unix milliseconds."""
+        return self.event.measured_at + left_ms
 
     @property
     def _topics(self) -> Iterable[TopicFreshness]:
@@ -149,20 +138,6 @@ def late_ms(columns: TopicFreshness) -> list[int | None]:
         bound if late is None else late
         for late, bound in zip(columns.freshness_ms, columns.bound_ms, strict=True)
     ]
-
-
-def _running_out(columns: TopicFreshness) -> Iterable[int]:
-    rows = zip(columns.time_to_loss_ms, columns.retention_left, late_ms(columns), strict=True)
-    for left, share, age in rows:
-        if left is not None and _is_half_used(left, share, age):
-            yield left
-
-
-def _is_half_used(left: int, share: float | None, age: int | None) -> bool:
-    """Of the retention, as far as `share` (of it that is left) or the record's `age` tell."""
-    if share is not None:
-        return share <= HALF
-    return age is not None and left <= age  # events of before the share was there
 
 
 def _commonest(reasons: Iterable[FreshnessReason]) -> FreshnessReason | None:

@@ -23,10 +23,11 @@ from warren.loss_words import deleted
 from warren_core.judgement.counted import topics_not_counted
 from warren_core.objectives.lag import GroupLag
 from warren_core.objectives.limits import Limit
+from warren_core.objectives.near_loss import SOON_MS
 from warren_core.objectives.readings import read
 
 from warren_api.model.burrow_lag import burrow_lags
-from warren_api.model.freshness import GroupFreshness
+from warren_api.model.freshness import FreshnessRow, GroupFreshness
 from warren_api.model.membership import Membership
 from warren_api.model.partitions import (
     SEVERITY,
@@ -61,8 +62,10 @@ class Verdict(NamedTuple):
         return self.status != "UNKNOWN"
 
 
-Rank = tuple[bool, int, int, int, str, str]
-RANK_STEP = 10  # between two severities in a rank
+DataLoss = Literal["now", "soon"] | None
+"""Whether records are lost, or will be within the hour."""
+Rank = tuple[int, int, int, int, str, str]
+NEVER = 1 << 52  # Unix milliseconds; a number of JSON holds it
 
 
 class StatusSince(NamedTuple):
@@ -263,7 +266,7 @@ class GroupView:
     @cached_property
     def is_losing(self) -> bool:
         """Records are lost, or are about to be."""
-        return self.lost_records > 0 or self.loses_in_ms is not None
+        return self.data_loss is not None
 
     @property
     def is_troubled(self) -> bool:
@@ -271,33 +274,59 @@ class GroupView:
         return self.event.status != "OK" or self.is_losing or bool(self.broken)
 
     @property
+    def data_loss(self) -> DataLoss:
+        if self.lost_records:
+            return "now"
+        return None if self.loses_in_ms is None else "soon"
+
+    @cached_property
     def loses_in_ms(self) -> int | None:
-        """Until the first loss, where it comes within the hour and before the group, at its rates,
-        has caught up; None where nothing is in danger.
-        """
-        if self.freshness is None or not self.freshness.is_running_out:
+        """Until the first loss, where that is near; None where nothing is in danger."""
+        nearest = self.time_to_loss_ms
+        if nearest is None or nearest >= SOON_MS:  # nearly always: no partition is looked at
             return None
-        left, catch_up = self.freshness.running_out_ms, self.catch_up_ms
-        return None if left is None or (catch_up is not None and catch_up < left) else left
+        found = (row.loses_in(keeps_up=keeps_up) for row, keeps_up in self._measured_rows())
+        return min((left for left in found if left is not None), default=None)
+
+    @cached_property
+    def runs_out_in_ms(self) -> int | None:
+        """Data loss in, of the nearest partition for which that runs down, also when it is far."""
+        found = (row.runs_out_in(keeps_up=keeps_up) for row, keeps_up in self._measured_rows())
+        return min((left for left in found if left is not None), default=None)
+
+    def _measured_rows(self) -> Iterator[tuple[FreshnessRow, bool]]:
+        """Partitions of topics that count, and whether each keeps up."""
+        for topic in self.freshness.event.topics if self.freshness else ():
+            judged = self.event.topics.get(topic)
+            status = dict(zip(judged.partition, judged.status, strict=True)) if judged else {}
+            for partition, row in self.freshness.rows(topic).items() if self.freshness else ():
+                yield row, status.get(partition, "OK") == "OK"
 
     @cached_property
     def rank(self) -> Rank:
-        """Sorts groups: loss of data, worst status (an objective's as well), oldest incident,
-        largest lag; then by name.
+        """Sorts groups: those that have lost data, then by when they will; worst status (an
+        objective's as well), oldest incident, largest lag; then by name.
         """
         incident = self.event.incident
         since = min((one.breach.since for one in self.broken), default=0)
         opened_at = incident.opened_at if incident else since
         severity = max(SEVERITY[self.event.status], SEVERITY[self.worst_broken])
-        keeps = not self.is_losing
         return (
-            keeps,
-            -RANK_STEP * severity // SEVERITY["OK"],
+            self._loss_at,
+            -severity,
             opened_at,
             -self.event.total_lag,
             self.cluster,
             self.group,
         )
+
+    @property
+    def _loss_at(self) -> int:
+        """Sorts by loss of data: what is lost comes first, what is in no danger last."""
+        left = self.loses_in_ms
+        if self.lost_records:
+            return 0
+        return NEVER if left is None or self.freshness is None else self.freshness.at(left)
 
 
 def partition_status(status: ShownPartitionStatusName, reason: str | None) -> PartitionStatusName:

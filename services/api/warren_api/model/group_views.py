@@ -199,4 +199,4 @@ def _opened_at(view: GroupView) -> int:
 def _state(view: GroupView) -> tuple[object, ...]:
     broken = tuple(one.incident_id for one in view.broken), view.worst_broken
     judged = view.event.status, view.event.is_known
-    return *judged, view.event.incident, view.lost_records > 0, view.is_losing, broken
+    return *judged, view.event.incident, view.data_loss, broken

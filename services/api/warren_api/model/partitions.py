@@ -68,8 +68,13 @@ class PartitionRow(NamedTuple):
     @property
     def is_losing(self) -> bool:
         """Records are lost, or are about to be."""
-        running_out = self.freshness is not None and self.freshness.is_running_out
-        return self.lost_records > 0 or running_out
+        return self.lost_records > 0 or self.loses_in_ms is not None
+
+    @property
+    def loses_in_ms(self) -> int | None:
+        """Until the first loss, where it is near."""
+        measured = self.freshness
+        return measured.loses_in(keeps_up=self.status == "OK") if measured else None
 
     @property
     def known_lag(self) -> int:

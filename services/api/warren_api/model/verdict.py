@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from warren.words import counted, duration
 
 from warren_api.model.cluster import TROUBLE, UNKNOWN, ClusterView, FeedState
-from warren_api.model.group import RANK_STEP, GroupView, Rank, Verdict
+from warren_api.model.group import GroupView, Rank, Verdict
 
 _READING = ("connecting", "rebuilding")
-_UNKNOWN = -15  # severities of UNKNOWN in a rank are those between OK and WARN
+Kind = Literal["action", "warning", "handled", "unknown", "ok"]
+"""What a group asks of people, the most urgent first: tabs of the overview, `is:` of the search."""
+_KINDS = get_args(Kind)
 
 
 def believed_from(cluster: ClusterView, now: int, unknown_after: int) -> float:
@@ -62,12 +64,20 @@ def _why(cluster: ClusterView, feed: FeedState, now: int) -> tuple[str, str]:
     return "not_judged_lately", ""
 
 
-def rank(view: GroupView, judged: Verdict) -> Rank:
-    """As GroupView's; UNKNOWN is worse than OK and better than what is known to be bad."""
-    if judged.is_known:
-        return view.rank
-    keeps, severity, opened_at, lag, cluster, group = view.rank
-    return keeps, _UNKNOWN + severity // RANK_STEP, opened_at, lag, cluster, group
+def kind(view: GroupView, judged: Verdict, *, is_looked_after: bool) -> Kind:
+    """`is_looked_after`: somebody has said so, or wants to hear nothing of it."""
+    if not judged.is_known:
+        return "unknown"
+    if not view.is_troubled:
+        return "ok"
+    if is_looked_after:
+        return "handled"
+    return "action" if view.needs_somebody else "warning"
+
+
+def rank(view: GroupView, of_kind: Kind) -> tuple[int, *Rank]:
+    """Sorts groups, worst first: by kind, then as GroupView's."""
+    return _KINDS.index(of_kind), *view.rank
 
 
 CLOCKS_APART_MS = 10_000

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Request, Response
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow
 from warren_api.http.names import Segment
-from warren_api.model.verdict import rank
 from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.headline import no_groups
 from warren_api.pages.span import SpanAsked
@@ -34,7 +33,7 @@ def add_routes(
         totals = no_groups()
         for row in rows:
             totals[row.verdict.status] = totals.get(row.verdict.status, 0) + 1
-        bad = sorted((row for row in rows if _is_to_look_at(row)), key=_rank)
+        bad = sorted((row for row in rows if _is_to_look_at(row)), key=lambda row: row.rank)
         is_known = cluster in context.clusters
         return render(
             template_of(request, "cluster"),
@@ -56,8 +55,4 @@ def add_routes(
 
 
 def _is_to_look_at(row: GroupRow) -> bool:
-    return row.verdict.status != "OK" or row.view.is_losing
-
-
-def _rank(row: GroupRow) -> tuple[object, ...]:
-    return rank(row.view, row.verdict)
+    return row.kind != "ok"

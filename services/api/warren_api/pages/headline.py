@@ -28,10 +28,12 @@ class Standings(NamedTuple):
     """How many groups there are of each kind. Times in Unix milliseconds."""
 
     groups: int
+    """Found by the search: all below are among them."""
+    of_all: int
     urgent: int
     """Somebody has to act, and nobody has said that they do."""
     handled: int
-    """Likewise, but acknowledged or silenced."""
+    """Not OK, and acknowledged or silenced."""
     warned: int
     losing: int
     endangered: int
@@ -52,11 +54,16 @@ class Part(NamedTuple):
 
 def headline(of: Standings, now: int) -> list[Part]:
     """What is said, the most urgent first; `now` in Unix milliseconds."""
-    if of.groups and of.unknown == of.groups:
-        return [_no_data(of)]
+    parts = []
+    if of.groups < of.of_all:
+        parts.append(Part(f"{grouped(of.groups)} of {counted(of.of_all, 'group')} found"))
+    if not of.groups:
+        return parts
+    if of.unknown == of.groups:
+        return [*parts, _no_data(of)]
     needs = "needs" if of.urgent == 1 else "need"
     said = f"{counted(of.urgent, 'group')} {needs} action" if of.urgent else "No group needs action"
-    parts = [Part(said)]
+    parts.append(Part(said))
     if of.losing:
         parts.append(Part(f"{grouped(of.losing)} losing data"))
     if of.endangered:

@@ -11,13 +11,13 @@ from itertools import groupby
 from typing import Literal, NamedTuple, get_args
 from urllib.parse import urlencode
 
-from warren_api.group_row import Asked, GroupRow, Kind
+from warren_api.group_row import Asked, GroupRow
 from warren_api.model.cluster import TROUBLE, ClusterView
-from warren_api.model.group import GroupView, Rank
+from warren_api.model.group import GroupView
 from warren_api.model.group_views import GroupName, Standing
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import RecordedChange
-from warren_api.model.verdict import rank
+from warren_api.model.verdict import Kind
 from warren_api.pages.headline import Standings, Totals, no_groups, together
 from warren_api.pages.lists import ListView, Paged, paged, place_of
 from warren_api.search import Search
@@ -60,6 +60,14 @@ class View(ListView):
         """The same search under another tab."""
         return self.found_url(f"{self.rest} is:{kind}".strip())
 
+    def has(self, term: str) -> bool:
+        return term in self.q.split()
+
+    def toggled_url(self, term: str) -> str:
+        """The same search with that term, under all tabs; without it where it has it."""
+        others = [word for word in self.rest.split() if word != term]
+        return self.found_url(" ".join([*others, EVERYTHING if self.has(term) else term]))
+
     @property
     def saving_url(self) -> str:
         """Of the form that gives it a name, from its first page on."""
@@ -87,7 +95,7 @@ class Section(NamedTuple):
 
 class Overview(NamedTuple):
     """`view`: which part is shown, of which `rows` are one page; `search`: what finds it; all else
-    but `tabs` is about all groups.
+    is about what is found under every tab.
     """
 
     view: View
@@ -102,7 +110,7 @@ class Overview(NamedTuple):
     totals: Totals
     standings: Standings
     tabs: dict[Kind, int]
-    """Groups of each kind, of those that the rest of the search finds."""
+    """Groups of each kind."""
 
 
 class LastChanges(NamedTuple):
@@ -119,11 +127,19 @@ def overview(
     view: View,
     clusters: Sequence[ClusterView] = (),
 ) -> Overview:
-    """What is said of them all follows from `standing`: few are looked at."""
-    by_cluster = _by_cluster(standing)
+    """What is said of them all follows from `standing`: few are looked at where nothing is
+    searched for.
+    """
+    if view.rest:
+        rest = Search(view.rest)
+        rows = [row for row in map(asked.row, model.groups()) if rest.finds(row)]
+        by_cluster = _counted(rows)
+    else:
+        rows = [asked.row(each) for each in _bad(standing)]
+        by_cluster = _by_cluster(standing)
     totals = together(by_cluster.values())
-    standings = _standings(standing, asked, totals, clusters)
-    tabs = _found_tabs(model, asked, view.rest) if view.rest else _all_tabs(standings)
+    tabs = _tabs(rows, sum(totals.values()))
+    standings = _standings(rows, tabs, sum(standing.judged.values()), clusters)
     view = view.opened(tabs)
     search = Search(view.q)
     if view.by:
@@ -168,43 +184,41 @@ _SECTIONS: dict[By, Callable[[GroupRow], tuple[str, str]]] = {
 """A title, and the value that finds the same."""
 
 
-def _all_tabs(of: Standings) -> dict[Kind, int]:
-    bad = of.urgent + of.warned + of.handled + of.unknown
-    return {
-        "action": of.urgent,
-        "warning": of.warned,
-        "handled": of.handled,
-        "unknown": of.unknown,
-        "ok": of.groups - bad,
-    }
-
-
-def _found_tabs(model: ReadModel, asked: Asked, words: str) -> dict[Kind, int]:
-    search = Search(words)
-    rows = map(asked.row, model.groups())
-    found = Counter(row.kind for row in rows if search.finds(row))
-    return {kind: found[kind] for kind in get_args(Kind)}
+def _tabs(rows: Iterable[GroupRow], groups: int) -> dict[Kind, int]:
+    """`rows`: all that are not OK, at least, of so many `groups`."""
+    found = Counter(row.kind for row in rows)
+    bad = sum(count for kind, count in found.items() if kind != "ok")
+    return {kind: groups - bad if kind == "ok" else found[kind] for kind in get_args(Kind)}
 
 
 def _standings(
-    standing: Standing, asked: Asked, totals: Totals, clusters: Sequence[ClusterView]
+    rows: Sequence[GroupRow],
+    tabs: Mapping[Kind, int],
+    of_all: int,
+    clusters: Sequence[ClusterView],
 ) -> Standings:
-    unknown = {id(each) for each in standing.unknown}
-    known = [each for each in standing.troubled if id(each) not in unknown]
-    urgent = [asked.row(each) for each in known if each.needs_somebody]
-    endangered = [row for row in urgent if row.view.is_losing and not row.view.lost_records]
+    """`of_all`: how many groups there are, found or not."""
+    endangered = [row for row in rows if row.data_loss == "soon"]
     return Standings(
-        groups=sum(totals.values()),
-        urgent=sum(not row.is_looked_after for row in urgent),
-        handled=sum(row.is_looked_after for row in urgent),
-        warned=len(known) - len(urgent),
-        losing=sum(row.view.lost_records > 0 for row in urgent),
+        groups=sum(tabs.values()),
+        of_all=of_all,
+        urgent=tabs["action"],
+        handled=tabs["handled"],
+        warned=tabs["warning"],
+        losing=sum(row.data_loss == "now" for row in rows),
         endangered=len(endangered),
         first_loss_at=min((at for row in endangered if (at := row.first_loss_at)), default=None),
-        unknown=totals["UNKNOWN"],
+        unknown=tabs["unknown"],
         away=[(one.cluster, one.state) for one in clusters if one.state in TROUBLE],
         clusters=len(clusters),
     )
+
+
+def _counted(rows: Iterable[GroupRow]) -> dict[str, Totals]:
+    by_cluster = defaultdict[str, Totals](no_groups)
+    for row in rows:
+        by_cluster[row.cluster][row.verdict.status] += 1
+    return by_cluster
 
 
 def _by_cluster(standing: Standing) -> dict[str, Totals]:
@@ -260,8 +274,8 @@ def _row(model: ReadModel, asked: Asked, name: GroupName) -> GroupRow | None:
     return None if view is None else asked.row(view)
 
 
-def _rank(row: GroupRow) -> Rank:
-    return rank(row.view, row.verdict)
+def _rank(row: GroupRow) -> tuple[object, ...]:
+    return row.rank
 
 
 def last_changes(changes: Iterable[RecordedChange], now: int) -> LastChanges:

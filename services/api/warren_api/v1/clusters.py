@@ -74,8 +74,8 @@ def router(context: ApiContext) -> APIRouter:
             groups=len(views),
             status_counts={"ERR": 0, "WARN": 0, "UNKNOWN": 0, "OK": 0}
             | Counter(verdicts(view).status for view in views),
-            losing=sum(view.lost_records > 0 for view in views),
-            endangered=sum(view.is_losing and not view.lost_records for view in views),
+            losing=sum(view.data_loss == "now" for view in views),
+            endangered=sum(view.data_loss == "soon" for view in views),
             not_judged=sum(each.cluster == cluster for each in context.model.not_judged()),
             topics=len(context.model.topics.names(cluster)),
             partitions=sum(view.partition_count for view in views),

@@ -95,6 +95,7 @@ GROUP_SUMMARY: Body = {
     "lost_records": 0,
     "time_to_loss_ms": 86_147_600,
     "time_to_loss_reason": None,
+    "data_loss": None,
     "freshness_measured_at": NOW - 2_000,
     "freshness_stale": False,
 }

@@ -15,7 +15,7 @@ from warren.contracts import (
 )
 
 from warren_api.context import Notes
-from warren_api.model.group import GroupView, ShownStatusName, Verdict
+from warren_api.model.group import DataLoss, GroupView, ShownStatusName, Verdict
 from warren_api.model.membership import Membership, NotJudged
 from warren_api.model.partitions import ShownPartitionStatusName
 from warren_api.model.topics import TopicProgress
@@ -119,6 +119,10 @@ class GroupSummary(BaseModel):
     time_to_loss_reason: TimeToLossReason | None = Field(
         description="Which limit it is about; or why that of some partition is not known: "
         "time_to_loss_ms is then no lower bound of the group, only of the partition that it is of"
+    )
+    data_loss: DataLoss = Field(
+        description="`now`: records were deleted before the group had read them; `soon`: some will "
+        "be within the hour, unless it reads faster; null: neither"
     )
     freshness_measured_at: int | None = Field(description="null: freshness was never measured")
     freshness_stale: bool = Field(

@@ -17,9 +17,8 @@ from warren_api.context import ApiContext, Notes, Verdicts
 from warren_api.group_row import Asked
 from warren_api.http.names import Segment, matcher
 from warren_api.http.problem import ProblemKind, documented
-from warren_api.model.group import GroupView, ShownStatusName
+from warren_api.model.group import NEVER, GroupView, ShownStatusName
 from warren_api.model.membership import Membership
-from warren_api.model.verdict import rank
 from warren_api.search import Search
 from warren_api.v1.group_bodies import (
     GroupDetail,
@@ -87,13 +86,13 @@ def unread(rows: Iterable[GroupRow], topic: str, cluster: str | None) -> list[st
     return [f"No group reads the topic {visible(topic)}.{meant}"]
 
 
-def entries(rows: Iterable[GroupRow], sort: GroupSort, verdicts: Verdicts) -> list[Entry[GroupRow]]:
+def entries(rows: Iterable[GroupRow], sort: GroupSort, asked: Asked) -> list[Entry[GroupRow]]:
     """Ready to be sorted as GroupQuery says, unknown ones last."""
     if sort == "worst":
-        return [Entry((row.cluster, row.group), _worst(row, verdicts), row) for row in rows]
+        return [Entry((row.cluster, row.group), _worst(row, asked), row) for row in rows]
     key = _KEYS[sort]
     return [
-        Entry((row.cluster, row.group), (*key(row, verdicts), row.cluster, row.group), row)
+        Entry((row.cluster, row.group), (*key(row, asked.verdicts), row.cluster, row.group), row)
         for row in rows
     ]
 
@@ -102,11 +101,11 @@ def _topics(row: GroupRow) -> Iterable[str]:
     return row.event.topics if isinstance(row, GroupView) else row.topics
 
 
-def _worst(row: GroupRow, verdicts: Verdicts) -> Key:
+def _worst(row: GroupRow, asked: Asked) -> Key:
     """As the pages show them, with the name; what is not judged comes last."""
     if isinstance(row, Membership):
-        return (2, 0, 0, 0, row.cluster, row.group)
-    return rank(row, verdicts(row))
+        return (NEVER, 0, 0, 0, 0, row.cluster, row.group)
+    return asked.row(row).rank
 
 
 def _lag(row: GroupRow, _: Verdicts) -> Key:
@@ -183,10 +182,11 @@ class GroupQuery(ListQuery):
     )
     sort: GroupSort = Field(
         "worst",
-        description="`worst`: those that lose data, then the worst status, UNKNOWN before OK; "
-        "else the largest `lag`, who is `late` most, who has lost most or nearest to `loss`, the "
-        "newest status (`since`) first, unknown ones last; or by cluster and `name`. `time_lag`: "
-        "the same as late; `status_age`: the oldest status first",
+        description="`worst`: what needs action first, then warnings, what is acknowledged or "
+        "silenced, UNKNOWN, OK; among them who loses data, then whose loss is nearest, then the "
+        "worst status; else the largest `lag`, who is `late` most, who has lost most or nearest "
+        "to `loss`, the newest status (`since`) first, unknown ones last; or by cluster and "
+        "`name`. `time_lag`: the same as late; `status_age`: the oldest status first",
     )
 
 
@@ -233,8 +233,8 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
 
     @routes.get("/groups", response_model=Groups, responses=LIST_PROBLEMS)
     def groups(query: Annotated[GroupQuery, Query()]) -> Response:
-        """Consumer groups: unless another order is asked for, first those that lose data, then
-        worst first. Share groups are listed without a verdict.
+        """Consumer groups: unless another order is asked for, those that need action come
+        first, and of them those that lose data. Share groups are listed without a verdict.
         """
         require_read(context)
         search, asked = Search(query.q or ""), Asked.of(context, limits_of)
@@ -249,7 +249,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             topic=query.topic,
             finds=(lambda row: search.finds(asked.any_row(row))) if search.text else None,
         )
-        page = query.page(paging, entries(rows, query.sort, verdicts))
+        page = query.page(paging, entries(rows, query.sort, asked))
         # As Groups has it, put together from what is rendered already.
         doubts = context.doubts().of(query.cluster)
         hints = search.hints(lambda: map(asked.any_row, known))

@@ -1,0 +1,94 @@
+"""The overview: what is said of groups is said of those that are found; each is in one tab; what
+needs action comes first, and of it the nearest loss of data.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from api.served_api import NOW, Api, late
+
+MINUTE = 60_000
+
+
+@pytest.fixture
+def several() -> Api:
+    """Two clusters; one group of each kind, and two that lose data."""
+    api = Api(clusters=("demo", "eu"))
+    for name, status in (("broken", "ERR"), ("slow", "WARN"), ("quiet", "WARN"), ("fine", "OK")):
+        opened = {"id": name, "opened_at": NOW} if status != "OK" else None
+        api.put(name, status=status, incident=opened)
+    for name in ("muted-losing", "soon", "sooner", "losing"):
+        api.put(name, status="ERR", incident={"id": name, "opened_at": NOW - MINUTE})
+    api.put("far", "eu", status="ERR", incident={"id": "far", "opened_at": NOW})
+    for name, minutes in (("soon", 40), ("sooner", 20)):
+        api.measure(name, late(90 * MINUTE, time_to_loss_ms=minutes * MINUTE))
+    for name in ("losing", "muted-losing"):
+        api.measure(name, late(9, lost_records=4))
+    wanted = {"group": "^(muted-losing|quiet)$", "for_seconds": 3600, "why": "a test"}
+    assert api.request("POST", "/api/v1/silences", json=wanted).status_code == 201
+    return api
+
+
+def tabs(html: str) -> dict[str, int]:
+    counted = r"<span>(?:<svg.*?</svg>\s*)?([A-Z][A-Za-z ]+)</span> <b>([\d,]+)</b>"
+    found = re.findall(counted, html, re.S)
+    return {words: int(count) for words, count in found}
+
+
+def rows(html: str) -> list[str]:
+    return re.findall(r'<tr class="[^"]*" data-key="[^/"]+/([^"]+)">', html)
+
+
+def headline(html: str) -> str:
+    (text,) = re.findall(r'<p class="headline[^>]*>(.*?)</p>', html, re.S)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text)).strip()
+
+
+def test_each_group_is_in_one_tab(several: Api) -> None:
+    found = tabs(several.get("/").text)
+    assert found == {"Needs action": 5, "Warning": 1, "Handled": 2, "Unknown": 0, "OK": 1, "All": 9}
+    kinds = ("action", "warning", "handled", "unknown", "ok")
+    listed = [name for kind in kinds for name in rows(several.get(f"/?q=is:{kind}").text)]
+    assert sorted(listed) == sorted(rows(several.get("/?q=is:any").text))
+    assert len(set(listed)) == len(listed) == 9
+
+
+def test_a_warning_that_is_silenced_is_handled(several: Api) -> None:
+    assert rows(several.get("/?q=is:handled").text) == ["muted-losing", "quiet"]
+
+
+def test_the_nearest_loss_comes_first_of_what_needs_action(several: Api) -> None:
+    shown = ["losing", "sooner", "soon", "broken", "far", "slow", "muted-losing", "quiet", "fine"]
+    assert rows(several.get("/?q=is:any").text) == shown
+    listed = several.get("/api/v1/groups").json()["groups"]
+    assert [row["group"] for row in listed] == shown
+    assert [row["data_loss"] for row in listed[:4]] == ["now", "soon", "soon", None]
+
+
+def test_the_headline_is_of_what_is_found(several: Api) -> None:
+    whole = several.get("/").text
+    assert headline(whole).startswith("5 groups need action · 2 losing data · 2 more lose data")
+    part = several.get("/?q=cluster:eu").text
+    assert headline(part) == "1 of 9 groups found · 1 group needs action"
+    assert tabs(part) == {
+        "Needs action": 1, "Warning": 0, "Handled": 0, "Unknown": 0, "OK": 0, "All": 1
+    }  # fmt: skip
+    assert "losing data" not in part
+    assert 'data-title="1 ERR, 0 WARN · Warren"' in part
+    assert headline(several.get("/?q=nothing").text) == "0 of 9 groups found"
+
+
+def test_what_loses_data_is_counted_and_found_within_the_search(several: Api) -> None:
+    page = several.get("/?q=muted").text
+    assert re.search(r'href="/\?q=muted\+is%3Alosing"><b>1</b>', page)
+    found = several.get("/?q=muted+is:losing").text
+    assert rows(found) == ["muted-losing"]
+    assert re.search(r'href="/\?q=muted\+is%3Aany" aria-current="true"><b>1</b>', found)
+
+
+def test_clusters_count_what_is_found(several: Api) -> None:
+    page = several.get("/?q=group:s").text  # slow, soon, sooner, losing, muted-losing
+    chips = re.findall(r'<a class="cluster[^>]*><bdi>(\w+)</bdi>[^<]*?(\d+)</a>', page)
+    assert dict(chips)["demo"] == "5"
