@@ -7,6 +7,7 @@ from api.read_pages import fill, page, text
 from api.served_api import NOW, Api, late, topic
 from warren.contracts import Silence
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
+from warren_api.search import Search
 
 HOUR = 3_600_000
 
@@ -216,3 +217,23 @@ def test_groups_without_a_verdict_are_found_by_what_is_known_of_them(
 def test_an_owner_is_shown(api: Api) -> None:
     (row,) = page(api, "/?q=billing").select("tbody tr")
     assert "demo · Team <Pay>" in text(row)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("status:", "status: is one of bad, err"),
+        ("late:", "late: is a time, such as >10m."),
+        ("owner:", "owner: needs a name, or a part of one"),
+        ('owner:""', "owner: needs a name, or a part of one"),
+        ("-group:=", "group: needs a name"),
+        ("x Cluster: y", "cluster: needs a name"),
+    ],
+)
+def test_a_key_without_a_value_says_what_it_needs(text: str, hint: str) -> None:
+    (problem,) = Search(text).problems
+    assert problem.startswith(hint)
+
+
+def test_all_of_an_empty_name_finds_who_has_none() -> None:
+    assert not Search('owner:=""').problems

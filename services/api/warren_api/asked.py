@@ -96,7 +96,7 @@ class NewAcknowledgement(BaseModel):
 
 
 class NewView(BaseModel):
-    """A part of the overview gets a name. One of the same name is replaced."""
+    """A part of the overview gets a name. One of the same name is replaced, in capitals or not."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -231,6 +231,9 @@ async def save_view(context: ApiContext, wanted: NewView, asker: Asker) -> Saved
     await asyncio.to_thread(context.asking.save_view, view)
     log.info("view saved", name=view.name, query=view.query, by=view.by)
     await _shown(lambda: context.model.saved_views.view(view.name) == view)
+    for other in context.model.saved_views.all():
+        if other.name != view.name and other.name.casefold() == view.name.casefold():
+            await remove_view(context, other)
     return view
 
 

@@ -73,6 +73,10 @@ def _term(found: re.Match[str], keys: Collection[str]) -> Term:
     value: str = found["plain"] if found["quoted"] is None else found["quoted"]
     is_exact, is_quoted = bool(found["exact"]), found["quoted"] is not None
     no_key = ""
+    if not key and not is_quoted and value.endswith(":") and value[:-1].lower() in keys:
+        key, value = value[:-1].lower(), ""
+    elif key and not is_quoted and value == "=":
+        value = ""
     if key and key not in keys:
         no_key, key = key, ""
         value, is_exact = f"{found['key']}:{found['exact']}{value}", False
@@ -123,6 +127,8 @@ class Search:
 
 def _matches(term: Term) -> Matches:
     """Raises ValueError that says what would be understood."""
+    if term.key in _NAMES and not term.value and not term.is_exact:
+        raise ValueError(f"{term.key}: needs {_NAMES[term.key]}.")
     found = _KEYS[term.key](term) if term.key else _word(term.value)
     if term.is_excluded:
         return lambda row: not found(row)
@@ -229,6 +235,16 @@ _STATES: dict[str, Matches] = {
     "silenced": lambda row: row.silence is not None,
     "empty": lambda row: row.is_deserted,
 }
+_NAMES = {
+    "cluster": "a name, or a part of one",
+    "group": "a name, or a part of one",
+    "topic": "a name, or a part of one",
+    "client": "a client id, or a part of one",
+    "host": "a host, or a part of one",
+    "owner": 'a name, or a part of one; owner:="" finds groups without one',
+    "cause": "a word of it, such as cause:poison",
+}
+"""What stands behind keys of texts."""
 _KEYS: dict[str, Key] = {
     "cluster": _text(lambda row: (row.cluster,)),
     "group": _text(lambda row: (row.group,)),

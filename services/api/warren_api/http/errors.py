@@ -20,6 +20,7 @@ from warren.patterns import PatternTooCostly
 
 from warren_api.http.names import decoded_path
 from warren_api.http.problem import ProblemKind, problem
+from warren_api.http.refused_words import words_of
 
 log = structlog.get_logger(__name__)
 
@@ -40,8 +41,8 @@ class Refused(NamedTuple):
     @classmethod
     def of(cls, error: Mapping[str, Any]) -> Self:
         place, *way = error["loc"]
-        said = error["msg"].removeprefix("Value error, ")
-        return cls(str(place), ".".join(map(str, way)), str(error.get("input", "")), said)
+        value = str(error.get("input", ""))
+        return cls(str(place), ".".join(map(str, way)), value, words_of(error))
 
     def __str__(self) -> str:
         where = f"{self.place}.{self.name}" if self.name else self.place

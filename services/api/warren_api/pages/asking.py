@@ -32,6 +32,7 @@ from warren_api.context import ApiContext
 from warren_api.group_row import GroupRow, wrong_in
 from warren_api.http.callers import asker
 from warren_api.http.names import Segment
+from warren_api.http.refused_words import words_of
 from warren_api.model.group import GroupView
 from warren_api.pages.commands import commands
 from warren_api.pages.environment import status_of, template_of
@@ -50,6 +51,13 @@ LENGTHS = {
 }
 """How long a silence may be made to last with one click."""
 _DAY_SECONDS, _NINE = 86_400, 9 * 3600
+_FIELDS = {
+    "for_seconds": "How long it lasts",
+    "why": "The reason",
+    "by": "Your name",
+    "name": "The name",
+}
+"""What fields are called on pages, by what they are called in a request."""
 NO_REASON = "no reason given"
 ATTEMPTS_SHOWN = 100
 UNDO = "undo"  # the name of the button that takes an acknowledgement back
@@ -60,13 +68,23 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         given = {"said": {}, "problem": "", "lengths": LENGTHS} | said
         return render("silence_form.html", cluster=cluster, group=group, **given)
 
+    def no_such_group(cluster: str, group: str) -> str:
+        """What to say where there is none; empty where there is."""
+        known = context.model.group(cluster, group) or context.model.unjudged(cluster, group)
+        if known or not context.feed_state().ready:
+            return ""
+        return f"Warren knows no consumer group {group} on {cluster}: there is nothing to silence."
+
     @routes.get("/groups/{cluster}/{name}/silence")
     def silence_page(cluster: Segment, name: Segment) -> Response:
-        return silence_form(cluster, name)
+        problem = no_such_group(cluster, name)
+        return silence_form(cluster, name, problem=problem, status_code=404 if problem else 200)
 
     @routes.post("/groups/{cluster}/{name}/silence")
     async def begin(request: Request, cluster: Segment, name: Segment) -> Response:
         said = await said_in(request)
+        if problem := no_such_group(cluster, name):
+            return silence_form(cluster, name, said=said, problem=problem, status_code=404)
         wanted, problem = read(
             NewSilence,
             cluster=exactly(cluster),
@@ -180,8 +198,9 @@ def read(form: type[Form], **fields: object) -> tuple[Form | None, str]:
     try:
         return form.model_validate(fields), ""
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        return None, f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        first = error.errors(include_url=False)[0]
+        field = _FIELDS.get(str(first["loc"][0]), "") if first["loc"] else ""
+        return None, f"{field} {words_of(first)}.".lstrip().capitalize()
 
 
 def to(path: str) -> Response:

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
-from urllib.parse import parse_qsl
+from typing import Literal
+from urllib.parse import parse_qsl, urlencode
 
 import re2
+import structlog
 from fastapi import APIRouter, Request, Response
 from warren.errors import KafkaError
 from warren.path_segments import name_of
@@ -27,6 +29,15 @@ ACKNOWLEDGE = "acknowledge"
 MOST_SILENCES = 20  # by one click; each has at most an expression of LONGEST characters
 LONGEST = 1000
 OWNER_LENGTH = "1h"
+Problem = Literal["none", "length", "too_many", "not_written"]
+PROBLEMS: dict[Problem, str] = {
+    "none": "No group is ticked.",
+    "length": "No silence lasts as long as that.",
+    "too_many": "Those are too many groups for one click. Narrow the search.",
+    "not_written": "The home cluster did not take it. Some of it may have come about: look at the "
+    "groups, then try again.",
+}
+log = structlog.get_logger(__name__)
 
 
 def add_routes(
@@ -57,17 +68,25 @@ def add_routes(
         elif "owner" in said:
             what, why = OWNER_LENGTH, f"owner: {said['owner']}"
             names = [(row.cluster, row.group) for row in found(f'owner:="{said["owner"]}"')]
-        problem = "" if names else "No group is ticked."
+        problem: Problem | None = None if names else "none"
         try:
             if names and what == ACKNOWLEDGE:
                 await _acknowledge(context, names, asker(request))
             elif names:
                 problem = await _silence(context, names, what, why[:500], asker(request))
         except KafkaError as error:
-            problem = str(error)
+            log.warning("not written", error=str(error))
+            problem = "not_written"
         if problem:
-            return render("many.html", status_code=422, problem=problem, back=_back(back))
+            return to(f"/groups?{urlencode({'problem': problem, 'back': _back(back)})}")
         return to(_back(back))
+
+    @routes.get("/groups")
+    def not_done(problem: Problem | None = None, back: str = "") -> Response:
+        """Where a form leads that was not carried out: a reload asks for nothing again."""
+        if problem is None:
+            return to("/")
+        return render("many.html", problem=PROBLEMS[problem], back=_back(back))
 
 
 def named(values: Sequence[str] | Iterator[str]) -> list[GroupName]:
@@ -92,20 +111,20 @@ async def _acknowledge(context: ApiContext, names: Collection[GroupName], who: A
 
 async def _silence(
     context: ApiContext, names: Collection[GroupName], length: str, why: str, who: Asker
-) -> str:
-    """What is wrong; empty where nothing is."""
+) -> Problem | None:
+    """What is wrong, if anything is."""
     seconds = lasting(length, context.clock.now_ms())
     if not seconds:
-        return f"No silence lasts {length!r}."
+        return "length"
     known = [(each.cluster, each.group) for each in context.model.groups()]
     known += [(each.cluster, each.group) for each in context.model.not_judged()]
     pairs = expressions(names, known)
     if len(pairs) > MOST_SILENCES:
-        return f"{len(set(names)):,} groups are too many for one click. Narrow the search."
+        return "too_many"
     for cluster, group in pairs:
         wanted = NewSilence(cluster=cluster, group=group, for_seconds=seconds, why=why or NO_REASON)
         await begin_silence(context, wanted, who)
-    return ""
+    return None
 
 
 def expressions(

@@ -1,0 +1,47 @@
+"""What is wrong with a value that a client has sent, in our words, not in those of the validator.
+By its types of errors; `ctx` of one holds the limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_WORDS = {
+    "missing": "is needed",
+    "extra_forbidden": "is unknown here",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "must match {pattern}",
+    "string_type": "must be a text",
+    "string_unicode": "must be a text in UTF-8",
+    "literal_error": "must be {expected}",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "is too large a number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "list_type": "must be a list",
+    "too_long": "must have at most {max_length} entries",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "json_invalid": "is no JSON that can be read",
+}
+
+
+def words_of(error: Mapping[str, Any]) -> str:
+    """`error`: as pydantic describes one."""
+    context = error.get("ctx") or {}
+    if error["type"] in ("value_error", "assertion_error"):  # of our own validators
+        return str(context.get("error", error["msg"]))
+    known = _WORDS.get(error["type"])
+    return "is no value that is taken here" if known is None else known.format(**context)
