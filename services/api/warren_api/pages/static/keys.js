@@ -1,4 +1,4 @@
-// Keys for lists: ? shows which. All of them do what links and buttons of the page do as well.
+// Keys: ? shows those that the page has. All of them do what its links and buttons do as well.
 "use strict";
 
 const field = document.getElementById("q");
@@ -26,8 +26,13 @@ function tick() {
   row()?.querySelector(".tick input")?.click();
 }
 
-/** Of the groups that are ticked, else of the row. */
+/** What does it on the page of a group or an incident. */
+const own = (selector) => document.querySelector(`.subject ${selector}`);
+
+/** Of the group that the page is about; else of those that are ticked, else of the row. */
 function acknowledge() {
+  const here = own('form[action^="/incidents/"] button:not([name])');
+  if (here) return here.click();
   const scope = document.querySelector(TICKED) ? document.querySelector(".many") : row();
   const button = scope?.querySelector('button[value^="acknowledge"]');
   if (button) document.getElementById("many")?.requestSubmit(button);
@@ -35,16 +40,35 @@ function acknowledge() {
 
 /** Asks for how long. */
 function silence() {
+  const here = own('.menu[data-key="silence"]');
+  if (here) return unfoldMenu(here);
   if (!document.querySelector(TICKED)) tick();
   const menu = document.querySelector(".many .menu");
-  if (!menu || !document.querySelector(TICKED)) return;
+  if (menu && document.querySelector(TICKED)) unfoldMenu(menu);
+}
+
+function unfoldMenu(menu) {
   menu.open = true;
-  menu.querySelector("button").focus();
+  menu.querySelector("button, a")?.focus();
+}
+
+/** Closes menus; who was in one is led back to what opened it. */
+function closeMenus() {
+  for (const menu of document.querySelectorAll(".menu[open]")) {
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    menu.open = false;
+  }
+}
+
+/** Those of which the page has what they do something with. */
+function showKeys() {
+  for (const key of keys.querySelectorAll("[data-needs]")) key.hidden = !document.querySelector(key.dataset.needs);
+  keys.showModal();
 }
 
 const DOES = {
   "/": () => { field?.focus(); field?.select(); },
-  "?": () => keys?.showModal(),
+  "?": showKeys,
   j: () => step(1),
   k: () => step(-1),
   x: tick,
@@ -56,7 +80,8 @@ const DOES = {
 };
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || keys?.open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
+  if (event.key === "Escape") closeMenus();
   if (event.target === field) {
     if (event.key === "Escape") field.blur();
     return;

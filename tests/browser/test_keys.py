@@ -1,0 +1,79 @@
+"""Keys do what buttons do on each page; Escape closes what is open; narrow phones show all."""
+
+from __future__ import annotations
+
+from api.served_api import NOW
+from playwright.sync_api import Page, expect
+from support.browser import Site
+
+
+def stop(site: Site, group: str) -> None:
+    site.api.put(group, status="ERR", incident={"id": f"i-{group}", "opened_at": NOW})
+
+
+def test_a_group_is_acknowledged_and_silenced_by_keys_on_its_page(site: Site, page: Page) -> None:
+    stop(site, "billing")
+    with site.serving():
+        page.goto(f"{site.url}/groups/demo/billing")
+        page.keyboard.press("?")
+        shown = page.locator("#keys div:visible dt")
+        expect(shown).to_have_text(["j k", "Enter", "a", "s", "Esc", "?"])
+        page.keyboard.press("Escape")
+        page.keyboard.press("s")
+        menu = page.locator('.subject .menu[data-key="silence"]')
+        expect(menu.locator("button").first).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(menu).not_to_have_attribute("open", "")
+        expect(menu.locator("summary")).to_be_focused()
+        page.keyboard.press("a")
+        expect(page.locator(".subject .said")).to_have_text("acknowledged")
+        page.keyboard.press("s")
+        page.keyboard.press("Enter")
+        expect(page.locator(".subject .said")).to_have_text(["silenced", "acknowledged"])
+
+
+def test_escape_closes_menus_of_the_overview(site: Site, page: Page) -> None:
+    stop(site, "billing")
+    with site.serving():
+        page.goto(site.url)
+        page.locator(".menu[data-key=view] summary").click()
+        page.locator(".menu[data-key=found] summary").click()
+        expect(page.locator(".menu[open]")).to_have_count(2)
+        page.keyboard.press("Escape")
+        expect(page.locator(".menu[open]")).to_have_count(0)
+        page.keyboard.press("?")
+        expect(page.locator("#keys div:visible dt")).to_have_text(
+            ["/", "j k", "→ ←", "Enter", "x", "a", "s", "Esc", "?"]
+        )
+
+
+def test_a_phone_of_320_has_all_places_and_nothing_beside_the_screen(
+    site: Site, page: Page
+) -> None:
+    stop(site, "billing")
+    page.set_viewport_size({"width": 320, "height": 640})
+    with site.serving():
+        for path in ("/", "/groups/demo/billing", "/topics", "/silences"):
+            page.goto(f"{site.url}{path}")
+            for link in page.locator(".places a").all():
+                box = link.bounding_box()
+                assert box is not None
+                assert box["height"] < 30, "on one line"
+                assert box["x"] >= 0
+                assert box["x"] + box["width"] <= 320
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= 320, path
+
+
+def test_times_in_sentences_are_in_the_zone_of_the_page(site: Site, page: Page) -> None:
+    site.api.put(
+        "billing",
+        status="ERR",
+        explanation="orders/0 may lose unread records at 07:22 UTC (in 22m; limit 1h)",
+        incident={"id": "i", "opened_at": NOW},
+    )
+    with site.serving():
+        page.goto(f"{site.url}/groups/demo/billing")
+        time = page.locator(".seen time.clock")
+        expect(time).to_have_attribute("datetime", "2026-11-21T07:22:00Z")
+        expect(time).not_to_contain_text("UTC")
