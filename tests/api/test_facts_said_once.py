@@ -134,7 +134,7 @@ def test_loss_to_come_is_said_once(api: Api) -> None:
         "orders /0 stopped committing. Records are lost in 15m, at 07:15 UTC .",
         "Objective retention : broken for 41m Incident",
     ]
-    api.measure("billing", late(2_700_000, time_to_loss_ms=3_599_000, retention_left=0.8))
+    api.measure("billing", late(2_700_000, time_to_loss_ms=3_601_000, retention_left=0.8))
     *_, objective = page(api, "/groups/demo/billing").select(".why")
     assert text(objective) == (
         "Objective retention : at 06:19 UTC : orders/0 may lose unread records now (limit 1h); "

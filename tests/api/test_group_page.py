@@ -148,8 +148,8 @@ def test_members_the_one_to_look_at_first(explained: Api) -> None:
 def test_what_happened_to_a_group_newest_first(explained: Api) -> None:
     items = [text(item) for item in page(explained, "/groups/demo/billing").select(".history li")]
     assert items == [
-        f"4m 15s ago ERR after OK: {WHY}",
-        "2h 30m ago NOTFOUND after ERR: group expired",
+        f"06:55 UTC 4m 15s ago ERR after OK: {WHY}",
+        "04:30 UTC 2h 30m ago NOTFOUND after ERR: group expired",
     ]
     assert not page(explained, "/groups/demo/fine").select(".history")
 

@@ -111,7 +111,7 @@ def test_the_page_of_an_incident_says_who_was_told(api: Api) -> None:
     api.model.notifications.apply_state(b"billing", state(held="silence x").to_bytes())
     shown = text(page(api, "/incidents/billing-i"))
     assert "1m ago mail , opened ERR: delivered, 250 <ok>" in shown
-    assert "pager : ERR waits since 1m : deferred, silence x" in shown
+    assert "pager : ERR has waited for 1m , deferred, silence x" in shown
 
 
 def test_the_feed_keeps_the_newest_and_reads_them_again_after_a_loss() -> None:

@@ -88,9 +88,9 @@ GROUP_TIME_TO_LOSS = Family(
 )
 GROUP_RUNNING_OUT = Family(
     "warren_group_running_out_seconds",
-    "The same, of those partitions alone that do not keep up, or have half or less of their "
-    "retention left: to alert on, for where records are kept for an hour, loss is never further "
-    "away; absent when there is none",
+    "The same, of partitions that do not keep up, or have half or less of their retention left. To "
+    "alert on: where records are kept for an hour, loss is never further away. Absent when there "
+    "is none",
     _GROUP,
 )
 GROUP_LOST_RECORDS = Family(

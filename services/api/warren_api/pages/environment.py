@@ -22,6 +22,7 @@ from warren_api.pages.commands import without_commands
 from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
 from warren_api.pages.incidents import Flapping
+from warren_api.pages.sentences import clock_of, said, said_then
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
@@ -88,7 +89,9 @@ def environment() -> Environment:
         "spoken": spoken,
         "utc": _utc,
         "age": age,
-        "clock": _clock,
+        "clock": clock_of,
+        "said": said,
+        "said_then": said_then,
         "query": urlencode,
         "rate": rate,
         "row_id": row_id,
@@ -131,17 +134,6 @@ def _utc(milliseconds: int) -> str:
     except (ValueError, OverflowError, OSError):  # a clock far off, or a foreign event
         return str(milliseconds)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _clock(milliseconds: int, now: int | None = None) -> str:
-    """Hours and minutes, and the day unless it is that of `now` (Unix milliseconds as well); where
-    there is a script it puts them into the reader's zone.
-    """
-    utc = _utc(milliseconds)
-    if not utc.endswith("Z"):
-        return utc
-    day = "" if now is not None and utc[:10] == _utc(now)[:10] else f"{utc[:10]} "
-    return f"{day}{utc[11:16]} UTC"
 
 
 RETRY_SECONDS = "1"

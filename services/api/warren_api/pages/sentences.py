@@ -1,0 +1,77 @@
+"""Sentences that the services have made, as a page shows them: times in them are in the zone of the
+page, and what was said before keeps its time instead of ages that were true then. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from markupsafe import Markup, escape
+from warren.spans import seconds_of
+from warren.words import clock, moment, visible
+
+_SPAN = r"(?:<1s|\d+[smhd](?: \d+[smh])?)"
+_TIME = re.compile(
+    rf"(?:(?P<day>\d{{4}}-\d\d-\d\d) )?(?P<hour>\d\d):(?P<minute>\d\d) UTC"
+    rf"(?P<left> \(in {_SPAN}(?P<more>; )?)?"
+    rf"|(?P<age>{_SPAN}) ago"
+)
+
+
+def said(sentence: str, at: int) -> Markup:
+    """As it is now; `at`: when it was said (Unix milliseconds)."""
+    return Markup("").join(_parts(visible(sentence), at, is_past=False))
+
+
+def said_then(sentence: str, at: int) -> Markup:
+    """As it was then: `12s ago` becomes the time that it was, `(in 29s; …)` is left out."""
+    return Markup("").join(_parts(visible(sentence), at, is_past=True))
+
+
+def clock_of(at: int, now: int | None = None) -> Markup:
+    """A time; where there is a script it is put into the zone of the page."""
+    utc = _iso(at)
+    words = f"{utc[:10]} {utc[11:16]} UTC" if now is None else clock(at, now)
+    return Markup('<time class="clock" datetime="{0}" title="{0}">{1}</time>').format(utc, words)
+
+
+def _parts(text: str, at: int, *, is_past: bool) -> Iterator[Markup]:
+    end = 0
+    for found in _TIME.finditer(text):
+        if found["age"] and not is_past:
+            continue
+        named = None if found["age"] else _named(found, at)
+        if not found["age"] and named is None:
+            continue
+        yield escape(text[end : found.start()])
+        end = found.end()
+        if named is None:
+            yield Markup("at ") + clock_of(at - _milliseconds(found["age"]), at)
+            continue
+        yield clock_of(named, at)
+        left = found["left"] or ""
+        if is_past and left:
+            left = " (" if found["more"] else ""
+            end += not found["more"] and text[end : end + 1] == ")"
+        yield escape(left)
+    yield escape(text[end:])
+
+
+def _named(found: re.Match[str], at: int) -> int | None:
+    """Without a day it is that of `at`; None where it is no time."""
+    day = found["day"] or _iso(at)[:10]
+    try:
+        named = datetime.fromisoformat(f"{day}T{found['hour']}:{found['minute']}:00+00:00")
+    except ValueError:
+        return None
+    return round(named.timestamp() * 1000)
+
+
+def _milliseconds(span: str) -> int:
+    return 0 if span == "<1s" else (seconds_of(span.replace(" ", "")) or 0) * 1000
+
+
+def _iso(at: int) -> str:
+    return moment(at).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
