@@ -139,12 +139,13 @@ def test_who_catches_up_in_time_loses_nothing(catch_up_ms: int, loses_in: int | 
 
 
 @pytest.mark.parametrize(
-    ("status", "loses_in"), [("OK", None), ("WARN", 2_400_000), ("STOP", 2_400_000)]
+    ("status", "loses_in"),
+    [("OK", None), ("WARN", None), ("STOP", 2_400_000), ("STALL", 2_400_000)],
 )
-def test_who_does_not_keep_up_loses_what_would_go_within_the_hour(
+def test_what_is_not_read_on_is_lost_where_it_would_go_within_the_hour(
     status: str, loses_in: int | None
 ) -> None:
-    """Of an hour's retention two thirds are left: who keeps up reads it long before."""
+    """Of an hour's retention two thirds are left: who reads on reads it long before."""
     view = measured(
         late(1_200_000, time_to_loss_ms=2_400_000, retention_left=0.66),
         topics={"orders": topic({"status": status})},

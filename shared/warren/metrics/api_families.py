@@ -88,7 +88,7 @@ GROUP_TIME_TO_LOSS = Family(
 )
 GROUP_RUNNING_OUT = Family(
     "warren_group_running_out_seconds",
-    "The same, of partitions that do not keep up, or have half or less of their retention left. To "
+    "The same, of partitions that stand still, or have half or less of their retention left. To "
     "alert on: where records are kept for an hour, loss is never further away. Absent when there "
     "is none",
     _GROUP,

@@ -3,7 +3,7 @@
 It will where the oldest record that it has not read is deleted within the hour: who is called then
 has an hour to act. Two partitions are in no danger for all that. One is read to its end before. The
 other is of a topic whose records are kept for a short time, so that whatever waits is near its end:
-while it keeps up and more than half of the retention is left, each record is read long before.
+while it is read on, with more than half of the retention left, each record is read long before.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ HALF = 0.5
 
 
 def runs_out(
-    left_ms: int | None, share: float | None, late_ms: int | None, *, keeps_up: bool
+    left_ms: int | None, share: float | None, late_ms: int | None, *, stands_still: bool
 ) -> bool:
     """Whether a partition's time until loss runs down, however long it is.
 
     `share`: of the retention that is left; where that is not known, `late_ms`, the age of the
-    oldest record that was not read, says what is used up of it. `keeps_up`: its status is OK.
+    oldest record that was not read, says what is used up of it. `stands_still`: nothing is read.
     """
     if left_ms is None:
         return False
-    if not keeps_up:
+    if stands_still:
         return True
     if share is not None:
         return share <= HALF

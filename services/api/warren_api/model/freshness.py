@@ -34,15 +34,16 @@ class FreshnessRow(NamedTuple):
 
     time_to_catch_up_ms: int | None = None
 
-    def runs_out_in(self, *, keeps_up: bool) -> int | None:
+    def runs_out_in(self, *, stands_still: bool) -> int | None:
         """Until loss, where that runs down; None where nothing is in danger."""
         late = self.bound_ms if self.freshness_ms is None else self.freshness_ms
         left = self.time_to_loss_ms
-        return left if runs_out(left, self.retention_left, late, keeps_up=keeps_up) else None
+        is_near = runs_out(left, self.retention_left, late, stands_still=stands_still)
+        return left if is_near else None
 
-    def loses_in(self, *, keeps_up: bool) -> int | None:
+    def loses_in(self, *, stands_still: bool) -> int | None:
         """The same, where it comes within the hour."""
-        left = self.runs_out_in(keeps_up=keeps_up)
+        left = self.runs_out_in(stands_still=stands_still)
         return left if left is not None and is_soon(left, self.time_to_catch_up_ms) else None
 
 

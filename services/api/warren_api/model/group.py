@@ -41,6 +41,7 @@ from warren_api.model.partitions import (
     lost,
     rows_of,
     shown_statuses,
+    stands_still,
 )
 
 ShownStatusName = Literal["NOTFOUND", "OK", "WARN", "ERR", "UNKNOWN"]
@@ -285,22 +286,22 @@ class GroupView:
         nearest = self.time_to_loss_ms
         if nearest is None or nearest >= SOON_MS:  # nearly always: no partition is looked at
             return None
-        found = (row.loses_in(keeps_up=keeps_up) for row, keeps_up in self._measured_rows())
+        found = (row.loses_in(stands_still=still) for row, still in self._measured_rows())
         return min((left for left in found if left is not None), default=None)
 
     @cached_property
     def runs_out_in_ms(self) -> int | None:
         """Data loss in, of the nearest partition for which that runs down, also when it is far."""
-        found = (row.runs_out_in(keeps_up=keeps_up) for row, keeps_up in self._measured_rows())
+        found = (row.runs_out_in(stands_still=still) for row, still in self._measured_rows())
         return min((left for left in found if left is not None), default=None)
 
     def _measured_rows(self) -> Iterator[tuple[FreshnessRow, bool]]:
-        """Partitions of topics that count, and whether each keeps up."""
+        """Partitions of topics that count, and whether each stands still."""
         for topic in self.freshness.event.topics if self.freshness else ():
             judged = self.event.topics.get(topic)
             status = dict(zip(judged.partition, judged.status, strict=True)) if judged else {}
             for partition, row in self.freshness.rows(topic).items() if self.freshness else ():
-                yield row, status.get(partition, "OK") == "OK"
+                yield row, stands_still(status.get(partition))
 
     @cached_property
     def rank(self) -> Rank:

@@ -74,7 +74,7 @@ class PartitionRow(NamedTuple):
     def loses_in_ms(self) -> int | None:
         """Until the first loss, where it is near."""
         measured = self.freshness
-        return measured.loses_in(keeps_up=self.status == "OK") if measured else None
+        return measured.loses_in(stands_still=stands_still(self.status)) if measured else None
 
     @property
     def known_lag(self) -> int:
@@ -90,6 +90,11 @@ class PartitionRow(NamedTuple):
     def badness(self) -> tuple[int, int]:
         """Sorts partitions: the more severe status first, then the larger lag."""
         return SEVERITY[self.status], self.known_lag
+
+
+def stands_still(status: ShownPartitionStatusName | None) -> bool:
+    """Whether nothing is read, as judged; None: it was not."""
+    return status in ("STOP", "STALL")
 
 
 def is_at_least(lag: int | None, committed: int, log_start: int, log_end: int) -> bool:

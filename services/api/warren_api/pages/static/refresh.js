@@ -139,7 +139,7 @@ async function refresh() {
       headers: { Accept: "text/html" },
       signal: own.signal,
     });
-    const html = await answer.text();
+    const html = await answer.text(), before = shown;
     if (own !== asking) return;
     if (answer.status === 401 && "login" in lost.dataset) {
       askedInVainSince = null;
@@ -148,6 +148,7 @@ async function refresh() {
       shownAt = Date.now();
       askedInVainSince = null;
       warn("");
+      if (shown === before) return; // nothing is painted
       beat.classList.remove("pulse");
       requestAnimationFrame(() => beat.classList.add("pulse"));
     }
