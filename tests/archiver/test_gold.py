@@ -382,6 +382,23 @@ def test_a_day_whose_events_are_over_is_kept_as_it_was(
     assert gold.catch_up() == {STATUS_DAYS.name: 0}
 
 
+def test_how_far_gold_has_come_is_as_far_as_was_archived(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for a minute; where nobody knows that, but for an interval of silver."""
+    step = next(step for step in gold_module.STEPS if step.table is STATUS_DAYS)
+    monkeypatch.setattr(gold_module, "STEPS", (step,))
+    lake, settings = Lake.at(str(tmp_path)), _settings(tmp_path)
+    ensure_tables(spark, lake, [EVALUATIONS], [STATUS_DAYS, catalogue.PROGRESS])
+    append(spark, lake, EVALUATIONS, [_evaluation(1, END)])
+    for archived, settled in ((None, END - 60_000), (END + 5, END + 5 - gold_module.LATE_MS)):
+        Gold(spark, lake, settings, ManualClock(END), archived_ms=archived).catch_up()
+        progress = spark.read.format("delta").load(lake.gold(catalogue.PROGRESS.name))
+        (row,) = progress.where("until IS NOT NULL").select(F.unix_millis("until")).collect()
+        assert row[0] == settled
+        append(spark, lake, EVALUATIONS, [_evaluation(2, END)])
+
+
 def test_a_day_at_the_end_of_time_is_made_as_well(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

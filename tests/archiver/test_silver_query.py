@@ -196,7 +196,7 @@ def test_silver_that_fails_is_begun_again_and_the_first_time_is_soon(
 def test_a_pass_that_could_not_judge_says_so_once_all_else_is_done(
     lab: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: Evaluations, since: object) -> int:
+    def fail(_: Evaluations, __: object) -> int:
         raise PySparkException("beyond 64 bits")
 
     lab.send(events_between(0, 1))

@@ -189,7 +189,10 @@ def test_how_late_a_group_is(fields: dict[str, Any], shown: str) -> None:
     ("left", "shown"), [(None, "unknown"), (7_200_000, "unknown"), (1_800_000, "30m")]
 )
 def test_no_time_until_loss_is_promised_where_size_deletes(left: int | None, shown: str) -> None:
-    why = {"time_to_loss_reason": "size_unknown"}
+    why = {
+        "time_to_loss_reason": "size_unknown",
+        "data_loss": "soon" if left == HOUR // 2 else None,
+    }
     assert cell("until loss", time_to_loss_ms=left, **why) == shown
 
 
@@ -201,8 +204,9 @@ URGENT = "\x1b[1;31m"
     [
         ({}, "-", False),
         ({"time_to_loss_ms": HOUR}, "1h", False),
-        ({"time_to_loss_ms": HOUR - 1}, "59m 59s", True),
-        ({"time_to_loss_ms": 0}, "0s", True),
+        ({"time_to_loss_ms": HOUR - 1}, "59m 59s", False),
+        ({"time_to_loss_ms": HOUR - 1, "data_loss": "soon"}, "59m 59s", True),
+        ({"time_to_loss_ms": 0, "data_loss": "soon"}, "0s", True),
         ({"lost_records": 1_204}, "lost 1,204", True),
         ({"lost_records": 1_204, "time_to_loss_ms": 9 * HOUR}, "lost 1,204", True),
         ({"time_to_loss_ms": 9 * HOUR, "freshness_stale": True}, "9h old", False),

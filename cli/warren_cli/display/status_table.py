@@ -35,7 +35,6 @@ _SAID = {"silence": "silenced", "acknowledgement": "acked"}
 _URGENT = "bold red"
 _STALE = "yellow"
 _NONE = "-"
-_HOUR_MS = 3_600_000
 ENDLESS = 100_000  # columns of a table that nothing is cut of
 
 
@@ -134,16 +133,17 @@ def late(group: Group) -> Text:
 
 
 def until_loss(group: Group) -> Text:
-    """Records lost, or the time until retention may delete some; urgent below an hour."""
+    """Records lost, or the time until retention may delete some; urgent where the API says so."""
+    is_urgent = group.get("data_loss") is not None
     lost, left = group.get("lost_records"), group.get("time_to_loss_ms")
     if lost:
         return _measured(f"lost {grouped(lost)}", group, _URGENT)
     reason = group.get("time_to_loss_reason")
     if left is None:
         return _measured("unknown", group) if reason else Text(_NONE)
-    if reason in LOSS_UNKNOWN and left >= _HOUR_MS:
+    if reason in LOSS_UNKNOWN and not is_urgent:
         return _measured("unknown", group)  # of some partition: this is no lower bound
-    return _measured(duration(left), group, _URGENT if left < _HOUR_MS else "")
+    return _measured(duration(left), group, _URGENT if is_urgent else "")
 
 
 def _measured(text: str, group: Group, style: str = "") -> Text:

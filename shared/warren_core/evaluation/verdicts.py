@@ -150,7 +150,8 @@ def _total(lag: Int64) -> int:
     """In Python's integers, so that lags near 2^63 do not wrap around; 2^63 - 1 at most, as all who
     read it have 64 bits.
     """
-    return min(sum(lag.tolist()), _LARGEST)
+    total: int = sum(lag.tolist())
+    return min(total, _LARGEST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -334,7 +334,7 @@ PROGRESS = Table(
         Field(
             "until",
             TIME,
-            "Up to when that version had rows",
+            "Up to when that version had all of its rows",
             null="when it has no such column, or none",
         ),
         Field("date", DAY, "Always the same"),

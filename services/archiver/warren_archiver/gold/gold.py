@@ -34,6 +34,8 @@ from warren_archiver.steps import Tell, told, untold
 log = structlog.get_logger(__name__)
 AT_ONCE = 7
 """Days that are made in one step: a first time may find all that are kept."""
+LATE_MS = 60_000
+"""What services tell of a moment has come by so much later, but for what makes its day anew."""
 _PROPERTIES = {"delta.autoOptimize.autoCompact": "true"}
 DEFINITIONS = 3
 """Raised where the same silver makes other figures: all days whose sources are kept are made anew
@@ -69,7 +71,11 @@ class Gold:
         settings: Settings,
         clock: Clock,
         tell: Tell = untold,
+        archived_ms: int | None = None,
     ) -> None:
+        """`archived_ms`: what had come by then, Unix milliseconds, is archived, and in silver; None
+        where nobody knows more than that silver takes it in each `archiver.silver_interval`."""
+        self._archived_ms = archived_ms
         self._spark = spark
         self._lake = lake
         self._settings = settings
@@ -81,9 +87,7 @@ class Gold:
     def catch_up(self, again: Collection[date] = ()) -> dict[str, int]:
         """Takes in what has changed; how many rows of each table were written. `again`: days that
         are made though nothing has changed there."""
-        archiver, sources = self._settings.archiver, _silver_sources()
-        interval = archiver.silver_interval
-        pinned = Snapshot.take(self._spark, self._lake, sources, interval, self._clock)
+        pinned = Snapshot.take(self._spark, self._lake, _silver_sources(), self._settled_ms())
         noted = self._noted()
         taken = {name: each.version for name, each in noted.items()}
         if noted and taken.pop(DEFINED, None) != DEFINITIONS:
@@ -104,6 +108,11 @@ class Gold:
                 frame.unpersist()
         self._note(pinned, changed, noted)
         return written
+
+    def _settled_ms(self) -> int:
+        if self._archived_ms is not None:
+            return self._archived_ms - LATE_MS
+        return self._clock.now_ms() - round(self._settings.archiver.silver_interval * 1000)
 
     def _rows(self, pinned: Snapshot, changed: Mapping[str, frozenset[date]]) -> int:
         """Of the largest source, of the days that have changed there; 0 where nothing is made of

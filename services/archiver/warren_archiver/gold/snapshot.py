@@ -11,7 +11,6 @@ from datetime import date, timedelta
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from warren.clock import Clock
 
 from warren_archiver.lake.checkpoint import Checkpoint
 from warren_archiver.lake.events import EARLIEST
@@ -45,16 +44,14 @@ class Snapshot:
         spark: SparkSession,
         lake: Lake,
         tables: Collection[Table],
-        interval: float,
-        clock: Clock,
+        settled_ms: int,
     ) -> Snapshot:
-        """Of these tables, now. `interval`: silver's, seconds: what was archived in the last one
-        may not be in silver."""
+        """Of these tables, now."""
         checkpoint = Checkpoint(spark, lake.silver_checkpoint)
-        before, now = _batch_done(checkpoint), clock.now_ms()
+        before = _batch_done(checkpoint)
         versions = {table.name: newest_version(spark, lake.silver(table.name)) for table in tables}
         at_rest = before is not None and before == _batch_done(checkpoint)
-        return cls(spark, lake, versions, now - round(interval * 1000), at_rest)
+        return cls(spark, lake, versions, settled_ms, at_rest)
 
     def read(self, name: str) -> DataFrame:
         """A table's rows: of a version that is not the newest Delta makes a list of files each

@@ -64,6 +64,8 @@ class Work:
         self._naming = Part("registering", archiver.path, clock, NAMED_EVERY)
         self._has_silver = archiver.silver_interval > 0
         self._has_gold = self._has_silver and archiver.gold_interval > 0
+        self._archived_ms = self._refined_ms = 0
+        """What had come by then is in bronze, and in silver."""
         self._doing = ""
         self._turn = 0
         self._looked: Look | None = None
@@ -75,9 +77,9 @@ class Work:
     def once(self) -> None:
         """All that is there now. Raises ArchiveFailed, LakeGone, KafkaError."""
         self._find_silver()
-        self._do(self.archiving, self._bronze.take, once=True)
+        self._do(self.archiving, self._take_bronze, once=True)
         if self._has_silver:
-            self._do(self._refining, self._silver.take, once=True)
+            self._do(self._refining, self._take_silver, once=True)
         if self._has_gold:
             self._do(self._summing, self._take_gold, once=True)
         self._look_after_tables()
@@ -93,9 +95,9 @@ class Work:
             self._stop.wait(LOOK_EVERY)
 
     def _turn_of_all(self) -> None:
-        self._do(self.archiving, self._bronze.take)
+        self._do(self.archiving, self._take_bronze)
         if self._has_silver:
-            self._do(self._refining, self._silver.take)
+            self._do(self._refining, self._take_silver)
         if self._has_gold and self._refining.went_well:
             self._do(self._summing, self._take_gold)
         if self._refining.tried or not self._has_silver:
@@ -123,10 +125,23 @@ class Work:
         finally:
             self._doing = ""
 
+    def _take_bronze(self, stop: threading.Event) -> None:
+        began = self._clock.now_ms()
+        self._bronze.take(stop)
+        self._archived_ms = began
+
+    def _take_silver(self, stop: threading.Event) -> None:
+        archived = self._archived_ms
+        self._silver.take(stop)
+        self._refined_ms = archived
+
     def _take_gold(self, _: threading.Event) -> None:
         started = self._clock.monotonic()
         ensure_gold(self._spark, self._lake)
-        written = Gold(self._spark, self._lake, self._settings, self._clock).catch_up()
+        gold = Gold(
+            self._spark, self._lake, self._settings, self._clock, archived_ms=self._refined_ms
+        )
+        written = gold.catch_up()
         for table, rows in written.items():
             ARCHIVER_GOLD_ROWS.labels(table).inc(rows)
         ARCHIVER_GOLD_TIMESTAMP.set(self._clock.now_ms() / 1000)
