@@ -73,7 +73,8 @@ def _judged(group: str, cause: dict[str, Any], incident: str) -> list[tuple[Topi
 
 
 def _measured(path: Path, until: int, lost: int = 0) -> None:
-    """Lateness and losses of `losing`, each ten seconds; of `slow` nothing."""
+    """Lateness and losses of `losing`, each ten seconds; of `slow` nothing. The losses are of the
+    last two minutes."""
     columns = {"cluster": "VARCHAR", "group": "VARCHAR", "minute": "TIMESTAMPTZ"}
     columns |= {"at": "TIMESTAMPTZ", "topic": "VARCHAR"}
     columns |= dict.fromkeys(
@@ -82,7 +83,8 @@ def _measured(path: Path, until: int, lost: int = 0) -> None:
     rows = []
     for minute in range(until - until % MINUTE - 30 * MINUTE, until, MINUTE):
         at = min(minute + 50_000, until)
-        own = {"minute": moment(minute), "at": moment(at), "lost_records": lost}
+        own = {"minute": moment(minute), "at": moment(at)}
+        own["lost_records"] = lost if minute >= until - 2 * MINUTE else 0
         rows.append({"cluster": "prod", "group": "losing", "topic": "t", "late_max_ms": 9} | own)
     write_table(path, "silver/lateness_minutes", columns, rows)
 
@@ -168,6 +170,7 @@ def test_each_kind_of_data_has_a_stamp(tmp_path: Path) -> None:
         "kind": "losses",
         "until_ms": MEASURED - 10_000,
         "why": "freshness measured nothing later, or it is not in silver yet",
+        "since_ms": None,
     }
 
 

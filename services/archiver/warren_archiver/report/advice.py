@@ -31,17 +31,25 @@ class Advice(NamedTuple):
 
 def advice(report: Report) -> list[Advice]:
     """What to do, the worst first: who loses records, ERR, WARN."""
-    judged = {each.key for each in report.groups}
+    evaluations = report.stamp("evaluations")
+    ended = evaluations is None or evaluations.since_ms is None
+    still = "Still open, and not judged any more." if ended else "Still open."
+    judged = {each.key for each in report.judged}
+    groups = {each.key for each in report.groups}
     found = [
         Advice(level, visible(group.group), sentence)
         for group in report.groups
-        for level, sentence in _of_group(group, report.incidents_by_group.get(group.key, []))
+        for level, sentence in _of_group(
+            group,
+            report.incidents_by_group.get(group.key, []),
+            "Still open." if group.key in judged else still,
+        )
     ]
     found += [
-        Advice(each.worst, visible(each.group), f"Still open, and not judged any more. {said}")
+        Advice(each.worst, visible(each.group), f"{still} {said}")
         for key, incidents in report.incidents_by_group.items()
         for each in incidents
-        if key not in judged and each.closed_ms is None and (said := _said(each))
+        if key not in groups and each.closed_ms is None and (said := _said(each))
     ]
     found += [_of_budget(each) for each in report.budgets if each.left < LITTLE_BUDGET]
     lost = {visible(each.group) for each in report.groups if each.lost_records}
@@ -62,7 +70,9 @@ def _of_budget(budget: Budget) -> Advice:
     )
 
 
-def _of_group(group: GroupReport, incidents: Sequence[Incident]) -> Iterator[tuple[str, str]]:
+def _of_group(
+    group: GroupReport, incidents: Sequence[Incident], still_open: str
+) -> Iterator[tuple[str, str]]:
     """Levels and sentences."""
     told = [each for each in incidents if each.closed_ms is None]
     if not told and group.in_trouble_ms > SHORT_MS:
@@ -71,7 +81,7 @@ def _of_group(group: GroupReport, incidents: Sequence[Incident]) -> Iterator[tup
         if not (said := _said(each)):
             continue
         if each.closed_ms is None:
-            yield each.worst, f"Still open. {said}"
+            yield each.worst, f"{still_open} {said}"
         else:
             yield "ERR" if group.held_ms["ERR"] else "WARN", f"Over. {said}"
     still = [each for each in incidents if each.closed_ms is None]

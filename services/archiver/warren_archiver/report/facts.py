@@ -11,7 +11,7 @@ from warren_archiver.report.lag_sketch import SKETCH, of_sketch, percentiles
 from warren_archiver.report.period import DAY_MS, Period, Split
 
 _WHO = typed(VARCHAR="cluster group")
-_LATE = typed(BIGINT="late_max_ms time_to_loss_ms lost_records")
+_LATE = typed(BIGINT="late_max_ms time_to_loss_ms")
 _OUTLOOK = typed(
     DOUBLE="capacity level slope crosses_in_days days_until_loss",
     DATE="crosses_on earliest_on latest_on",
@@ -36,6 +36,16 @@ def lateness(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
     of_minutes = _WHO | _LATE | typed(TIMESTAMPTZ="minute", VARCHAR="topic", BIGINT="late_ms")
     tables.view("late_minutes", "silver/lateness_minutes", _rest_days(parts), of_minutes)
     return _by_group(tables.rows(_LATENESS, parts.bounds))
+
+
+def losses(tables: LakeTables, period: Period) -> dict[Key, dict[str, Any]]:
+    """Records that retention deleted unread: what the count of each topic grew by, minute by
+    minute, so that periods add up. Gold has the count alone."""
+    columns = _WHO | typed(TIMESTAMPTZ="minute", VARCHAR="topic", BIGINT="lost_records")
+    days = period.widened(DAY_MS).days  # what had been lost before
+    tables.view("loss_minutes", "silver/lateness_minutes", days, columns)
+    bounds = {"start": period.start_ms, "end": period.end_ms}
+    return _by_group(tables.rows(_LOSSES, bounds))
 
 
 def memberships(tables: LakeTables, period: Period) -> dict[Key, dict[str, Any]]:
@@ -105,12 +115,12 @@ FROM every GROUP BY ALL
 _LATENESS = f"""
 WITH of_minute AS (
   SELECT cluster, "group", minute, max(late_ms) AS late_ms, max(late_max_ms) AS late_max_ms,
-    min(time_to_loss_ms) AS time_to_loss_ms, sum(lost_records) AS lost_records
+    min(time_to_loss_ms) AS time_to_loss_ms
   FROM late_minutes WHERE {_IN_REST} GROUP BY ALL
 ), worst AS (
-  SELECT cluster, "group", late_max_ms, time_to_loss_ms, lost_records FROM of_minute
+  SELECT cluster, "group", late_max_ms, time_to_loss_ms FROM of_minute
   UNION ALL
-  SELECT cluster, "group", late_max_ms, time_to_loss_ms, lost_records FROM late_hours
+  SELECT cluster, "group", late_max_ms, time_to_loss_ms FROM late_hours
   WHERE {_IN_HOURS}
 ), sizes AS (
   SELECT cluster, "group", late_ms::DOUBLE AS size, count(*) AS number FROM of_minute
@@ -120,10 +130,27 @@ WITH of_minute AS (
 ), {percentiles(late_p95_ms=0.95)}
 SELECT cluster, "group", least(late_p95_ms, max(late_max_ms)) AS late_p95_ms,
   max(late_max_ms) AS late_max_ms,
-  min(time_to_loss_ms) AS time_to_loss_ms,
-  coalesce(max(lost_records), 0)::BIGINT AS lost_records
+  min(time_to_loss_ms) AS time_to_loss_ms
 FROM worst LEFT JOIN percentiles USING (cluster, "group")
 GROUP BY cluster, "group", percentiles.late_p95_ms
+"""
+# The count falls when a group gets past what was deleted, or skips some of it: that is no loss, and
+# the count grows anew from there. Of the first count of all nobody knows when it grew.
+_LOSSES = f"""
+WITH counted AS (
+  SELECT cluster, "group", minute, lost_records,
+    lost_records - lag(lost_records) OVER (
+      PARTITION BY cluster, "group", topic ORDER BY minute) AS growth
+  FROM loss_minutes WHERE lost_records IS NOT NULL
+), summed AS (
+  SELECT cluster, "group", sum(growth) FILTER (growth > 0) AS lost,
+    bool_or(growth IS NULL AND lost_records > 0) AS is_unknown
+  FROM counted WHERE epoch_ms(minute) >= $start AND epoch_ms(minute) < $end GROUP BY ALL
+)
+SELECT cluster, "group",
+  CASE WHEN lost > 0 THEN least(lost, {2**63 - 1}) WHEN NOT is_unknown THEN 0 END::BIGINT
+    AS lost_records
+FROM summed
 """
 # A generation that was not told before is a rebalance; of the first one that is known only if
 # somebody came or went with it.

@@ -123,7 +123,8 @@ class GroupReport:
     lag_p50: int | None
     """None: beyond all numbers."""
     lag_p95: int | None
-    lag_max: int
+    lag_max: int | None
+    """Of lags None: nobody judged it."""
     produce_rate: float | None = None
     consume_rate: float | None = None
     late_p95_ms: int | None = None
@@ -131,7 +132,9 @@ class GroupReport:
     time_to_loss_ms: int | None = None
     """The least."""
     lost_records: int | None = None
-    """Of a count that is None nobody knows, or not yet; 0 is said of a period known to its end."""
+    """That retention deleted unread within the period.
+
+    Of a count that is None nobody knows, or not yet; 0 is said of a period known to its end."""
     rebalances: int | None = None
     idle_members: int | None = None
     """At the period's end."""
@@ -169,11 +172,18 @@ class Stamp:
     """None: nothing is."""
     why: str | None
     """Why nothing is known of what is left of the period; None: nothing is left."""
+    since_ms: int | None = None
+    """Where the archive begins to have it; None: before the period."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the period is known."""
+        return self.until_ms is not None and self.why is None and self.since_ms is None
 
 
 @dataclass(frozen=True)
 class Report:
-    """All groups that were judged in the period, the most troubled first."""
+    """All groups of which something is known in the period, the most troubled first."""
 
     period: Period
     is_closed: bool
@@ -205,6 +215,11 @@ class Report:
         judged = {each.cluster for each in self.groups}
         return judged | {each.cluster for each in self.incidents}
 
+    @cached_property
+    def judged(self) -> list[GroupReport]:
+        """Groups that have an evaluation in the period."""
+        return [each for each in self.groups if each.evaluations]
+
     def name(self, key: Key) -> str:
         """A group's name, with its cluster's where there are several."""
         cluster, group = key
@@ -220,4 +235,4 @@ def trouble(group: GroupReport) -> tuple[bool, int, int, int, str, str]:
     lag, the earlier.
     """
     held, lost = group.held_ms, bool(group.lost_records)
-    return not lost, -held["ERR"], -held["WARN"], -group.lag_max, group.cluster, group.group
+    return not lost, -held["ERR"], -held["WARN"], -(group.lag_max or 0), group.cluster, group.group

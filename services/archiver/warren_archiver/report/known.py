@@ -1,4 +1,5 @@
-"""Up to when each kind of data is known: what comes from one table may be ahead of another.
+"""From when and up to when each kind of data is known: a table may begin later than another, and be
+ahead of it.
 
 Status changes, deliveries and evaluations are read as they are archived. Rates, lateness and losses
 come with silver, in minutes; what looks ahead comes with gold.
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from warren.history.lake_tables import LakeTables, typed
 from warren.words import clock, utc
 
+from warren_archiver.report.beginnings import Beginnings
 from warren_archiver.report.group_report import Report, Stamp
 from warren_archiver.report.period import Period
 from warren_archiver.report.summary import listed
@@ -27,21 +29,34 @@ _NOT_IN_GOLD = "gold is not made of later data yet"
 class Known:
     """Stamps of a report's period."""
 
-    def __init__(self, period: Period, until: Mapping[str, tuple[int | None, str]]) -> None:
-        """`until`: by kind, and why nothing later is known."""
+    def __init__(
+        self, period: Period, until: Mapping[str, tuple[int | None, str]], since: Beginnings
+    ) -> None:
+        """`until`: by kind, and why nothing later is known. `since`: where kinds begin that have a
+        beginning."""
         self.stamps = [
-            Stamp(kind, at, None if at is not None and at >= period.end_ms else why)
-            for kind, (at, why) in until.items()
+            _stamp(period, kind, at, why, since.get(kind)) for kind, (at, why) in until.items()
         ]
         self._over = {
             each.kind
             for each in self.stamps
-            if each.until_ms is not None and each.until_ms > period.end_ms - STEP_MS
+            if each.since_ms is None
+            and each.until_ms is not None
+            and each.until_ms > period.end_ms - STEP_MS
         }
 
     def counted(self, kind: str, found: int | None) -> int | None:
         """A count that others may still add to: none so far is unknown, and never 0."""
         return found if found or kind in self._over else None
+
+
+def _stamp(period: Period, kind: str, until: int | None, why: str, since: int | None) -> Stamp:
+    """Of a kind that begins after the period nothing is known in it."""
+    if since is None or since <= period.start_ms + STEP_MS:
+        return Stamp(kind, until, None if until is not None and until >= period.end_ms else why)
+    if until is None or since >= min(until, period.end_ms):
+        return Stamp(kind, None, f"the archive has none before {utc(since)}", since)
+    return Stamp(kind, until, None if until >= period.end_ms else why, since)
 
 
 def find(
@@ -50,6 +65,7 @@ def find(
     archived_ms: int,
     gold_until: Mapping[str, int],
     whole_until: int | None,
+    since: Beginnings,
 ) -> Known:
     """Find how far each kind is known. `archived_ms`: when the newest evaluation was archived.
     `gold_until`: by table of silver, up to when gold has its rows. `whole_until`: the least of
@@ -75,6 +91,7 @@ def find(
             "capacity": (gold, _NOT_IN_GOLD),
             "error_budgets": (gold, _NOT_IN_GOLD),
         },
+        since,
     )
 
 
@@ -104,30 +121,43 @@ def _of_minutes(
 
 def known_up_to(report: Report) -> str:
     """How far each kind of data is known, the furthest first; empty where all is."""
-    if report.is_closed and not any(each.why for each in report.known):
+    if report.is_closed and all(each.is_whole for each in report.known):
         return ""
-    kinds: dict[int, list[str]] = defaultdict(list)
+    kinds: dict[tuple[int, int], list[str]] = defaultdict(list)
     for each in report.known:
-        kinds[-1 if each.until_ms is None else each.until_ms].append(each.kind.replace("_", " "))
+        until = -1 if each.until_ms is None else each.until_ms
+        kinds[until, each.since_ms or 0].append(each.kind.replace("_", " "))
     return "; ".join(
-        f"{listed(kinds[at])} {'not at all' if at < 0 else f'up to {utc(at)}'}"
-        for at in sorted(kinds, reverse=True)
+        f"{listed(kinds[until, since])} {_between(since, until)}"
+        for until, since in sorted(kinds, reverse=True)
     )
 
 
+def _between(since: int, until: int) -> str:
+    """0 and -1: there is none."""
+    if until < 0:
+        return f"not before {utc(since)}" if since else "not at all"
+    return f"{f'from {utc(since)} ' if since else ''}up to {utc(until)}"
+
+
 def until(report: Report, kind: str) -> str:
-    """`known until 06:35 UTC`, `not known`; empty where it is known to the period's end."""
+    """`known until 06:35 UTC`, `known from 06:10 UTC`, `not known`; empty where all is known."""
     stamp = report.stamp(kind)
-    if stamp is None or stamp.why is None:
+    if stamp is None or (stamp.why is None and stamp.since_ms is None):
         return ""
     if stamp.until_ms is None:
         return "not known"
-    return f"known until {clock(stamp.until_ms, report.period.end_ms)}"
+    end = report.period.end_ms
+    since = "" if stamp.since_ms is None else f" from {clock(stamp.since_ms, end)}"
+    until = "" if stamp.why is None else f" until {clock(stamp.until_ms, end)}"
+    return f"known{since}{until}"
 
 
 def unknown(report: Report, kind: str) -> str:
     """Why a figure of this kind is not there."""
     stamp = report.stamp(kind)
+    if stamp is not None and stamp.why is None and stamp.since_ms is not None:
+        return f"known from {utc(stamp.since_ms)} on: the archive has none before"
     if stamp is None or stamp.why is None:
         return "not known of this group"
     until = "" if stamp.until_ms is None else f" up to {utc(stamp.until_ms)}"

@@ -15,7 +15,7 @@ from warren.settings import Settings
 
 from warren_archiver.errors import NothingArchived
 from warren_archiver.gold.conventions import ERROR, GAP_HEARTBEATS
-from warren_archiver.report import facts, incidents, known, statuses
+from warren_archiver.report import beginnings, facts, incidents, known, statuses
 from warren_archiver.report.group_report import STATUSES, GroupReport, Key, Report, trouble
 from warren_archiver.report.period import HOUR_MS, Period, Split, split
 
@@ -72,7 +72,8 @@ def report(
     statuses.prepare(tables, topic, others, period, parts, max_gap_ms, is_whole=is_whole)
     is_closed = parts.hours == period
     archived_ms = period.end_ms if is_closed else newest
-    stamps = known.find(tables, period, archived_ms, untils, until)
+    since = beginnings.find(tables, period, parts, topic, changes, deliveries)
+    stamps = known.find(tables, period, archived_ms, untils, until, since)
     every = _groups(tables, period, parts, stamps)
     found = [each for each in every if matches(each.group)]
     latest_ms = 0 if is_closed else max_gap_ms  # evaluations of a closed one may be gone
@@ -126,16 +127,21 @@ def _groups(
 ) -> list[GroupReport]:
     rates = facts.rates(tables, parts)
     late = facts.lateness(tables, parts)
+    lost = facts.losses(tables, period)
     members = facts.memberships(tables, period)
     outlooks = facts.outlooks(tables, period)
     lags: dict[Key, list[tuple[int, int]]] = defaultdict(list)
     for row in statuses.lag_over_time(tables, parts, step_ms(period, parts)):
         lags[row["cluster"], row["group"]].append((row["at"], row["lag"]))
+    judged: dict[Key, dict[str, Any]] = {
+        (row["cluster"], row["group"]): row for row in statuses.figures(tables, parts, period)
+    }
     made = []
-    for row in statuses.figures(tables, parts, period):
-        key = row["cluster"], row["group"]
+    for key in judged.keys() | rates.keys() | late.keys() | lost.keys() | members.keys():
+        row = defaultdict(lambda: None, judged.get(key, {}))
         held = {name: row[name.lower()] or 0 for name in STATUSES}
-        more = rates.get(key, {}) | late.get(key, {}) | {"rebalances": 0} | members.get(key, {})
+        more = rates.get(key, {}) | late.get(key, {}) | lost.get(key, {})
+        more |= {"rebalances": 0} | members.get(key, {})
         counts = {name: stamps.counted(kind, more.get(name)) for name, kind in COUNTS.items()}
         made.append(
             GroupReport(
@@ -143,7 +149,7 @@ def _groups(
                 row["status"],
                 held,
                 period.length_ms - sum(held.values()),
-                row["evaluations"],
+                row["evaluations"] or 0,
                 row["lag_p50"],
                 row["lag_p95"],
                 row["lag_max"],

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from warren.words import clock, counted, duration, grouped, records, shortened, visible
 
-from warren_archiver.report.group_report import GroupReport, Key, Report
+from warren_archiver.report.group_report import GroupReport, Key, Report, Stamp
 from warren_archiver.report.period import DAY_MS
 
 ALL_THE_TIME = 0.99
@@ -32,7 +32,8 @@ def summary(report: Report) -> list[Answer]:
     none.
     """
     if not report.groups and not report.incidents:
-        return [Answer("What happened", ["No consumer group was judged in this period."])]
+        nothing = f"No consumer group was judged in this period{_begins(report, 'evaluations')}."
+        return [Answer("What happened", [nothing])]
     needs = "What it needed at the end" if report.is_closed else "What it needs"
     return [
         Answer("What was lost", [*_lost(report), *_loss_unknown(report)]),
@@ -77,19 +78,34 @@ def _troubled(report: Report) -> set[Key]:
 
 def _groups(report: Report) -> Iterator[str]:
     troubled = _troubled(report)
-    well = [each for each in report.groups if each.key not in troubled]
-    bad, fine = len(troubled), len(well)
-    if bad and fine:
-        other = "other one" if fine == 1 else f"other {grouped(fine)}"
-        yield (
-            f"{grouped(bad)} of {grouped(bad + fine)} consumer groups {_were(bad)} in trouble; "
-            f"the {other} {_were(fine)} well {_when(well, report.period.length_ms)}."
-        )
+    well = [each for each in report.judged if each.key not in troubled]
+    others = [each for each in report.groups if each.key not in troubled and not each.evaluations]
+    when = _when(well, report.period.length_ms) if well else ""
+    bad = "in trouble"
+    if not report.judged:
+        yield f"No evaluation of this period is archived{_begins(report, 'evaluations')}."
+        bad += " by status changes"
+    held = [(len(troubled), bad), (len(well), f"well {when}"), (len(others), "not judged")]
+    held = [(number, how) for number, how in held if number]
+    total = sum(number for number, _ in held)
+    (first, how), *rest = held
+    if not rest:
+        every = "The only consumer group" if total == 1 else f"All {grouped(total)} consumer groups"
+        if first != len(others):
+            yield f"{every} {_were(total)} {how}."
         return
-    number = bad or fine
-    every = "The only consumer group" if number == 1 else f"All {grouped(number)} consumer groups"
-    how = "in trouble" if bad else f"well {_when(well, report.period.length_ms)}"
-    yield f"{every} {_were(number)} {how}."
+    parts = [f"{grouped(first)} of {grouped(total)} consumer groups {_were(first)} {how}"]
+    parts += [f"{grouped(number)} {_were(number)} {how}" for number, how in rest[:-1]]
+    last, how = rest[-1]
+    other = "other one" if last == 1 else f"other {grouped(last)}"
+    yield "; ".join([*parts, f"the {other} {_were(last)} {how}"]) + "."
+
+
+def _begins(report: Report, kind: str) -> str:
+    stamp = report.stamp(kind)
+    if stamp is None or stamp.since_ms is None:
+        return ""
+    return f": the archive begins with {clock(stamp.since_ms, report.period.end_ms)}"
 
 
 def _when(well: Sequence[GroupReport], length_ms: int) -> str:
@@ -103,8 +119,12 @@ def _when(well: Sequence[GroupReport], length_ms: int) -> str:
 def _incidents(report: Report) -> Iterator[str]:
     begun = [each for each in report.incidents if each.opened_ms >= report.period.start_ms]
     before = len(report.incidents) - len(begun)
+    stamp = report.stamp("status_changes")
+    if stamp is not None and stamp.until_ms is None:
+        yield f"No status change of this period is archived{_begins(report, 'status_changes')}."
+    elif not report.incidents:
+        yield f"There was no incident{_since(stamp, report.period.end_ms)}."
     if not report.incidents:
-        yield "There was no incident."
         return
     parts = [f"{counted(len(begun), 'incident')} began"] if begun else []
     if before:
@@ -118,6 +138,12 @@ def _incidents(report: Report) -> Iterator[str]:
         yield f"{went} went out after {_average(told)}{some if len(told) < len(begun) else ''}."
     elif begun:
         yield f"No notification of {'it' if len(begun) == 1 else 'them'} is on record."
+
+
+def _since(stamp: Stamp | None, end_ms: int) -> str:
+    if stamp is None or stamp.since_ms is None:
+        return ""
+    return f" from {clock(stamp.since_ms, end_ms)} on"
 
 
 def _average(lengths: Sequence[int]) -> str:
@@ -150,7 +176,7 @@ def _hit(report: Report) -> Iterator[str]:
         had = "an incident" if len(unseen) == 1 else "incidents"
         yield f"{names} had {had}{', too' if held else ''}."
     if not troubled:
-        yield "No consumer group."
+        yield "No consumer group." if report.judged else "It is not known."
 
 
 def _still_open(report: Report) -> Iterator[str]:
@@ -194,17 +220,29 @@ def _lost(report: Report) -> Iterator[str]:
 
 def _loss_unknown(report: Report) -> Iterator[str]:
     unknown = [each for each in report.groups if each.lost_records is None]
-    if not unknown:
-        if not any(each.lost_records for each in report.groups):
-            yield "No record was deleted before it was read."
+    if not unknown and any(each.lost_records for each in report.groups):
+        if when := _not_known_when(report, "losses"):
+            yield f"It is not known whether more were lost{when}."
+        return
+    if report.groups and not unknown:
+        yield "No record was deleted before it was read."
         return
     which = "" if len(unknown) == len(report.groups) else f" of {counted(len(unknown), 'group')}"
-    stamp = report.stamp("losses")
-    until = ""
     measured = all(each.late_max_ms is not None for each in unknown)
-    if measured and stamp is not None and stamp.until_ms is not None:
-        until = f" after {clock(stamp.until_ms, report.period.end_ms)}"
-    yield f"It is not known whether records{which} were lost{until}."
+    when = _not_known_when(report, "losses") if measured else ""
+    yield f"It is not known whether records{which} were lost{when}."
+
+
+def _not_known_when(report: Report, kind: str) -> str:
+    """` before 06:10 UTC or after 06:35 UTC`; empty: of no moment, or of none that is said."""
+    stamp = report.stamp(kind)
+    if stamp is None or stamp.until_ms is None:
+        return ""
+    end = report.period.end_ms
+    parts = [] if stamp.since_ms is None else [f"before {clock(stamp.since_ms, end)}"]
+    if stamp.why is not None:
+        parts.append(f"after {clock(stamp.until_ms, end)}")
+    return f" {' or '.join(parts)}" if parts else ""
 
 
 def _needs(report: Report) -> list[str]:
