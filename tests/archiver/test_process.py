@@ -159,7 +159,7 @@ def test_passes_on_a_schedule_whoever_is_stopped_or_killed_amid_one(
     archiver = Archiver(tmp_path / "warren.toml", tmp_path / "lake")
     settings = _settings(archiver, broker.bootstrap, unique, spark_jars)
     port = free_port()
-    text = archiver.config.read_text().replace("every = 0", f"every = 5\nmetrics_port = {port}")
+    text = archiver.config.read_text().replace("every = 0", f"every = 10\nmetrics_port = {port}")
     archiver.config.write_text(text)
     stream = Stream(Producer({"bootstrap.servers": broker.bootstrap}), settings)
     ensure_topics(connect("home", "home", settings.home), settings.home)

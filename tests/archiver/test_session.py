@@ -115,6 +115,7 @@ def test_without_java_one_is_told_what_to_install(tmp_path: Path) -> None:
         check=True,
     )
     assert "Java 17" in ran.stdout
+    assert "archiver.memory (1g) and archiver.java_options" in ran.stdout
     assert str(tmp_path / "nowhere") in ran.stdout
 
 

@@ -56,12 +56,10 @@ def running(tmp_path: Path, words: Sequence[str], every: float = 0.2) -> Iterato
     """Passes do what the words say, one after the other; the one after these lasts."""
     port = free_port()
     config, script = tmp_path / "warren.toml", tmp_path / "words"
-    config.write_text(
-        f'[archiver]\npath = "{tmp_path / "lake"}"\nevery = {every}\nmetrics_port = {port}\n'
-    )
+    config.write_text(f'[archiver]\npath = "{tmp_path / "lake"}"\nmetrics_port = {port}\n')
     script.write_text(" ".join(words))
     begun, output = tmp_path / "begun", tmp_path / "output"
-    command = [sys.executable, str(scheduled_passes.__file__), str(config)]
+    command = [sys.executable, str(scheduled_passes.__file__), str(config), str(every)]
     command += [str(played_pass.__file__), str(script), str(begun)]
     with (
         output.open("wb") as sink,

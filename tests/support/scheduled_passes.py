@@ -1,4 +1,5 @@
-"""`warren-archiver` with a program of the test's own as its passes."""
+"""`warren-archiver` with a program of the test's own as its passes, more often than settings may
+say."""
 
 from __future__ import annotations
 
@@ -12,9 +13,11 @@ from warren_archiver.passes.parent import run_passes
 
 if __name__ == "__main__":
     settings = load_settings(Path(sys.argv[1]))
+    archiver = settings.archiver.model_copy(update={"every": float(sys.argv[2])})
+    settings = settings.model_copy(update={"archiver": archiver})
     configure(settings.log, service="archiver")
     try:
-        run_passes(settings, [sys.executable, *sys.argv[2:]])
+        run_passes(settings, [sys.executable, *sys.argv[3:]])
     except SettingsError as error:
         sys.exit(f"wrong setting: {error}")
     unwanted = {"pyspark", "py4j", "confluent_kafka", "duckdb", "numpy"} & sys.modules.keys()

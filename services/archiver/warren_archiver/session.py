@@ -179,7 +179,9 @@ def open_session(archiver: ArchiverSettings, name: str, *, stays: bool = False) 
             home = os.environ.get("JAVA_HOME")
             where = f"in JAVA_HOME ({home})" if home else "on PATH"
             raise SparkUnavailable(
-                f"no Spark session: Java did not start; Java 17 or newer has to be {where}"
+                f"no Spark session: Java did not start; Java 17 or newer has to be {where}, and to "
+                f"take archiver.memory ({archiver.memory}) and archiver.java_options "
+                f"({archiver.java_options})"
             ) from problem
         text = str(problem).strip().splitlines()
         raise SparkUnavailable(f"no Spark session: {text[0] if text else problem!r}") from problem

@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field, SecretStr
 
 from warren.section import Seconds, SecondsOrNone
 from warren.settings.services import ServiceSettings
+from warren.settings.spark_values import HeapSize, PassInterval, SparkMaster
 
 # The quick compiler only, with the room for code that the JVM has by default for both.
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m"
@@ -21,12 +22,13 @@ class ArchiverSettings(ServiceSettings):
         default=".warren/lake",
         description="Root of the tables and checkpoints: a directory or a URL that Spark can write",
     )
-    every: SecondsOrNone = Field(
+    every: PassInterval = Field(
         default=3600,
+        ge=0,
         le=21_600,  # the topics keep records for 24 h: some passes may fail
         description="Seconds from the beginning of a pass to that of the next one. A pass archives "
-        "what is new, brings silver and gold up to it, and ends, and its JVM with it. 0: one "
-        "process works all the time, and its JVM stays. Always so under spark-submit",
+        "what is new, brings silver and gold up to it, and ends, and its JVM with it; 10 at least. "
+        "0: one process works all the time, and its JVM stays. Always so under spark-submit",
     )
     interval: Seconds = Field(
         default=60,
@@ -58,11 +60,14 @@ class ArchiverSettings(ServiceSettings):
     minutes_keep_days: int = Field(
         default=90, ge=1, description="Days for which the silver tables of minutes are kept"
     )
-    master: str = Field(
-        default="local[2]", description="Spark's master; ignored under spark-submit"
+    master: SparkMaster = Field(
+        default="local[2]",
+        description="Spark's master: local[2], spark://host:7077, k8s://https://host or yarn; "
+        "ignored under spark-submit",
     )
-    memory: str = Field(
-        default="1g", description="Heap of Spark's JVM (-Xmx); ignored under spark-submit"
+    memory: HeapSize = Field(
+        default="1g",
+        description="Heap of Spark's JVM (-Xmx), 512m at least; ignored under spark-submit",
     )
     java_options: str = Field(
         default=QUICK_START,
