@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
+from rich.text import Text
 from warren.words import grouped
 
 from warren_cli.commands.options import ConfigOption
@@ -18,8 +18,10 @@ from warren_cli.terminal.output_console import output_console
 if TYPE_CHECKING:
     from warren_archiver.check.table_check import TableCheck
     from warren_archiver.check.topic_check import TopicCheck
+    from warren_archiver.text_table import TextTable
 
 app = typer.Typer(no_args_is_help=True)
+_EQUAL, _DIFFERS = Text("equal", style="green"), Text("differs", style="red")
 
 
 @app.command()
@@ -97,7 +99,7 @@ def upkeep(config: ConfigOption = None) -> None:
         done = Upkeep(spark, lake, settings.archiver, SystemClock()).run(tell=tell)
     table = _table("TABLE", "files before", "files", "days put in order", "days dropped")
     for each in done:
-        table.add_row(each.table, *map(grouped, each[1:]))
+        table.row(each.table, *map(grouped, each[1:]))
     output_console().print(table)
 
 
@@ -124,24 +126,21 @@ def backfill(
         return
     table = _table("TABLE", "rows written")
     for name, rows in written.items():
-        table.add_row(name, grouped(rows))
+        table.row(name, grouped(rows))
     output_console().print(table)
 
 
-def _table(first: str, *figures: str) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column(first, overflow="fold")
-    for name in figures:
-        table.add_column(name, justify="right")
-    return table
+def _table(first: str, *figures: str, verdicts: bool = False) -> TextTable:
+    from warren_archiver.text_table import TextTable
+
+    return TextTable([first], figures, [""] if verdicts else [])
 
 
 def _print(checks: list[TopicCheck]) -> None:
-    table = _table("TOPIC", "in topic", "archived", "to do")
-    table.add_column("")
+    table = _table("TOPIC", "in topic", "archived", "to do", verdicts=True)
     for found in checks:
         counts = (found.retained, found.archived, found.behind)
-        table.add_row(found.topic, *map(grouped, counts), _verdict(found))
+        table.row(found.topic, *map(grouped, counts), _verdict(found))
     console = output_console()
     console.print(table)
     for found in checks:
@@ -154,11 +153,10 @@ def _print(checks: list[TopicCheck]) -> None:
 def _print_tables(checks: list[TableCheck]) -> None:
     if not checks:
         return
-    table = _table("TABLE", "rows")
-    table.add_column("")
+    table = _table("TABLE", "rows", verdicts=True)
     for found in checks:
-        verdict = "[green]equal[/]" if found.correct else "[red]differs[/]"
-        table.add_row(found.table, grouped(found.rows), verdict)
+        verdict = _EQUAL if found.correct else _DIFFERS
+        table.row(found.table, grouped(found.rows), verdict)
     console = output_console()
     console.print()
     console.print(table)
@@ -174,7 +172,7 @@ def _print_tables(checks: list[TableCheck]) -> None:
         )
 
 
-def _verdict(found: TopicCheck) -> str:
+def _verdict(found: TopicCheck) -> Text:
     if found.equal:
-        return "[green]equal[/]"
-    return "[yellow]behind[/]" if found.correct else "[red]differs[/]"
+        return _EQUAL
+    return Text("behind", style="yellow") if found.correct else _DIFFERS

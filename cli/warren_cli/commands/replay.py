@@ -65,14 +65,14 @@ def replay(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Instead: how often groups would have broken the [[objectives]] of this file",
+            help=r"Instead: how often groups would have broken the [\[objectives]] of this file",
         ),
     ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Also: how well that fits the [[fault]] of this file, what was really wrong",
+            help=r"Also: how well that fits the [\[fault]] of this file, what was really wrong",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,

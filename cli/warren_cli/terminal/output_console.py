@@ -16,8 +16,9 @@ def discard_output() -> None:
 
 
 def output_console() -> Console:
-    """Nothing is shortened or wrapped for a pipe, unless COLUMNS says how wide it is."""
-    console = Console()
+    """Nothing is shortened or wrapped for a pipe, unless COLUMNS says how wide it is. Nothing in a
+    text is markup: a group may be called `[bold]`."""
+    console = Console(markup=False)
     if not console.is_terminal and not os.environ.get("COLUMNS"):
         console.width = _UNLIMITED
     return console

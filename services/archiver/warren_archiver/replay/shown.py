@@ -8,7 +8,6 @@ from dataclasses import asdict
 from statistics import median
 
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 from warren.words import counted, duration, utc
 
@@ -18,6 +17,7 @@ from warren_archiver.replay.labels import Score
 from warren_archiver.replay.replay import Replay
 from warren_archiver.replay.suggestions import NOISE, Suggestion, Word
 from warren_archiver.report.period import Period
+from warren_archiver.text_table import TextTable
 
 KINDS = ("raised", "missed", "sooner", "later")
 
@@ -29,15 +29,12 @@ def render(replay: Replay) -> Group:
         (f"{utc(period.start_ms)} to {utc(period.end_ms)}", "bold"),
         f", {replay.events:,} offset events judged",
     )
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("CLUSTER", "GROUP"):
-        table.add_column(name, overflow="fold")
-    for name in ("told", "then", "flaps", "then", *KINDS, "sooner by"):
-        table.add_column(name, justify="right", no_wrap=True)
+    figures = ("told", "then", "flaps", "then", *KINDS, "sooner by")
+    table = TextTable(("CLUSTER", "GROUP"), figures)
     for key, pairs in _by_group(replay).items():
-        table.add_row(*key, *_figures(pairs))
+        table.row(*key, *_figures(pairs))
     table.add_section()
-    table.add_row("", "all", *_figures(replay.pairs))
+    table.row("", "all", *_figures(replay.pairs))
     note = (
         "told: incidents as published; then: as they would have been. A flap is over within "
         f"{duration(FLAP_MS)}. Sooner by: the median of those told both ways, negative for later."
@@ -50,12 +47,8 @@ def render_broken(found: Sequence[Broken], period: Period) -> Group | Text:
     heading = Text(f"{utc(period.start_ms)} to {utc(period.end_ms)}", style="bold")
     if not found:
         return Text.assemble(heading, ": all of these objectives would have been kept")
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("CLUSTER", "GROUP", "OBJECTIVE", "LIMIT"):
-        table.add_column(name, overflow="fold")
-    for name in ("times", "in all"):
-        table.add_column(name, justify="right")
-    table.add_column("the first time")
+    names = ("CLUSTER", "GROUP", "OBJECTIVE", "LIMIT")
+    table = TextTable(names, ("times", "in all"), ["the first time"])
     rows: dict[tuple[str, str, str, str], list[Broken]] = {}
     for one in found:
         rows.setdefault((one.cluster, one.group, one.objective, one.limit), []).append(one)
@@ -64,7 +57,7 @@ def render_broken(found: Sequence[Broken], period: Period) -> Group | Text:
             min(one.until or period.end_ms, period.end_ms) - max(one.since, period.start_ms)
             for one in times
         )
-        table.add_row(*key, str(len(times)), duration(spent), times[0].sentence)
+        table.row(*key, str(len(times)), duration(spent), times[0].sentence)
     return Group(heading, table)
 
 
@@ -72,17 +65,13 @@ def render_suggestions(found: Sequence[Suggestion]) -> Group | Text:
     """A row for each noisy group, and what to write into warren.toml."""
     if not found:
         return Text(f"no group had {NOISE} incidents, or was in trouble for half of the time")
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("CLUSTER", "GROUP"):
-        table.add_column(name, overflow="fold")
-    for name in ("flaps", "lasting"):
-        table.add_column(name, justify="right")
+    table = TextTable(("CLUSTER", "GROUP"), ("flaps", "lasting"))
     table.add_column("change", no_wrap=True)
     table.add_column("lasting ones later by", justify="right")
     for one in found:
         later = duration(-one.sooner_ms) if one.sooner_ms < 0 else ""
         change = one.change or "none of those tried"
-        table.add_row(one.cluster, one.group, str(one.flaps), str(one.lasting), change, later)
+        table.row(one.cluster, one.group, str(one.flaps), str(one.lasting), change, later)
     cures = [one.override(one.change) for one in found if one.change is not None]
     words = [
         f"# {_said(word, one)}\n{one.override(word.change)}"
@@ -109,25 +98,14 @@ def _said(word: Word, of: Suggestion) -> str:
     return f"silences {word.silenced} of {counted(of.flaps, 'flap')}; {missed}{added}"
 
 
-def render_scores(published: Score, replayed: Score) -> Table:
+def render_scores(published: Score, replayed: Score) -> TextTable:
     """How well what was told, and what would have been, fits what is labelled."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("BESIDE THE LABELS")
-    for name in (
-        "faults",
-        "found",
-        "false",
-        "precision",
-        "recall",
-        "F1",
-        "delay",
-        "told",
-        "flaps/100 h",
-    ):
-        table.add_column(name, justify="right")
+    counts = ("faults", "found", "false")
+    shares = ("precision", "recall", "F1", "delay", "told", "flaps/100 h")
+    table = TextTable(["BESIDE THE LABELS"], (*counts, *shares))
     for name, score in (("as told", published), ("as it would have been", replayed)):
         delay = score.delay_median_ms
-        table.add_row(
+        table.row(
             name,
             *map(str, (score.faults, score.found, score.false)),
             *(f"{share:.2f}" for share in (score.precision, score.recall, score.f1)),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
-from warren.words import duration, grouped, rate, utc, visible
+from warren.words import duration, grouped, rate, utc
 
 from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import GroupReport, Report
 from warren_archiver.report.known import known_up_to
 from warren_archiver.report.summary import summary
+from warren_archiver.text_table import TextTable
 
 COLOURS = {"OK": "green", "WARN": "yellow", "ERR": "red", "NOTFOUND": "dim"}
 SHOWN = ("OK", "WARN", "ERR")
@@ -35,13 +35,10 @@ def render(report: Report) -> Group:
         (f"{utc(period.start_ms)} to {utc(period.end_ms)}", "bold"),
     )
     known = known_up_to(report)
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("CLUSTER", "GROUP", "STATUS"):
-        table.add_column(name, overflow="fold")
-    for name in (*SHOWN, "unknown", "LAG p50", "p95", "max", "late", "lost", "consumed", "judged"):
-        table.add_column(name, justify="right", no_wrap=True)
+    figures = ("unknown", "LAG p50", "p95", "max", "late", "lost", "consumed", "judged")
+    table = TextTable(("CLUSTER", "GROUP", "STATUS"), (*SHOWN, *figures))
     for group in report.groups:
-        table.add_row(*_row(group))
+        table.row(*_row(group))
     gap = f"{report.max_gap_ms / 1000:g}s"
     note = (
         f"Minutes per status; each counts until the next evaluation, at most {gap}. Lag in records."
@@ -70,8 +67,8 @@ def render(report: Report) -> Group:
 def _row(group: GroupReport) -> list[Text | str]:
     status = group.status or "-"
     return [
-        Text(visible(group.cluster)),
-        Text(visible(group.group)),
+        group.cluster,
+        group.group,
         Text(status, style=COLOURS.get(status, "dim")),
         *(Text(minutes(group.held_ms[s]), style=COLOURS[s]) for s in SHOWN),
         minutes(other_ms(group)),
