@@ -15,8 +15,9 @@ EXACT_MS = 3 * HOUR_MS
 _UNITS_MS = {"s": 1000, "m": 60_000, "h": HOUR_MS, "d": DAY_MS}
 _LENGTH = re.compile(r"(\d+)([smhd])")
 # Before the year 9000 and shorter than 100 years: hours and days around a period have a date too.
+_YEARS = range(1970, 9000)
 _END_MS = 221_845_392_000_000
-_MOST_MS = 36_500 * DAY_MS
+_MOST_DAYS = 36_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,10 @@ def parse_length(text: str, option: str = "--last") -> int:
     """Milliseconds of `90s`, `10m`, `2h` or `7d`; raises SettingsError of the option."""
     match = _LENGTH.fullmatch(text.strip())
     length = int(match[1]) * _UNITS_MS[match[2]] if match else 0
-    if not 0 < length <= _MOST_MS:
+    if length <= 0:
         raise SettingsError(option, f"{text!r} is no length of time such as 90s, 10m, 2h or 7d")
+    if length > _MOST_DAYS * DAY_MS:
+        raise SettingsError(option, f"{text!r} is out of range: at most {_MOST_DAYS}d")
     return length
 
 
@@ -78,12 +81,12 @@ def parse_moment(text: str, option: str = "--until") -> int:
     """
     try:
         at = int(text) if text.isdigit() else _unix_ms(datetime.fromisoformat(text))
-    except (ValueError, OverflowError):
-        at = _END_MS
-    if not 0 <= at < _END_MS:
+    except ValueError:
         raise SettingsError(
             option, f"{text!r} is no time such as 2026-11-21T07:00:00Z, nor Unix milliseconds"
-        )
+        ) from None
+    if not 0 <= at < _END_MS:
+        raise _beyond(option, text)
     return at
 
 
@@ -94,23 +97,31 @@ def _unix_ms(moment: datetime) -> int:
 def parse_day(text: str) -> Period:
     """The UTC day `2026-11-21`; raises SettingsError."""
     try:
-        return _period(date.fromisoformat(text), 1)
+        day = date.fromisoformat(text)
     except ValueError:
         raise SettingsError("--day", f"{text!r} is no day such as 2026-11-21") from None
+    return _period("--day", text, day, 1)
 
 
 def parse_week(text: str) -> Period:
     """The week `2026-W47`, from Monday (ISO 8601); raises SettingsError."""
     try:
-        return _period(date.fromisoformat(f"{text}-1"), 7)
+        monday = date.fromisoformat(f"{text}-1")
     except ValueError:
         raise SettingsError("--week", f"{text!r} is no week such as 2026-W47") from None
+    return _period("--week", text, monday, 7)
 
 
-def _period(first: date, days: int) -> Period:
-    """Raises ValueError."""
-    if not 1970 <= first.year < 9000:
-        raise ValueError("beyond the calendar")
+def _beyond(option: str, text: str) -> SettingsError:
+    return SettingsError(
+        option, f"{text!r} is out of range: from {_YEARS.start} to {_YEARS.stop - 1}"
+    )
+
+
+def _period(option: str, text: str, first: date, days: int) -> Period:
+    """Raises SettingsError."""
+    if first.year not in _YEARS:
+        raise _beyond(option, text)
     start, end = (
         round(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
         for day in (first, first + timedelta(days=days))
