@@ -106,6 +106,7 @@ def test_the_heading_says_where_each_kind_begins(lake: Path) -> None:
     shown = BeautifulSoup(page.render(made), "html.parser").get_text(" ")
     assert "evaluations and notifications not before 2026-11-21 01:04:00 UTC" in shown
     assert "0 groups judged not known" in " ".join(shown.split())
+    assert f"{table.UNKNOWN} in ERR, all groups together not known" in " ".join(shown.split())
 
 
 def test_a_kind_that_begins_within_the_period_is_known_from_then_on(lake: Path) -> None:
