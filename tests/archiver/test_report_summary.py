@@ -31,6 +31,10 @@ AHEAD = {"crosses_on": date(2026, 12, 1), "crosses_in_days": 10.0}
 MISSED = Budget("prod", "billing", "on-time", "max_lag", 0.99, 0.98, -1.0)
 LATE = Stamp("losses", END - HOUR_MS, "nothing later")
 SILENT = group(lost_records=None, late_max_ms=None)
+UNJUDGED = group("new", status=None, evaluations=0, unknown_ms=10 * HOUR_MS, lag_max=None)
+BEGUN = END - 9 * HOUR_MS
+NO_VERDICTS = Stamp("evaluations", None, "none before", END + HOUR_MS)
+NO_CHANGES = Stamp("status_changes", None, "none before", END + HOUR_MS)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,37 @@ SILENT = group(lost_records=None, late_max_ms=None)
             HIT,
             "billing (3 hours) was in trouble. No incident was open at the end.",
         ),
+        (
+            made(BAD, WELL, UNJUDGED),
+            HAPPENED,
+            "1 of 3 consumer groups was in trouble; 1 was well all the time; the other one was not "
+            "judged. There was no incident.",
+        ),
+        (
+            made(WELL, UNJUDGED, known=[Stamp("status_changes", END, None, BEGUN)]),
+            HAPPENED,
+            "1 of 2 consumer groups was well all the time; the other one was not judged. "
+            "There was no incident from 01:00 UTC on.",
+        ),
+        (
+            made(UNJUDGED, known=[NO_VERDICTS, NO_CHANGES]),
+            HAPPENED,
+            "No evaluation of this period is archived: the archive begins with 11:00 UTC. "
+            "No status change of this period is archived: the archive begins with 11:00 UTC.",
+        ),
+        (made(UNJUDGED), HIT, "It is not known."),
         (made(WELL), LOST, "No record was deleted before it was read."),
+        (
+            made(group(lost_records=1), known=[Stamp("losses", END, None, BEGUN)]),
+            LOST,
+            "Retention deleted 1 record before billing had read it; nobody can get it back. "
+            "It is not known whether more were lost before 01:00 UTC.",
+        ),
+        (
+            made(group(lost_records=None), known=[Stamp("losses", END - HOUR_MS, "later", BEGUN)]),
+            LOST,
+            "It is not known whether records were lost before 01:00 UTC or after 09:00 UTC.",
+        ),
         (
             made(group(lost_records=1)),
             LOST,
