@@ -14,9 +14,8 @@ from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 AWAY = Rule(
     "away",
     learns="waits with nobody in the group, apart from the others",
-    speaks="who was there for 30 min and is away has 35 s, up to a minute more if it commits each "
-    "half minute or more rarely; a job that comes and goes as long as it usually is away, and a "
-    "third more",
+    speaks="who was there for 30 min and is away has 35 s, and up to a minute more if it commits "
+    "rarely; a job that comes and goes as long as it usually is away, and a third more",
     sentence="Who has gone is dead after 35 s, unless it commits rarely, or usually comes and "
     "goes.",
     parameters=("usual",),
