@@ -365,12 +365,16 @@ def _evaluation(number: int, moment: int | None = None) -> dict[str, Any]:
     return own | place | told
 
 
+def _only_status_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    step = next(step for step in gold_module.STEPS if step.table is STATUS_DAYS)
+    monkeypatch.setattr(gold_module, "STEPS", (step,))
+
+
 def test_a_day_whose_events_are_over_is_kept_as_it_was(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An event that comes for such a day would be all that is left of it."""
-    step = next(step for step in gold_module.STEPS if step.table is STATUS_DAYS)
-    monkeypatch.setattr(gold_module, "STEPS", (step,))
+    _only_status_days(monkeypatch)
     lake, clock = Lake.at(str(tmp_path)), ManualClock(END)
     ensure_tables(spark, lake, [EVALUATIONS], [STATUS_DAYS])
     append(spark, lake, EVALUATIONS, silver_rows()[EVALUATIONS.name])
@@ -386,8 +390,7 @@ def test_how_far_gold_has_come_is_as_far_as_was_archived(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """But for a minute; where nobody knows that, but for an interval of silver."""
-    step = next(step for step in gold_module.STEPS if step.table is STATUS_DAYS)
-    monkeypatch.setattr(gold_module, "STEPS", (step,))
+    _only_status_days(monkeypatch)
     lake, settings = Lake.at(str(tmp_path)), _settings(tmp_path)
     ensure_tables(spark, lake, [EVALUATIONS], [STATUS_DAYS, catalogue.PROGRESS])
     append(spark, lake, EVALUATIONS, [_evaluation(1, END)])

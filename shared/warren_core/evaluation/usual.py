@@ -67,7 +67,7 @@ def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
 
 def patience_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] how long the offset may stand still while there is something to read."""
-    at_any_time = patience_at_any_time_ms(marks, figures, away_ms=_deployed_ms(marks, figures))
+    at_any_time = patience_at_any_time_ms(marks, figures, may_be_deployed=True)
     return or_daily_ms(marks, figures, at_any_time)
 
 
@@ -99,10 +99,10 @@ def by_chance(records: Floats) -> Floats:
 
 
 def patience_at_any_time_ms(
-    marks: Int64, figures: Figures, *, away_ms: Int64 | int = BY.least_wait
+    marks: Int64, figures: Figures, *, may_be_deployed: bool = False
 ) -> Int64:
-    """[partition] the longest that a rule allows, whatever comes each day; less of who has gone,
-    who may be away for so long.
+    """[partition] the longest that a rule allows, whatever comes each day; less of who has gone.
+    `may_be_deployed`: but as long as a new version takes, which is no trouble, nor a habit.
     """
     patience = np.full(marks.shape[1], BY.least_wait, np.int64)
     for rule, allows in ALLOWANCES:
@@ -114,7 +114,8 @@ def patience_at_any_time_ms(
         after = patience + np.minimum(held, usual)
         patience = np.where(is_open, np.maximum(patience, usual), after)
     if AWAY.on and (marks[Mark.GONE_SINCE] >= 0).any():
-        patience = np.minimum(patience, _until_gone_ms(marks, away_ms))
+        away = _deployed_ms(marks, figures) if may_be_deployed else BY.least_wait
+        patience = np.minimum(patience, _until_gone_ms(marks, away))
     return patience
 
 

@@ -31,7 +31,6 @@ class FreshnessRow(NamedTuple):
     late_since: int | None = None
     time_to_loss_reason: TimeToLossReason | None = None
     retention_left: float | None = None
-
     time_to_catch_up_ms: int | None = None
 
     def runs_out_in(self, *, stands_still: bool) -> int | None:
