@@ -2,7 +2,8 @@
 
 Each script (`support.scripted_groups`) is played with several seeds: numbers of members and
 partitions, rates and commit intervals differ. Every judgement of a group that is not OK counts,
-from when its cause can be told. Prints the matrix, then one JSON line.
+from when its cause can be told. Prints the matrix, then one JSON line. A flip is a cause that gives
+way to another, and is back within a minute.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from itertools import pairwise
 
 from support.scripted_groups import SCRIPTS, START_MS, TROUBLE_S, Script, observed
 from warren.contracts import FreshnessEvent, GroupEvent
@@ -21,6 +23,7 @@ from warren_core.judgement.membership import Membership, membership_after
 from warren_core.judgement.state import GroupGone, GroupState
 
 SECONDS = 1200
+FLIP_S = 60
 
 
 def main() -> None:
@@ -30,11 +33,14 @@ def main() -> None:
     arguments = parser.parse_args()
     seeds, rules = arguments.seeds, GroupRules(Rules(policy=arguments.policy))
     matrix: dict[str, Counter[str]] = {}
+    flips = 0
     for name, (_, script, settled) in SCRIPTS.items():
         found = matrix[name] = Counter()
         for seed in range(seeds):
-            found += told(script, seed, TROUBLE_S + settled, rules)
-        matrix[name] = found
+            causes = told(script, seed, rules)
+            flips += flips_of(causes)
+            since = TROUBLE_S + settled
+            found.update(cause for at, cause in causes.items() if at >= since and cause)
     right = wrong = unknown = 0
     for name, found in matrix.items():
         truth = SCRIPTS[name][0]
@@ -47,19 +53,20 @@ def main() -> None:
     total = max(right + wrong + unknown, 1)
     shares = {"right": right / total, "unknown": unknown / total, "wrong": wrong / total}
     rounded = {name: round(share, 4) for name, share in shares.items()}
-    print(json.dumps({"benchmark": "causes", "seeds": seeds, "judgements": total, **rounded}))
+    figures = {"judgements": total, **rounded, "flips": flips}
+    print(json.dumps({"benchmark": "causes", "seeds": seeds, **figures}))
 
 
 def _known(membership: Membership | None, lateness: Lateness | None) -> Knowledge:
     return Knowledge(lambda: membership, lambda: lateness)
 
 
-def told(script: Script, seed: int, since: int, rules: GroupRules) -> Counter[str]:
-    """Causes of the judgements since this second."""
+def told(script: Script, seed: int, rules: GroupRules) -> dict[int, str]:
+    """Cause of each judgement, by its second; empty where the group was OK."""
     state: GroupState | GroupGone | None = None
     membership: Membership | None = None
     lateness: Lateness | None = None
-    causes: Counter[str] = Counter()
+    causes: dict[int, str] = {}
     for event in observed(script, seed, SECONDS):
         if isinstance(event, GroupEvent):
             membership = membership_after(event, membership)
@@ -75,9 +82,22 @@ def told(script: Script, seed: int, since: int, rules: GroupRules) -> Counter[st
         )
         assert isinstance(outcome, Judged)
         state = outcome.state
-        if outcome.lag.cause and event.observed_at >= START_MS + since * 1000:
-            causes[outcome.lag.cause.name] += 1
+        cause = outcome.lag.cause
+        causes[(event.observed_at - START_MS) // 1000] = cause.name if cause else ""
     return causes
+
+
+def flips_of(causes: dict[int, str]) -> int:
+    """How often a cause gave way to another one, and was back within a minute."""
+    began = [
+        (at, cause) for (_, before), (at, cause) in pairwise(causes.items()) if cause != before
+    ]
+    return sum(
+        bool(first and other) and first == again and until - since < FLIP_S
+        for (_, first), (since, other), (until, again) in zip(
+            began, began[1:], began[2:], strict=False
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from warren_core.evaluation.track import (
     smooth,
     span_ms,
 )
+from warren_core.evaluation.trend import learn_trend
 from warren_core.evaluation.usual import lag_span_ms, longest_habit_ms, room, usual_lag
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 
@@ -100,7 +101,7 @@ def learn_backlog(
         marks[Mark.BACKLOG] = np.maximum(marks[Mark.BACKLOG] - elapsed // BY.memory, 0)
         marks[Mark.ODD_BACKLOG] = np.maximum(marks[Mark.ODD_BACKLOG] - elapsed // 2, 0)
         marks[Mark.BURST] = np.maximum(marks[Mark.BURST] - elapsed // BY.memory, 0)
-        marks[[Mark.PEAK, Mark.GROWING]] = 0
+        marks[[Mark.PEAK, Mark.GROWING, Mark.TREND]] = 0
         return
     # What was deleted before it was read is no part of the backlog that was made good.
     deleted = marks[Mark.COMMITTED] < sighting.log_start
@@ -132,6 +133,7 @@ def learn_backlog(
     burst = reads_more & (length <= np.clip(marks[Mark.BURST], BY.first, BY.unseen))
     busy = is_busy(marks, figures, lateness_ms(figures, more), sighting.at)
     starts = advanced & behind & too_long & rises & ~burst & ~busy
+    starts_to_rise = starts & (marks[Mark.GROWING] != 1) & (rise > explained / BY.rise)
     # Who reads too slowly for what comes has not caught up because less comes for a while.
     told = (rise > -explained / 4) | (more > marks[Mark.PEAK] / 2)
     grows = GROWING.on & behind & np.where(marks[Mark.GROWING] == 1, told, starts)
@@ -139,6 +141,7 @@ def learn_backlog(
     marks[Mark.PEAK] = np.where(behind, peak, 0)
     stays = advanced & (length > BY.soon) & (rise >= -explained / 4) & ~burst & ~nears & ~busy
     _tell(marks, figures, sighting, more, behind, grows, stays, stood_long)
+    learn_trend(marks, figures, rise, starts_to_rise)
 
 
 def _burst_ms(marks: Int64, figures: Figures, now: int | Int64) -> Int64:

@@ -28,6 +28,9 @@ _EARLIER = frozenset(
 LATE = 2
 CATCHING_UP = 3  # far behind, after a wait that was too long
 RECOVERING = -1  # no longer far, but not level yet
+# As marks of TREND.
+RISES = 1
+FALLS = -1
 LONGEST_MS = 30 * 86_400_000
 # So many times the usual pace, a look is only late.
 LATE_LOOK = 2
@@ -76,7 +79,7 @@ class Mark(IntEnum):
     KNOWN_SINCE = 31  # first observation
     ODD_APART = 32  # from the beginning of the odd pause before to that of the last one, ms
     REPEATING = 33  # longest wait of late with commits of the same offset, ms
-    FREE_TOO = 34
+    TREND = 34  # of a lag that is told: RISES, FALLS, or 0
     OPEN_SINCE = 35  # it stands where a transaction is open
     HELD = 36  # so much of this wait it has, ms
     OPEN = 37  # longest wait of late that was mostly so, ms
@@ -96,7 +99,7 @@ class Mark(IntEnum):
     BUSY_APART = 51  # from the ones before to those, ms
 
 
-NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.FREE, Mark.FREE_TOO)
+NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.FREE, Mark.TREND)
 """Marks that are kept in 32 bits; the others need 64."""
 
 
@@ -140,7 +143,7 @@ FRESH[
         Mark.ABSENT,
         Mark.GOES,
         Mark.REPEATING,
-        Mark.FREE_TOO,
+        Mark.TREND,
         Mark.HELD,
         Mark.OPEN,
         Mark.STOPS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,8 @@ from warren_core.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, 
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.predicates import LEAST_MS, Floats, produced_per_s
 from warren_core.evaluation.presence import Presence
-from warren_core.evaluation.track import CATCHING_UP, LATE, Figure, Mark
+from warren_core.evaluation.track import CATCHING_UP, FALLS, LATE, RISES, Figure, Mark
+from warren_core.evaluation.trend import RATES_OVER_S, SAME
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.layout import Layout
@@ -27,12 +27,8 @@ from warren_core.ownership import NOBODY_S, Ownership
 MEASURED_LATELY_MS = 2 * 60_000
 STANDING = (Status.STOP, Status.STALL)
 """Statuses in which nothing moves."""
-SAME = 1.1
-"""Rates that differ by less are the same, as far as a window can tell."""
 BEFORE = 2  # stretches between log ends that tell what was usual
 MOST_ENDS = 3 * BEFORE  # as many must be remembered: else the oldest are not of before
-STILL = 1.02  # averages of the lag, over half a minute and two, that differ by less say no growth
-CONSUMED_OVER_S = 60  # what is consumed is averaged over so much
 LATE_S = 30  # of production: with less behind, it is no trouble of pace
 
 
@@ -87,7 +83,8 @@ class Pace(NamedTuple):
     @property
     def stays_behind(self) -> bool:
         """Whether a backlog is left, of what is over or of another root."""
-        return not self.falls_behind and self.lag > LATE_S * self.produced
+        known = self.learnt is not None or self.lag > LATE_S * self.produced
+        return known and not self.falls_behind
 
 
 @dataclass(frozen=True)
@@ -207,7 +204,7 @@ class Facts:
         if self.worst is not Status.WARN:
             return None
         if self._all_learnt():
-            return self._learnt_pace()
+            return None if self._rests() else self._learnt_pace()
         windows = self.windows.take(np.array(self.bad, np.int64))
         consumed = _consumed_per_s(windows)
         moving = np.zeros(len(self.bad), np.bool_)
@@ -242,22 +239,33 @@ class Facts:
         known = np.isin(growing, (1, LATE)) & (consumed > 0) & (produced >= 0)
         return bool(known.all())
 
-    def _learnt_pace(self) -> Pace:
-        """By policy `progress`, which averages both rates over a minute or two, and says that a lag
-        grows until half of it is read. A window of ten commits may be ten seconds.
+    def _rests(self) -> bool:
+        """Whether some of what is bad reads nothing, or did so lately, for so long that the
+        averages tell neither of before nor of now.
         """
         assert self.track is not None
-        growing = self.track.marks[Mark.GROWING, self.bad]
+        windows = self.windows.take(np.array(self.bad, np.int64))
+        stands = self.now_ms - self.track.marks[Mark.ADVANCED_AT, self.bad]
+        pause = np.maximum(self.track.figures[Figure.COMMIT_PAUSE, self.bad], 0)
+        longest = np.maximum(stands, _longest_stand_ms(windows))
+        return bool((longest > RATES_OVER_S * 1000 + 2 * pause).any())
+
+    def _learnt_pace(self) -> Pace:
+        """By policy `progress`, which averages over a minute or two. A window of ten commits may be
+        ten seconds.
+        """
+        assert self.track is not None
         consumed, produced = self.track.figures[[Figure.CONSUMED, Figure.PRODUCED]][:, self.bad]
         before = self._produced_before(self.windows.log_ends[self.bad])
         lag = self._lag_of(self.bad)
         read, written = float(consumed.sum()), float(produced.sum())
-        by_chance = 3 * math.sqrt(written / CONSUMED_OVER_S)
-        nears = read > written * SAME + by_chance
+        trend = self.track.marks[Mark.TREND, self.bad]
+        behind = np.maximum(self.lag[self.bad], 0)
         learnt: Trend = "stays"
-        quick, slow = self.track.figures[[Figure.LAG_QUICK, Figure.LAG_SLOW]][:, self.bad]
-        if nears or ((growing == 1) & (quick > slow * STILL)).any():
-            learnt = "nears" if nears else "falls behind"
+        if 2 * behind[trend == RISES].sum() > lag:
+            learnt = "falls behind"
+        elif 2 * behind[trend == FALLS].sum() > lag:
+            learnt = "nears"
         return Pace(read, written, before, lag, len(self.bad), learnt)
 
     def _measured_pace(self) -> Pace | None:

@@ -10,13 +10,14 @@ from support.offset_events import NOW, At, Judge, offset_event
 from warren_core.evaluation import Rules
 
 
-@pytest.mark.parametrize("share", [0.95, 1.0])
-def test_the_cause_of_a_lag_stays_for_a_minute_at_least(share: float) -> None:
+@pytest.mark.parametrize("share", [0.9, 0.95, 0.97, 1.0])
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_the_cause_of_a_lag_stays_for_a_minute_at_least(share: float, seed: int) -> None:
     """Of who reads a little too slowly, or just as fast as is written after a crash: ten commits, a
     second apart, tell little of a pace. The first cause is of a silence, and unknown may come
     before another.
     """
-    rng, group, told = np.random.default_rng(1), Judge(Rules(policy="progress")), []
+    rng, group, told = np.random.default_rng(seed), Judge(Rules(policy="progress")), []
     end = committed = 10_000
     for second in range(5, 5_400, 5):
         written = int(rng.poisson(40))
@@ -33,3 +34,22 @@ def test_the_cause_of_a_lag_stays_for_a_minute_at_least(share: float) -> None:
     since = [second for second, name in told if name != "unknown"]
     assert told
     assert all(then - first >= 60 for first, then in pairwise(since[1:])), told
+
+
+def test_who_reads_nothing_for_two_minutes_is_not_catching_up() -> None:
+    """Rates of before the pause would say so, and when it will have caught up."""
+    group, end, committed, read_at = Judge(Rules(policy="progress")), 10_000, 10_000, 0
+    told: set[str] = set()
+    resting: set[str] = set()
+    for second in range(5, 3_600, 5):
+        end += 50
+        since = (second - 1_200) % 240
+        if second < 1_200 or since >= 150:
+            committed, read_at = min(committed + 120, end), second
+        now = NOW + second * 1000
+        seen = At(committed, NOW + read_at * 1000, log_end=end, commits=int(read_at == second))
+        cause = group.judged(offset_event(now, {"orders": {0: seen}})).lag.cause
+        if cause:
+            (resting if second - read_at > 75 else told).add(cause.name)
+    assert "catching_up" in told
+    assert not resting & {"catching_up", "late", "too_slow"}

@@ -1,0 +1,31 @@
+"""Trend: whether a lag that is told rises, stays or falls. Causes go by it, and no status does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warren_core.evaluation.track import FALLS, RISES, Figure, Figures, Floats, Mark
+from warren_core.evaluation.windows import Bools, Int64
+
+SAME = 1.1
+"""Rates that differ by less are the same, as far as a window can tell."""
+SURE = 3  # times what chance does
+RATES_OVER_S = 60  # both rates are averaged over so much
+WANDERS_S = 27
+"""Of production: what the averages of a lag over 30 s and over 120 s differ by, squared, where it
+only wanders: (120 - 30)^2 / 2 (120 + 30).
+"""
+
+
+def learn_trend(marks: Int64, figures: Figures, rise: Floats, starts: Bools) -> None:
+    """A lag wanders: each trend begins with more than chance does, and lasts until the averages say
+    the contrary. `rise`: of the average of the lag, [partition]; `starts`: it is told from now on.
+    """
+    was = marks[Mark.TREND]
+    produced = np.maximum(figures[Figure.PRODUCED], 0)
+    more = SAME * produced + SURE * np.sqrt(produced / RATES_OVER_S)
+    falls = figures[Figure.CONSUMED] > np.where(was == FALLS, produced, more)
+    by_chance = SURE * np.sqrt(produced * WANDERS_S)
+    rises = starts | (rise > np.where(was == RISES, 0.0, by_chance))
+    told = marks[Mark.GROWING] > 0
+    marks[Mark.TREND] = np.select([told & falls, told & rises], [FALLS, RISES])
