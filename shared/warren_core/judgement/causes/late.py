@@ -12,8 +12,8 @@ from warren_core.judgement.facts import Facts
     "consequence",
     20,
     "Keeps pace, but stays behind",
-    "all that is bad is behind; as much is produced as consumed, within a tenth; the lag is more "
-    "than 30 s of it",
+    "all that is bad is behind; as much is produced as consumed, within a tenth; by other policies "
+    "than `progress` the lag is more than 30 s of it",
 )
 def late(facts: Facts) -> Found | None:
     pace = facts.pace

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from warren.words import utc
 
+from warren_core.evaluation.trend import SAME
 from warren_core.judgement.causes.catalogue import Found, against, cause, found_at_pace, times
-from warren_core.judgement.facts import SAME, Facts
+from warren_core.judgement.facts import Facts
 
 BURST = 2.0
 

@@ -14,7 +14,8 @@ LITTLE = 1.05  # times as much are said as 1.1 times, or more
     "root",
     120,
     "Too slow, falling behind",
-    "all that is bad falls behind, and a tenth more is produced than consumed",
+    "all that is bad falls behind, and a tenth more is produced than consumed; by `progress` its "
+    "average lag has grown, by more than chance does",
 )
 def too_slow(facts: Facts) -> Found | None:
     pace = facts.pace
