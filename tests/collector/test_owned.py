@@ -139,3 +139,27 @@ def test_members_of_other_protocols_own_nothing_that_is_committed() -> None:
 def test_topics_that_are_not_watched_are_not_told() -> None:
     after = owned_after(described("Stable", 1), NOTHING_OWNED, lambda topic: topic != "orders")
     assert after.partitions == {}
+
+
+def test_what_a_stream_processor_restores_is_not_told_as_never_committed() -> None:
+    """A table's changelog; a topic of changes that it consumes is told."""
+    assignment = {
+        "orders": [0],
+        "orders-changelog": [0],
+        "payments-changelog": [0],
+        "orders-totals-changelog": [0],
+        "changelog__orders--payments--default": [0],
+    }
+    member = GroupMember(member_id="m", client_id="m", host="h", assignment=assignment)
+    event = GroupEvent(
+        cluster="prod",
+        group="orders",
+        observed_at=1,
+        position=1,
+        state="Stable",
+        protocol="classic",
+        protocol_type="consumer",
+        members=[member],
+    )
+    owned = owned_after(event, NOTHING_OWNED, lambda _: True)
+    assert owned.partitions.keys() == {"orders", "orders-changelog", "payments-changelog"}

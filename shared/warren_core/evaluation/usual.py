@@ -125,14 +125,23 @@ def open_ms(marks: Int64) -> Int64:
     return usual
 
 
+def began_to_wait(marks: Int64) -> Int64:
+    """[partition] when this wait began: what does not count of it makes nobody older."""
+    began: Int64 = marks[Mark.WAITING_SINCE] - marks[Mark.PART]
+    return began
+
+
 def _unlearnt_ms(marks: Int64, _: Figures) -> Int64 | int:
     waits = marks[Mark.WAITS]
     if not (missing := BY.known_waits - waits).any():  # as mostly
         return 0
     least: Int64 = BY.long * missing // BY.known_waits
     if (unseen := waits == 0).any():
-        age = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.COMMITTED_AT])
-        whole = np.clip(BY.batch - age, BY.long, BY.unseen)
+        age = span_ms(began_to_wait(marks), marks[Mark.COMMITTED_AT])
+        # Who was there when it was met, and has gone, does not rest as who was never met.
+        left = (marks[Mark.GONE_SINCE] >= 0) & (marks[Mark.THERE_SINCE] >= 0)
+        longest = np.where(left, BY.long, BY.unseen)
+        whole = np.clip(BY.batch - age, BY.long, longest)
         whole = np.where((age >= BY.batch) & was_absent(marks), BY.soon, whole)
         least = np.where(unseen, whole, least)
     return least
@@ -145,7 +154,7 @@ def _runs_ms(marks: Int64, _: Figures) -> Int64 | int:
     rest = marks[Mark.REST]
     if not rest.any():
         return 0
-    run = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.REST_AT])
+    run = span_ms(began_to_wait(marks), marks[Mark.REST_AT])
     read_all = marks[Mark.READ_ALL_AT] >= marks[Mark.ADVANCED_AT]
     rests = (run < rest // BY.run_share) & read_all & (marks[Mark.REPEATS] < BY.repeated)
     rests &= with_room(longest_wait(marks)) < rest  # else the habit excuses as much
@@ -156,7 +165,7 @@ def _new_ms(marks: Int64, _: Figures) -> Int64 | int:
     """Its members have been known for a short time only, have not worked all of it, and are there:
     one that does not commit just now may do so again soon.
     """
-    waits, there = marks[[Mark.WAITING_SINCE, Mark.THERE_SINCE]]
+    waits, there = began_to_wait(marks), marks[Mark.THERE_SINCE]
     since = waits - there  # who waited long before anybody looked for members is not new
     new = (there >= 0) & (waits >= 0) & (since < BY.new) & (since >= -BY.soon)
     if not new.any():  # as mostly

@@ -56,6 +56,7 @@ from warren_core.judgement.state import (
     openings,
     steps_of,
 )
+from warren_core.judgement.unsubscribed import may_be_left
 from warren_core.judgement.update import (
     correct,
     forget_other_logs,
@@ -86,7 +87,9 @@ def judge_together(entries: Sequence[Entry], rules: Rules) -> list[Brief | None]
 
 
 def tell_together(entries: Sequence[Entry], rules: Rules) -> list[Judged | None]:
-    """The same of groups that were OK. None is for `judge`, also where one is not OK any more."""
+    """The same of groups that were OK. None is for `judge`, also where one is not OK any more, or
+    may have left a topic.
+    """
     found: list[Judged | None] = []
     for part in _small(entries):
         try:
@@ -162,9 +165,10 @@ class _Cohort:
         all_ = LagColumns.of(rows, found.lag, found.verdicts)
         packed = pack_parts(made_only(rows.latest, rows.windows), self._parts)
         told: list[Judged | None] = []
+        may_have_left = self._may_have_left(found)
         for number, is_left in enumerate(self._is_for_judge(found)):
             status = found.groups.status[number]
-            if is_left or status is not Status.OK:
+            if is_left or may_have_left[number] or status is not Status.OK:
                 told.append(None)
                 continue
             state = self._state(number, status, found.commits[number], rows)
@@ -224,6 +228,13 @@ class _Cohort:
         expired = are_expired(windows, self._starts, self._now, self._rules.expire_group_ms)
         both = zip(expired, found.groups.unknown, strict=True)
         return [is_over or unknown > 0 for is_over, unknown in both]
+
+    def _may_have_left(self, found: _Found) -> list[bool]:
+        """Which groups may have left a topic: their members tell."""
+        rows = found.rows
+        unread = may_be_left(rows.latest, rows.windows, found.lag, self._now[self._group])
+        left: list[bool] = np.logical_or.reduceat(unread, self._starts).tolist()
+        return left
 
     def _learn(self, track: Track, seen: Observation, steps: Int64 | int, nobody: Bools) -> None:
         heirs = nobody | (track.marks[Mark.COMMITTED] < 0)

@@ -11,9 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from warren.words import duration, records
 
-from warren_core.evaluation import UNKNOWN, Began, Bools, Column, Explanation, Int64
-from warren_core.evaluation.policies import Statuses
-from warren_core.evaluation.verdicts import OF_A_LAG
+from warren_core.evaluation import UNKNOWN, Began, Bools, Column, Explanation, Int64, Windows
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.layout import Layout
 from warren_core.judgement.membership import Membership
@@ -26,17 +24,25 @@ APART_MS = 15_000
 """Membership and commits are observed apart: so long one may be behind the other."""
 
 
+def may_be_left(latest: Int64, windows: Windows, lag: Int64, now: int | Int64) -> Bools:
+    """[partition] something is unread, and it was not committed for so long that whoever reads it
+    may have left the topic, whatever a rule allows who reads it: it is worth asking the members.
+    """
+    made = latest[Latest.COMMITTED] >= 0
+    left: Bools = made & (lag > 0) & (now - windows.newest(Column.OBSERVED_AT) >= SETTLED_MS)
+    return left
+
+
 def since_unsubscribed(
-    state: GroupState, status: Statuses, membership: Membership | None
+    state: GroupState, behind: Bools, membership: Membership | None
 ) -> Int64 | None:
     """[partition] Unix milliseconds since when nobody subscribes to its topic, of those that are
-    behind and not committed since; UNKNOWN in all others. None where that is so in none.
+    `behind` and not committed since; UNKNOWN in all others. None where that is so in none.
     """
     subscription = None if membership is None else membership.subscription
-    behind = np.isin(status, OF_A_LAG)
-    if subscription is None or not behind.any():
+    if subscription is None:
         return None
-    since, now = np.full(len(status), UNKNOWN, np.int64), state.applied.observed_at
+    since, now = np.full(len(behind), UNKNOWN, np.int64), state.applied.observed_at
     for topic, _, rows in state.layout.slices():
         if not behind[rows].any():
             continue

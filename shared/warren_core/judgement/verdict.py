@@ -16,7 +16,9 @@ from warren.words import duration, grouped
 
 from warren_core.evaluation import (
     UNKNOWN,
+    Began,
     Bools,
+    Column,
     Evidence,
     Explanation,
     Following,
@@ -55,7 +57,12 @@ from warren_core.judgement.owners_word import (
     told_as_the_owner_expects,
 )
 from warren_core.judgement.state import GroupState
-from warren_core.judgement.unsubscribed import explained, settled, since_unsubscribed
+from warren_core.judgement.unsubscribed import (
+    explained,
+    may_be_left,
+    settled,
+    since_unsubscribed,
+)
 from warren_core.judgement.update import Updated
 
 LONGEST_TURN_MS = 5 * 60_000
@@ -110,7 +117,10 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
         late = knowledge.lateness_at(now)
         partitions = _told_in_turn(partitions, rules, state, knowledge)
         partitions = _told_nothing_left(partitions, state, late)
-        unsubscribed = since_unsubscribed(state, partitions.status, knowledge.membership())
+    unread = may_be_left(state.latest, state.windows, least_lag, now)
+    unread |= np.isin(partitions.status, OF_A_LAG)
+    if unread.any():
+        unsubscribed = since_unsubscribed(state, unread, knowledge.membership())
     said = rules.has_owners_word
     if said:
         partitions = told_as_the_owner_expects(partitions, rules, state, least_lag, late)
@@ -183,7 +193,8 @@ def _told_in_turn(
 ) -> PartitionVerdicts:
     """The verdicts of policy `progress` without STOP and STALL where the owner reads the backlog of
     another partition, for a while; without STALL, for as long as a silence would take to be told,
-    where it reads any other. Where nobody knows the owner it is told as ever.
+    where it reads any other. Where nobody knows the owner it is told as ever. So is what has been
+    told of the offset at which it stands: that it stands there ends when it goes on.
     """
     track = state.track
     standing = (verdicts.status == Status.STOP) | (verdicts.status == Status.STALL)
@@ -193,7 +204,7 @@ def _told_in_turn(
     now = state.applied.observed_at
     waited = waited_ms(track, now)
     reading = _reads(track, now) & ~standing
-    standing &= waited <= LONGEST_TURN_MS
+    standing &= (waited <= LONGEST_TURN_MS) & ~_was_told(state)
     if not (standing.any() and reading.any()):
         return verdicts
     group = knowledge.membership()
@@ -206,6 +217,17 @@ def _told_in_turn(
     waits &= takes_turns | (may_be_paused & np.isin(owner, owner[reading]))
     behind = np.where(track.marks[Mark.GROWING] > 0, np.uint8(Status.WARN), np.uint8(Status.OK))
     return replace(verdicts, status=np.where(waits, behind, verdicts.status))
+
+
+def _was_told(state: GroupState) -> Bools:
+    """[partition] an incident is open, and it was not OK at this offset."""
+    known = state.onset
+    offset = state.windows.newest(Column.OFFSET)
+    if known is None or state.status is not Status.ERR:
+        return np.zeros(len(offset), np.bool_)
+    was_bad = known.marks[Began.STANDS_SINCE] != UNKNOWN
+    told: Bools = was_bad & (known.marks[Began.OFFSET] == offset)
+    return told
 
 
 def _reads(track: Track, now_ms: int) -> Bools:

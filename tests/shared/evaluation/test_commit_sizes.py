@@ -89,3 +89,12 @@ def test_who_commits_by_time_has_read_what_it_leaves() -> None:
 def test_commits_of_the_same_offset_amid_a_lull_are_told() -> None:
     partition = by_count(200)
     assert any(partition.tick(0, read=0) == "STALL" for _ in range(60))
+
+
+def test_a_lull_that_began_when_it_was_new_is_none_once_it_is_not() -> None:
+    """What does not count of a wait does not make who waits any older."""
+    partition = Followed()
+    partition.presence = Presence.THERE
+    for commit in range(6):
+        partition.tick(200, read=ALL, seconds=30 + commit)
+    assert partition.silent(15, rate=1 / TICK) is None  # 180 records

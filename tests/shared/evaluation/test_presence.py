@@ -239,3 +239,17 @@ def test_nobody_knows_whether_somebody_is_there() -> None:
         partition.healthy(1)
     assert always_ok(partition)
     assert partition.silent(30) == FOUND
+
+
+@pytest.mark.parametrize("minutes", [3, 20])
+def test_who_dies_with_nothing_unread_before_it_was_seen_to_work_is_told(minutes: int) -> None:
+    """Not after a quarter of an hour, as a batch that was met while it rested."""
+    partition = followed()
+    for _ in range(minutes * 60 // TICK):
+        partition.tick()
+    partition.presence = Presence.NOBODY
+    for _ in range(120 // TICK):
+        partition.tick()
+    found = partition.silent(20)
+    assert found is not None
+    assert found <= 300 + 2 * TICK

@@ -133,3 +133,14 @@ def test_a_member_that_stands_still_is_told() -> None:
     one = consumer(ALONE).work(100, (BURST, BURST, BURST))
     one.capacity = 0
     assert set(one.work(240).statuses[-1]) <= STANDS
+
+
+def test_who_was_told_as_stopped_is_not_taken_back_because_another_partition_has_a_moment() -> None:
+    """One stands; a look sees twice as many records of another, as if it read a burst."""
+    one = consumer(ALONE, commits_all=False, stuck=0).work(120)
+    assert one.statuses[-1][0] in STANDS
+    told = len(one.statuses)
+    for partition in (1, 2):
+        one.log_end[partition] += 4 * WRITTEN * LOOK // S
+        one.work(20)
+    assert {all_of[0] for all_of in one.statuses[told:]} <= STANDS

@@ -221,3 +221,22 @@ def test_the_version_before_reads_what_is_stored() -> None:
         assert decode(encode(each)) == each
         fields = each.__dataclass_fields__.keys() - {"subscription"}
         assert set(json.loads(encode(each))) == {"v", *fields}
+
+
+def test_a_topic_that_was_left_before_anybody_looked_is_told_after_three_minutes() -> None:
+    """Whatever time is allowed to who was never seen to read it."""
+    judge, at = Judge(Rules(policy="progress")), None
+    known = membership_after(members(0, member("b", *KEPT)), None)
+    judge.knowledge = Knowledge(lambda: known)
+    told: list[LagEvent] = []
+    for look in range(60):
+        now = NOW + look * STEP
+        old = At(1000, NOW - 60_000, log_end=6_000 + 10 * look, commits=int(look == 0))
+        at = {"kept": {0: position(look, False)}, "old": {0: old}}
+        outcome = judge(offset_event(now, at))
+        assert isinstance(outcome, Judged)
+        told.append(outcome.lag)
+    assert statuses(told) == ["OK", "WARN"]
+    assert (told[-1].reason, told[-1].total_lag) == ("unsubscribed", 0)
+    since = next(lag for lag in told if lag.status == "WARN").evaluated_at
+    assert since - NOW <= 3 * 60_000 + 2 * STEP

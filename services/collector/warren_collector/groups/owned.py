@@ -35,9 +35,19 @@ def _assigned(event: GroupEvent, accepts: Callable[[str], bool]) -> dict[str, fr
     assigned: dict[str, frozenset[int]] = {}
     for member in event.members:
         for topic, partitions in member.assignment.items():
-            if partitions and accepts(topic):
+            if partitions and accepts(topic) and not _is_changelog(event.group, topic):
                 assigned[topic] = assigned.get(topic, frozenset()).union(partitions)
     return assigned
+
+
+def _is_changelog(group: str, topic: str) -> bool:
+    """Whether it is of the group's own state: stream processors restore that, and commit no offset
+    of it. Kafka Streams and Faust name it GROUP-STORE-changelog, Quix Streams
+    changelog__GROUP--TOPIC--STORE.
+    """
+    is_streams = topic.startswith(f"{group}-") and topic.endswith("-changelog")
+    has_store = len(topic) > len(f"{group}--changelog")
+    return (is_streams and has_store) or topic.startswith(f"changelog__{group}--")
 
 
 def own(groups: GroupIndex, source_partition: int, name: str, owned: Owned) -> None:

@@ -37,7 +37,7 @@ def never_committed(facts: Facts) -> Found | None:
         who = f"owner {client_id} at {address(host)}"
         look = (
             f"Check the log of {client_id}: does it fail at its first record, or never commit? "
-            "Where a group keeps its offsets elsewhere, ignore it in [[groups]]"
+            "Where a group keeps its offsets elsewhere, ignore it in [[evaluation.overrides]]"
         )
     return found(
         f"Never committed: {listed(facts, rows)}; at least "
