@@ -163,6 +163,7 @@ class Harness:
         redaction: Redaction | None = None,
         silences: Silences | None = None,
         resends: Mapping[str, int] | None = None,
+        as_now: Callable[[str], str] = str,
     ) -> None:
         self.log = log
         self.clock = clock or ManualClock(OPENED_AT)
@@ -195,6 +196,7 @@ class Harness:
             queue_size,
             lambda: None,
             limits or {},
+            as_now,
         )
         self.queues = {name: making.of(name, channel) for name, channel in channels.items()}
         self._going = asyncio.Event()

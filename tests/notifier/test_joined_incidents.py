@@ -161,7 +161,9 @@ def test_a_cause_is_counted_as_long_as_it_is_open_and_once_for_each_group() -> N
     others = tuple(of(STATUS_CHANGED, group=name, cause=STUCK) for name in ("a", "b"))
     assert facts(told(gone), lasting=(stuck(), *others))["Causes"] == "3 stuck record"
     over = told(of(STATUS_CHANGED, "OK", NOW, previous="ERR", cause=STUCK), "resolved")
-    assert facts(over, told(gone), lasting=others)["Causes"] == "2 stuck record"
+    assert (
+        facts(over, told(gone), lasting=others)["Causes"] == "2 stuck record, 1 other or not clear"
+    )
 
 
 def test_a_storm_counts_what_its_rows_have_no_room_for() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import DigestKey, NotifierState
+from warren.contracts import GROUP_INCIDENT, DigestKey, NotifierState
 from warren.errors import ContractViolation
 
 from warren_notifier.routing.change import Subject
@@ -213,6 +213,12 @@ class OwnedSubjects:
         assigned = self._partitions.get(delivery.partition)
         owned = assigned.subjects.get(delivery.subject) if assigned is not None else None
         return owned if owned is not None and owned.state.holds(delivery) else None
+
+    def is_open(self, cluster: str, group: str) -> bool:
+        """Whether people are told, or were, of an incident of the group that is not over."""
+        subject = Subject(cluster, group, GROUP_INCIDENT)
+        known = (one.subjects.get(subject) for one in list(self._partitions.values()))
+        return any(owned is not None and owned.state.change is not None for owned in known)
 
     def all(self) -> Iterator[Owned]:
         """Changes during the iteration do no harm."""

@@ -32,6 +32,7 @@ from warren_notifier.channels.renewable import renewable
 from warren_notifier.channels.secrets_watch import SecretsWatch
 from warren_notifier.delivery.redis_buckets import RedisBuckets
 from warren_notifier.session import Session
+from warren_notifier.source.groups import Configured
 
 log = structlog.get_logger(__name__)
 
@@ -165,6 +166,7 @@ class Service:
             self._redaction,
             turns=self._turns,
             buckets=self._buckets,
+            configured=Configured.by(self._settings),
         )
         try:
             await self._running.run()

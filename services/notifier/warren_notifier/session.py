@@ -29,6 +29,7 @@ from warren.settings.notifier import NotifierSettings
 from warren.silences import Silences
 from warren.standstill import Turns
 
+from warren_notifier.channels.as_now import as_now
 from warren_notifier.channels.channel import (
     Channel,
     resend_intervals,
@@ -54,6 +55,8 @@ from warren_notifier.routing.routes import Grouping, Route
 from warren_notifier.rules import Rulebook
 from warren_notifier.source.asked import SilenceTopics
 from warren_notifier.source.consumer import Positions, StatusConsumer
+from warren_notifier.source.groups import Configured, Groups
+from warren_notifier.source.newest import Newest, NewestTopics
 from warren_notifier.source.state_topic import StateTopic
 
 log = structlog.get_logger(__name__)
@@ -88,7 +91,9 @@ class Session:
         sleep: Sleep = asyncio.sleep,
         turns: Turns | None = None,
         buckets: SharedBuckets | None = None,
+        configured: Configured | None = None,
     ) -> None:
+        self._configured = configured or Configured()
         self._turns = turns or Turns()
         self._home = home
         self._settings = settings
@@ -146,6 +151,8 @@ class Session:
     async def _run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             silences = Silences()
+            newest = Newest(self._owned.is_open)
+            groups = Groups(newest, silences, self._configured, self._clock.now_ms)
             rulebook = self._rulebook(silences)
             known = (self._owned, self._records, self._writer)
             outcomes = Outcomes(*known, rulebook, self._redaction, self._clock)
@@ -160,13 +167,16 @@ class Session:
                 QUEUE_SIZE,
                 self._lease.check,
                 self._limits,
+                lambda event: as_now(event, groups.standing),
             )
             workers = {name: making.of(name, one) for name, one in self._channels.items()}
             outbox = Outbox(rulebook, *known, outcomes, workers)
             due = Due(rulebook, self._owned, outbox, self._clock)
             dispatcher = Dispatcher(self._grouping.routes, *known, workers, outbox)
             asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)
+            figures = NewestTopics(self._home, newest, self._clock.now_ms, self._sleep)
             helpers = [
+                tasks.create_task(figures.follow()),
                 tasks.create_task(self._writer.run()),
                 tasks.create_task(self._tick(due)),
                 tasks.create_task(asked.follow()),

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict
 
 from warren.contracts.event import ClusterName, Event, Milliseconds
+from warren.contracts.notifier_state import Acknowledged
 from warren.contracts.status import GroupStatusName
 from warren.contracts.status_change import (
     FRESHNESS_CHANGED,
@@ -44,6 +45,10 @@ class GroupIncident(BaseModel):
     ended: list[StatusChangeEvent] = []
     seen: list[str] = []
     """Types of conditions that have been open in it: one that opens again may be flapping."""
+    acknowledged: Acknowledged | None = None
+    """Who looks after it, when people are told of it."""
+    silenced_until: Milliseconds | None = None
+    """Until when people silence the group, likewise."""
 
     @property
     def told(self) -> list[StatusChangeEvent]:

@@ -11,9 +11,10 @@ from warren.words import duration, visible
 
 from warren_notifier.channels.brief import brief, called, is_losing
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.facts import how_it_ended, time_to_loss_ms
+from warren_notifier.channels.facts import how_it_ended
 from warren_notifier.channels.first_step import runbooks
-from warren_notifier.channels.told_event import CALLED, at, told_event
+from warren_notifier.channels.lateness import time_to_loss_ms
+from warren_notifier.channels.told_event import CALLED, ToldEvent, at, told_event
 
 BAD = {"ERR": 0, "WARN": 1}  # worst first
 _ORDER = list(CALLED)
@@ -41,10 +42,10 @@ class Incident:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`incidents`: at least one, the root first. `incident_id`: of the group's incident."""
+    """`incidents`: at least one, the root first. `told`: the newest event of the group."""
 
     incidents: Sequence[Incident]
-    incident_id: str
+    told: ToldEvent
 
     @property
     def change(self) -> StatusChange:
@@ -94,10 +95,13 @@ class Group:
         return brief(each.change for each in self.open)
 
     @property
-    def loss_at(self) -> int | None:
-        """When retention may delete what the group has not consumed, Unix milliseconds."""
+    def loss_at(self) -> tuple[int, int] | None:
+        """When retention may delete what the group has not consumed, and as of when, Unix
+        milliseconds.
+        """
         left = ((each.at, time_to_loss_ms(each.change)) for each in self.open)
-        return min((at + ms for at, ms in left if ms is not None), default=None)
+        known = [(at + ms, at) for at, ms in left if ms is not None]
+        return max(known, key=lambda one: one[1], default=None)
 
     @property
     def runbooks(self) -> list[str]:
@@ -108,7 +112,7 @@ class Group:
     def rank(self) -> tuple[int, bool, float, int]:
         """Sorts the worst first: by status, then who loses data, then who does so soonest."""
         keeps = not any(is_losing(each.change) for each in self.open)
-        soonest = float("inf") if self.loss_at is None else self.loss_at
+        soonest = float("inf") if self.loss_at is None else self.loss_at[0]
         return BAD.get(self.status, len(BAD)), keeps, soonest, -self.lag[0]
 
     @property
@@ -143,17 +147,19 @@ def lasting_groups(digest: Digest) -> list[Group]:
 def _joined(told: Iterable[tuple[str, DeliveryKind | None]]) -> list[Group]:
     """Of several events about one condition the last counts."""
     groups: dict[tuple[str, str], dict[EventTypeName, Incident]] = defaultdict(dict)
-    ids: dict[tuple[str, str], str] = {}
+    newest: dict[tuple[str, str], ToldEvent] = {}
     for text, kind in told:
         of = told_event(text)
         group = of.change.cluster, of.change.group
-        ids[group] = of.change.incident_id
+        newest[group] = of
         is_over = not of.open
         for event in [of.event] if is_over else [*of.open, *of.ended]:
             known, seen = groups[group].get(event.type), at(event)
             if known is None or known.at <= seen:
                 groups[group][event.type] = Incident(kind, event.type, event.data, seen)
-    return [Group(sorted(each.values(), key=_place), ids[group]) for group, each in groups.items()]
+    return [
+        Group(sorted(each.values(), key=_place), newest[group]) for group, each in groups.items()
+    ]
 
 
 def _place(incident: Incident) -> int:

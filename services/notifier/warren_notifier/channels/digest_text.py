@@ -11,7 +11,7 @@ from warren.words import clock, counted, grouped, records, utc, visible
 
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_groups import BAD, Group, digest_groups, lasting_groups
-from warren_notifier.channels.facts import loss_from, then
+from warren_notifier.channels.facts import handled, is_old, loss, then
 from warren_notifier.channels.first_step import first_step
 from warren_notifier.channels.links import is_web_link, page_link
 from warren_notifier.channels.told_event import CALLED
@@ -36,8 +36,8 @@ _WHERE = {
 class GroupLine:
     """A group in trouble: who, what is wrong in a few words, the figures, and what to do.
 
-    `acknowledge` leads to the page of its incident, `runbook` to what its owner says; both may be
-    empty.
+    `acknowledge` leads to the page of its open incident, and is empty where somebody has;
+    `runbook` leads to what its owner says, and may be empty.
     """
 
     status: str
@@ -78,7 +78,7 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
         status=status,
         title=f"[{status}] {_what(digest.key)}: {_state(bad, over, has_cluster)}",
         headline=_headline(bad, over, where),
-        facts=list(_facts(bad, over)),
+        facts=list(_facts(bad, over, now)),
         worst=[_line(group, has_cluster, link_base, now) for group in listed],
         omitted=max(len(bad) - shown, 0),
         over=[(_name(g, has_cluster), visible(g.ends)) for g in over[:shown]],
@@ -173,7 +173,7 @@ def _headline(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
     return f"{_count(bad, 'consumer group')} {where} {verb} in trouble: {said}."
 
 
-def _facts(bad: Sequence[Group], over: Sequence[Group]) -> Iterator[tuple[str, str]]:
+def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tuple[str, str]]:
     if bad:
         yield "Since", utc(min(group.since for group in bad))
     kinds = Counter[str | None](group.kind for group in bad)
@@ -189,19 +189,34 @@ def _facts(bad: Sequence[Group], over: Sequence[Group]) -> Iterator[tuple[str, s
         known = [f"{grouped(about[name])} {name}" for name in CALLED.values() if about[name]]
         yield "Conditions", ", ".join(known)
     if bad:
-        yield "Lag", records(sum(group.lag[0] for group in bad))
+        yield "Lag", _total_lag(bad, now)
     causes = Counter(cause for group in bad for cause in group.causes)
     if causes:
         most = causes.most_common(CAUSES)
-        yield "Causes", ", ".join(f"{grouped(count)} {cause}" for cause, count in most)
+        shown = {cause for cause, _ in most}
+        rest = sum(shown.isdisjoint(group.causes) for group in bad)
+        said = [f"{grouped(count)} {cause}" for cause, count in most]
+        said += [f"{grouped(rest)} other or not clear"] if rest else []
+        yield "Causes", ", ".join(said)
+
+
+def _total_lag(bad: Sequence[Group], now: int) -> str:
+    """Of all, with the times of which it is where it is another by now."""
+    total, times = records(sum(group.lag[0] for group in bad)), [group.lag[1] for group in bad]
+    first, last = (clock(seen, now) for seen in (min(times), max(times)))
+    if first == last:
+        return then(total, min(times), now)
+    return f"{total}, measured {first} to {last}" if is_old(min(times), now) else total
 
 
 def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLine:
     lag, seen = group.lag
     figures = [f"since {clock(group.since, now)}", then(f"lag {grouped(lag)}", seen, now)]
     if group.loss_at is not None:
-        figures.append(f"data loss {loss_from(group.loss_at, now)}")
+        figures.append(f"data loss {loss(*group.loss_at, now)}")
     figures += [group.over] if group.over else []
+    told = group.told
+    figures += handled(told.acknowledged, told.silenced_until, now)
     return GroupLine(
         status=group.status,
         name=_name(group, has_cluster),
@@ -209,7 +224,9 @@ def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLin
         figures=" · ".join(figures),
         action=first_step(each.change for each in group.open),
         runbook=next(filter(is_web_link, group.runbooks), ""),
-        acknowledge=page_link(link_base, "incidents", group.incident_id),
+        acknowledge=page_link(link_base, "incidents", told.incident_to_acknowledge)
+        if told.acknowledged is None
+        else "",
     )
 
 

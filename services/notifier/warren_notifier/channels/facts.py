@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from warren.contracts import BadPartition, Breach, DeliveryKind, StatusChange
+from warren.contracts import Acknowledged, BadPartition, Breach, DeliveryKind, StatusChange
 from warren.words import as_of, clock, duration, grouped, records, utc, visible
 
 from warren_notifier.channels.first_step import first_step
+from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
 from warren_notifier.channels.told_event import CALLED, ToldEvent, at
 from warren_notifier.routing import lost_end
 
@@ -48,31 +49,6 @@ _END = {
 _KEPT = ("objectives kept again", "keeps its objectives again")
 
 
-def lateness_ms(change: StatusChange) -> int | None:
-    """How late the group is, at least. Evaluators that do not say it of the whole group may say it
-    of an objective or a cause.
-    """
-    if change.late_ms is not None:
-        return change.late_ms
-    measured = list(_measured(change, "max_freshness"))
-    if change.cause is not None and change.cause.evidence.freshness_ms is not None:
-        measured.append(change.cause.evidence.freshness_ms)
-    return max(measured, default=None)
-
-
-def time_to_loss_ms(change: StatusChange) -> int | None:
-    """Until retention deletes what the group has not consumed; likewise."""
-    if change.time_to_loss_ms is not None:
-        return change.time_to_loss_ms
-    return min(_measured(change, "min_time_to_loss"), default=None)
-
-
-def _measured(change: StatusChange, limit: str) -> Iterator[int]:
-    for breach in change.objectives or []:
-        if breach.limit == limit and breach.value is not None:
-            yield round(breach.value)
-
-
 def is_old(seen: int, now: int) -> bool:
     """Whether what was seen then may be otherwise `now`; both Unix milliseconds."""
     return now - seen >= OLD_MS
@@ -85,19 +61,41 @@ def then(figure: str, seen: int, now: int) -> str:
     return f"{figure} at {clock(seen, now)}" if is_old(seen, now) else figure
 
 
-def loss_from(at: int, now: int) -> str:
-    """`from 08:30 UTC on`: when retention may delete what the group has not consumed."""
-    return f"from {clock(at, now)} on"
+def loss(at: int, seen: int, now: int) -> str:
+    """`from 08:30 UTC on`: when retention may delete what the group has not consumed, as far as
+    that was `seen`.
+    """
+    if at <= seen:
+        return f"under way at {clock(seen, now)}" if is_old(seen, now) else "now"
+    said = f"from {clock(at, now)} on"
+    return f"{said}, as of {clock(seen, now)}" if is_old(seen, now) else said
+
+
+def handled(acknowledged: Acknowledged | None, silenced_until: int | None, now: int) -> list[str]:
+    """`acknowledged by anna`, `silenced until 08:30 UTC`: what people have done about a group."""
+    found = [f"acknowledged by {visible(acknowledged.by)}"] if acknowledged is not None else []
+    if silenced_until is not None and silenced_until > now:
+        found.append(f"silenced until {clock(silenced_until, now)}")
+    return found
 
 
 def facts_of(kind: DeliveryKind, told: ToldEvent, now: int) -> list[tuple[str, str]]:
     """(name, value) pairs as of `now`, Unix milliseconds."""
     of = _of_several(told, now) if told.is_several else _of_one(kind, told.change, told.at, now)
-    found = list(of)
+    found = [*of, *_handled(told, now)]
     if kind == "resolved" or not told.open or any(name == STEP for name, _ in found):
         return found
     place = next((n for n, (name, _) in enumerate(found) if name in FIGURES), len(found))
     return [*found[:place], (STEP, first_step(e.data for e in told.open)), *found[place:]]
+
+
+def _handled(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
+    said = told.acknowledged
+    if said is not None:
+        why = f": {visible(said.why)}" if said.why else ""
+        yield "Handled", f"Acknowledged by {visible(said.by)} at {clock(said.at, now)}{why}"
+    for each in handled(None, told.silenced_until, now):
+        yield "Handled", each.capitalize()
 
 
 def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
@@ -117,12 +115,11 @@ def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
         lasted = duration(at(each) - each.data.opened_at)
         yield "Over", f"{CALLED[each.type]}: {how_it_ended(each.data)} after {lasted}"
     measured = max(told.open, key=lambda each: (each.data.total_lag > 0, each.time))
-    late, left = lateness_ms(change), time_to_loss_ms(change)
-    newest = max(at(each) for each in told.open)
-    if late is not None:
-        yield "Late by", then(duration(late), newest, now)
-    if left is not None:
-        yield "Data loss", loss_from(newest + left, now)
+    if told.late_ms is not None:
+        late, seen = told.late_ms
+        yield "Late by", then(duration(late), seen, now)
+    if told.loss_at is not None:
+        yield "Data loss", loss(*told.loss_at, now)
     yield "Lag", then(records(measured.data.total_lag), at(measured), now)
 
 
@@ -148,7 +145,8 @@ def _of_one(
         if late is not None:
             yield "Late by", duration(late)
         if left is not None:
-            yield "Data loss", loss_from(seen + left, now)
+            # All of it is "as of" that time, which a line before says.
+            yield "Data loss", loss(seen + left, seen, seen if left else now)
     if change.objectives is not None:
         return
     yield "Lag", records(change.total_lag)

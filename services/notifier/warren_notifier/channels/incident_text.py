@@ -14,11 +14,10 @@ from warren_notifier.channels.facts import (
     facts_of,
     how_it_ended,
     is_old,
-    lateness_ms,
     row_of,
-    time_to_loss_ms,
 )
 from warren_notifier.channels.first_step import runbooks
+from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
 from warren_notifier.channels.links import is_web_link, page_link
 from warren_notifier.channels.told_event import CALLED, ToldEvent, told_event
 from warren_notifier.state.delivery import Delivery
@@ -145,8 +144,8 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in worst],
         link=page_link(link_base, "groups", change.cluster, change.group),
-        acknowledge=page_link(link_base, "incidents", change.incident_id)
-        if kind != "resolved"
+        acknowledge=page_link(link_base, "incidents", told.incident_to_acknowledge)
+        if kind != "resolved" and told.acknowledged is None
         else "",
     )
 

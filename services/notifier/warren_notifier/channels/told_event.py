@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
@@ -12,12 +12,15 @@ from warren.contracts import (
     MAX_OBJECTIVES,
     RETENTION_CHANGED,
     STATUS_CHANGED,
+    Acknowledged,
     EventTypeName,
     GroupIncidentEvent,
     StatusChange,
     StatusChangeEvent,
 )
 from warren.words import condition
+
+from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
 
 # What an incident is about, for people: the root comes first, then what follows, gravest first.
 CALLED: dict[EventTypeName, str] = {
@@ -40,6 +43,9 @@ class ToldEvent:
     event: StatusChangeEvent
     open: Sequence[StatusChangeEvent]
     ended: Sequence[StatusChangeEvent]
+    acknowledged: Acknowledged | None = None
+    silenced_until: int | None = None
+    """Unix milliseconds."""
 
     @property
     def change(self) -> StatusChange:
@@ -56,27 +62,56 @@ class ToldEvent:
         return at((*self.open, *self.ended)[0])
 
     @property
+    def incident_to_acknowledge(self) -> str:
+        """The id of what is open: the whole's, or the root's where the first condition is over."""
+        ids = [each.data.incident_id for each in self.open]
+        own = self.change.incident_id
+        return ids[0] if ids and own not in ids else own
+
+    @property
+    def late_ms(self) -> tuple[int, int] | None:
+        """How late the group is, and as of when; None: nobody has measured it."""
+        return self._newest(lateness_ms)
+
+    @property
+    def loss_at(self) -> tuple[int, int] | None:
+        """When it loses data (Unix milliseconds), and as of when; likewise."""
+        left = self._newest(time_to_loss_ms)
+        return left and (left[0] + left[1], left[1])
+
+    def _newest(self, figure: Callable[[StatusChange], int | None]) -> tuple[int, int] | None:
+        known = [(ms, at(each)) for each in self.open if (ms := figure(each.data)) is not None]
+        return max(known, key=lambda one: one[1], default=None)
+
+    @property
     def is_several(self) -> bool:
         """Whether there is more to tell than one event says."""
         return bool(self.open) and len(self.open) + len(self.ended) > 1
 
 
+def type_of(text: str) -> str:
+    """The type of an event, from its text."""
+    return _Type.model_validate_json(text).type
+
+
 def told_event(text: str) -> ToldEvent:
     """`text`: of an event as published, or of a group's incident."""
     value = text.encode()
-    if _Type.model_validate_json(value).type != GROUP_INCIDENT:
+    if type_of(text) != GROUP_INCIDENT:
         event = StatusChangeEvent.from_bytes(value)
         is_open = event.data.status in ("WARN", "ERR")
         return ToldEvent(event, [event] * is_open, [event] * (not is_open))
     whole = GroupIncidentEvent.from_bytes(value)
-    return ToldEvent(_as_one(whole), whole.data.conditions, whole.data.ended)
+    data = whole.data
+    return ToldEvent(
+        _as_one(whole), data.conditions, data.ended, data.acknowledged, data.silenced_until
+    )
 
 
 def as_published(text: str) -> str:
     """The event's text: of a group's incident as one event."""
     told = told_event(text)
-    is_one = _Type.model_validate_json(text).type != GROUP_INCIDENT
-    return text if is_one else told.event.model_dump_json()
+    return text if type_of(text) != GROUP_INCIDENT else told.event.model_dump_json()
 
 
 def at(event: StatusChangeEvent) -> int:

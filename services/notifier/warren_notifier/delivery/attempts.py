@@ -10,13 +10,21 @@ import structlog
 from warren.clock import Clock
 from warren.metrics.notifier import NOTIFIER_ATTEMPT_SECONDS
 
-from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
+from warren_notifier.channels.channel import (
+    Channel,
+    Delivered,
+    Refused,
+    Result,
+    Retry,
+    tells_people,
+)
 from warren_notifier.channels.digest import Digest, tells_many
 from warren_notifier.delivery.outcomes import Outcomes, Prepared
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.delivery.slots import Slots
 from warren_notifier.inputs import Attempted
 from warren_notifier.owned import Line
+from warren_notifier.state.delivery import Delivery
 
 log = structlog.get_logger(__name__)
 
@@ -35,8 +43,12 @@ class Attempts:
         slots: Slots,
         clock: Clock,
         check_lease: Callable[[], None],
+        as_now: Callable[[str], str],
     ) -> None:
-        """`check_lease` raises when nothing may be sent any more."""
+        """`check_lease` raises when nothing may be sent any more. `as_now`: an event's text with
+        what is known of its group now; people are told that.
+        """
+        self._as_now = as_now if tells_people(channel) else None
         self.prepare = outcomes.begin
         self.record = outcomes.record
         self.without = outcomes.without_attempt
@@ -54,8 +66,9 @@ class Attempts:
         prepared = await self.prepare(line)
         if prepared is None:
             return None
+        told = await asyncio.to_thread(self._delivery_now, prepared.delivery)
         self._check_lease()
-        result, milliseconds = await self._timed(self._channel.send(prepared.delivery))
+        result, milliseconds = await self._timed(self._channel.send(told))
         step = self._plan.after(prepared.delivery.pending, result, self._clock.now_ms())
         return Attempted(prepared.delivery, step, milliseconds, _uncertain(prepared, result))
 
@@ -66,8 +79,10 @@ class Attempts:
         """
         if not tells_many(self._channel):
             raise TypeError(f"channel {self._name} cannot tell many")
+        # Thousands of incidents take a while to read: not in the loop's thread.
+        told = await asyncio.to_thread(self._digest_now, digest)
         self._check_lease()
-        result, milliseconds = await self._timed(self._channel.send_many(digest))
+        result, milliseconds = await self._timed(self._channel.send_many(told))
         backoff = self._plan.backoff(1 + max(one.delivery.pending.attempts for one in news))
         at_most = None
         if self._may_take_parts(result) and len(news) > 1:
@@ -87,6 +102,17 @@ class Attempts:
             )
             for one in news
         ]
+
+    def _delivery_now(self, delivery: Delivery) -> Delivery:
+        if self._as_now is None or not delivery.event:
+            return delivery
+        return replace(delivery, event=self._as_now(delivery.event))
+
+    def _digest_now(self, digest: Digest) -> Digest:
+        if self._as_now is None:
+            return digest
+        news = [self._delivery_now(each) for each in digest.news]
+        return replace(digest, news=news, lasting=[self._as_now(each) for each in digest.lasting])
 
     def _may_take_parts(self, result: Result) -> bool:
         is_unfit = isinstance(result, Refused) and result.of_message

@@ -220,7 +220,8 @@ class Digests:
             incident = state.incident.incident_id if state.incident is not None else None
             is_open = telling.told.opened and incident == telling.told.incident_id
             if line not in news and is_open and state.change is not None:
-                lasting.append(state.change.event)
+                if state.open_now is not None:  # a group that flaps may be well now
+                    lasting.append(state.open_now.event)
                 if telling.told.receipt is not None:
                     receipts.append(telling.told.receipt)
         deliveries = [one.delivery for one in news.values()]

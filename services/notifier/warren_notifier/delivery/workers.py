@@ -35,11 +35,20 @@ class Workers:
     check_lease: Callable[[], None]
     """Raises when nothing may be sent any more."""
     limits: Mapping[str, RateLimit] = field(default_factory=dict)
+    as_now: Callable[[str], str] = str
+    """An event's text with what is known of its group now; by default as it is."""
 
     def of(self, name: str, channel: Channel) -> Worker:
         slots = Slots(channel.concurrency, self.limits.get(name))
         attempts = Attempts(
-            name, channel, self.plan, self.outcomes, slots, self.clock, self.check_lease
+            name,
+            channel,
+            self.plan,
+            self.outcomes,
+            slots,
+            self.clock,
+            self.check_lease,
+            self.as_now,
         )
         digests = Digests(
             name, self.tasks, attempts, self.owned, self.grouping, slots, self.clock, self.sleep

@@ -1,0 +1,123 @@
+"""The newest evaluation and measurement of groups with an open incident, from `warren.lag` and
+`warren.freshness`: what reminders and digests say of now.
+
+Both topics have many records of groups that are well; those are let go by their keys alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+import structlog
+from confluent_kafka import Message
+from warren.contracts import Event, FreshnessEvent, LagEvent
+from warren.contracts.group_key import split_group_key
+from warren.contracts.topics import FRESHNESS, LAG
+from warren.errors import ContractViolation, KafkaError
+from warren.kafka.topic_reader import TopicReader
+from warren.kafka.topics import HOME
+from warren.settings import HomeSettings
+
+log = structlog.get_logger(__name__)
+
+POLL_SECONDS = 0.5
+LOOK_AGAIN_SECONDS = 10.0  # for topics that cannot be read
+BEFORE_MS = 60_000
+"""From so long ago the topics are read: each group is judged far more often."""
+
+E = TypeVar("E", bound=Event)
+
+
+class Newest:
+    """By group. Records are kept as they came: few are ever asked for."""
+
+    def __init__(self, is_open: Callable[[str, str], bool]) -> None:
+        """`is_open`: whether a group (cluster, name) has an incident of which people are told."""
+        self._is_open = is_open
+        self._lag: dict[tuple[str, str], bytes] = {}
+        self._freshness: dict[tuple[str, str], bytes] = {}
+
+    def take_lag(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.lag`; a tombstone forgets the group."""
+        self._take(self._lag, key, value)
+
+    def take_freshness(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.freshness`, likewise."""
+        self._take(self._freshness, key, value)
+
+    def lag(self, cluster: str, group: str) -> LagEvent | None:
+        return _read(LagEvent, self._lag.get((cluster, group)))
+
+    def freshness(self, cluster: str, group: str) -> FreshnessEvent | None:
+        return _read(FreshnessEvent, self._freshness.get((cluster, group)))
+
+    def _take(
+        self, known: dict[tuple[str, str], bytes], key: bytes | None, value: bytes | None
+    ) -> None:
+        try:
+            group = split_group_key(key)
+        except ContractViolation:
+            return  # a further part of a huge group
+        if value is not None and self._is_open(*group):
+            known[group] = value
+        else:
+            known.pop(group, None)
+
+
+def _read(contract: type[E], value: bytes | None) -> E | None:
+    """None also for what only another version understands: the event that is told is enough."""
+    try:
+        return None if value is None else contract.from_bytes(value)
+    except ContractViolation:
+        return None
+
+
+class NewestTopics:
+    """Keeps `newest` as the topics say. Without them messages carry the times of their events."""
+
+    def __init__(
+        self,
+        home: HomeSettings,
+        newest: Newest,
+        now_ms: Callable[[], int],
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._home = home
+        self._newest = newest
+        self._now_ms = now_ms
+        self._sleep = sleep
+        self._lag = LAG.full_name(home.topic_prefix)
+        self._topics = [self._lag, FRESHNESS.full_name(home.topic_prefix)]
+
+    async def follow(self) -> None:
+        """Until cancelled. Whatever cannot be read ends no session: what is told is told anyway."""
+        while True:
+            try:
+                await self._follow()
+            except KafkaError as error:
+                log.warning(
+                    "messages have the figures of their events, not of now", problem=str(error)
+                )
+                await self._sleep(LOOK_AGAIN_SECONDS)
+
+    async def _follow(self) -> None:
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(1, thread_name_prefix="newest") as thread:
+            since = self._now_ms() - BEFORE_MS
+            open_reader = partial(TopicReader, HOME, HOME, self._home, self._topics, since=since)
+            reader = await loop.run_in_executor(thread, open_reader)
+            try:
+                while True:
+                    for record in await loop.run_in_executor(thread, reader.poll, POLL_SECONDS):
+                        self._put(record)
+            finally:
+                thread.submit(reader.close)
+
+    def _put(self, record: Message) -> None:
+        newest = self._newest
+        take = newest.take_lag if record.topic() == self._lag else newest.take_freshness
+        take(record.key(), record.value())

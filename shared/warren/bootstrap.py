@@ -1,0 +1,19 @@
+"""The address of a cluster in commands of Kafka's own tools. Pure."""
+
+from __future__ import annotations
+
+from warren.words import shell_word, visible
+
+VARIABLE = '"$BOOTSTRAP"'
+"""What stands in commands of causes: who judges a group does not know its cluster's address."""
+
+
+def runnable(action: str, servers: str, cluster: str) -> str:
+    """What to do, with the cluster's bootstrap `servers` in its commands; where they are not known,
+    it says what the reader has to put there.
+    """
+    if VARIABLE not in action:
+        return action
+    if servers:
+        return action.replace(VARIABLE, shell_word(servers.replace(" ", "")))
+    return f"{action} ($BOOTSTRAP: the bootstrap servers of {visible(cluster)})"

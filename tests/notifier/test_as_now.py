@@ -1,0 +1,278 @@
+"""Messages for people speak of now: the newest judgement of a group, who acknowledged it, and where
+its cluster is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from notifier.asked import put, silence
+from notifier.builders import MINUTE, OPENED_AT, delivery, route
+from notifier.harness import Harness, Log, Scripted, life
+from notifier.test_email_digest import PROD, news
+from notifier.test_email_message import breach, html, text, writer
+from notifier.test_group_incident import People
+from notifier.test_joined_incidents import DELETED, STANDS, STUCK, of, stuck
+from support.freshness_events import freshness_event
+from support.offset_events import NOW as FRESHNESS_NOW
+from warren.clock import ManualClock
+from warren.contracts import (
+    RETENTION_CHANGED,
+    Acknowledgement,
+    Cause,
+    FreshnessEvent,
+    GroupIncident,
+    GroupIncidentEvent,
+    LagEvent,
+    StatusChangeEvent,
+)
+from warren.silences import Silences
+from warren_core.objectives.limits import ObjectiveBook
+from warren_notifier.channels.as_now import Standing, as_now
+from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.told_event import told_event
+from warren_notifier.source.groups import Configured, Groups
+from warren_notifier.source.newest import Newest
+
+LATER = OPENED_AT + 18 * MINUTE
+LINK = "https://warren.example.org"
+LIMITS = ObjectiveBook([]).limits_for("prod", "losing")
+GONE = "No members for 17m. Last: c-1 (127.0.0.1)"
+INSPECT = 'Inspect it: kafka-console-consumer --bootstrap-server "$BOOTSTRAP" --topic orders'
+
+
+def whole(*conditions: StatusChangeEvent, incident_id: str = "losing-status", **data: Any) -> str:
+    return GroupIncidentEvent(
+        id="whole-1",
+        time=max(each.time for each in conditions),
+        data=GroupIncident(
+            cluster="prod",
+            group="losing",
+            status="ERR",
+            previous="OK",
+            incident_id=incident_id,
+            opened_at=OPENED_AT,
+            conditions=list(conditions),
+            ended=[],
+            **data,
+        ),
+    ).model_dump_json()
+
+
+def evaluated(**fields: Any) -> LagEvent:
+    edge = {"offset": [1, 1], "at": [1, 1], "observed_at": [1, 1], "lag": [1, 1]}
+    rows = {
+        "partition": [0, 1],
+        "status": ["OK", "STOP"],
+        "committed": [5, 7],
+        "committed_at": [OPENED_AT, OPENED_AT],
+        "log_start": [0, 0],
+        "log_end": [5, 9007],
+        "lag": [0, 9000],
+        "complete": [1.0, 1.0],
+        "window_start": edge,
+        "window_end": edge,
+    }
+    return LagEvent.model_validate(
+        {
+            "cluster": "prod",
+            "group": "losing",
+            "evaluated_at": LATER,
+            "status": "ERR",
+            "complete": 1.0,
+            "policy": "burrow",
+            "total_lag": 9000,
+            "incident": {"id": "losing-status", "opened_at": OPENED_AT},
+            "cause": {"name": "no_members", "sentence": GONE, "action": "Restart the consumers"},
+            "topics": {"orders": rows},
+            **fields,
+        }
+    )
+
+
+def measured(lost: int = 2100, left: int = 0, at: int = LATER) -> FreshnessEvent:
+    row = {
+        "freshness_ms": 17 * MINUTE,
+        "reason": "exact",
+        "lost_records": lost,
+        "time_to_loss_ms": left,
+        "time_to_loss_reason": "retention_ms",
+        "retention_left": 0.0,
+    }
+    return freshness_event(at - FRESHNESS_NOW, row, group="losing")
+
+
+def now(event: str, **known: Any) -> str:
+    known = {"lag": evaluated(), "freshness": measured(), "limits": LIMITS, **known}
+    return as_now(event, lambda _: Standing(**known))
+
+
+def reminder(event: str) -> str:
+    told = delivery(stuck(), kind="repeated")
+    told.event = event
+    return text(writer(LINK).message(told, LATER + 1_000))
+
+
+def retention(at: int = OPENED_AT + MINUTE) -> StatusChangeEvent:
+    lost = breach("lost_records", 66.0, sentence=DELETED, objective="retention")
+    return of(RETENTION_CHANGED, "ERR", at, opened_at=at, objectives=[lost], total_lag=66)
+
+
+def test_a_reminder_speaks_of_now() -> None:
+    before = whole(stuck(), retention())
+    assert f"at 07:00 UTC: {STANDS}" in reminder(before)
+    said = reminder(now(before))
+    assert GONE in said
+    assert "Restart the consumers" in said
+    assert "2,100 unread records deleted by retention (orders/0)" in said
+    assert "9,000 records" in said
+    assert "Late by      17m" in said
+    assert "Data loss    now" in said
+    assert "07:00 UTC:" not in said
+    assert STANDS not in said
+
+
+def test_the_worst_partitions_are_those_of_now() -> None:
+    (condition,) = told_event(now(whole(stuck()))).open
+    assert [(p.partition, p.status, p.lag) for p in condition.data.partitions] == [
+        (1, "STOP", 9000)
+    ]
+    assert condition.data.partition_counts == {"OK": 1, "STOP": 1}
+    assert condition.data.max_lag is not None
+    assert condition.data.max_lag.lag == 9000
+    assert condition.data.opened_at == OPENED_AT
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"lag": None, "freshness": None},
+        {"lag": evaluated(is_known=False)},
+        {"lag": evaluated(status="OK", incident=None)},
+        {"lag": evaluated(incident={"id": "another", "opened_at": LATER})},
+        {"lag": evaluated(evaluated_at=OPENED_AT - MINUTE)},
+    ],
+)
+def test_what_is_not_known_of_now_keeps_its_time(known: dict[str, Any]) -> None:
+    said = reminder(now(whole(stuck()), **{"freshness": None, **known}))
+    assert STANDS in said
+    assert "As of        2026-11-21 07:00:00 UTC" in said
+
+
+def test_a_limit_that_nobody_can_read_keeps_its_time() -> None:
+    odd = breach("max_freshness", 1.0, sentence="late by its own word", objective="own")
+    own = of(RETENTION_CHANGED, "ERR", OPENED_AT, objectives=[odd])
+    assert "at 07:00 UTC: late by its own word" in reminder(now(whole(own)))
+
+
+def test_figures_of_old_are_never_beside_those_of_now() -> None:
+    said = reminder(now(whole(stuck()), freshness=measured(at=LATER - 10 * MINUTE)))
+    assert "Late by" not in said
+    assert "Data loss" not in said
+
+
+@pytest.mark.parametrize(
+    ("left", "seen", "said"),
+    [
+        (0, LATER, "data loss now"),
+        (6 * MINUTE, LATER, "data loss from 07:24 UTC on"),
+        (6 * MINUTE, OPENED_AT, "data loss from 07:06 UTC on, as of 07:00 UTC"),
+        (0, OPENED_AT, "data loss under way at 07:00 UTC"),
+    ],
+)
+def test_a_loss_says_of_when_it_is_known(left: int, seen: int, said: str) -> None:
+    told = [news(n, at=seen, time_to_loss_ms=left) for n in (1, 2)]
+    body = text(writer(LINK).digest(Digest("d", PROD, told, [], None), LATER))
+    assert f" · {said}\n" in body
+
+
+def test_who_acknowledged_it_stands_there_instead_of_a_button() -> None:
+    said = Acknowledgement(
+        incident_id="losing-status", cluster="prod", group="losing", by="anna", why="", at=OPENED_AT
+    )
+    about = now(whole(stuck()), acknowledged=said, silenced_until=LATER + 60 * MINUTE)
+    mail = writer(LINK).digest(Digest("d", PROD, [news(1), news(2)], [about], None), LATER + 1_000)
+    for body in (text(mail), html(mail)):
+        assert "acknowledged by anna" in body
+        assert "silenced until 08:18 UTC" in body
+        assert "/incidents/losing-status" not in body
+        assert "/incidents/g0001-1" in body
+    alone = reminder(about)
+    assert "Acknowledged by anna at 07:00 UTC" in alone
+    assert "/incidents/" not in alone
+
+
+def test_the_button_leads_to_what_is_open() -> None:
+    about = whole(retention(), incident_id="over-since-long")
+    assert f"{LINK}/incidents/losing-retention" in reminder(now(about))
+
+
+@pytest.mark.parametrize(
+    ("servers", "said"),
+    [
+        ("kafka-1:9092,kafka-2:9092", "--bootstrap-server kafka-1:9092,kafka-2:9092 --topic"),
+        ("", '"$BOOTSTRAP" --topic orders ($BOOTSTRAP: the bootstrap servers of prod)'),
+    ],
+)
+def test_commands_have_the_clusters_address(servers: str, said: str) -> None:
+    cause = Cause(name="stuck_record", sentence=STANDS, action=INSPECT)
+    for known in ({"lag": evaluated(cause=cause)}, {"lag": None}):
+        before = whole(of("warren.group.status.changed", cause=cause))
+        assert said in reminder(now(before, servers=servers, **known))
+
+
+def test_of_many_the_lag_says_of_when_it_is_and_every_group_has_a_cause() -> None:
+    told = [news(1, total_lag=1, cause=STUCK), news(2, total_lag=2, at=LATER)]
+    body = text(writer(LINK).digest(Digest("d", PROD, told, [], None), LATER))
+    assert "Lag          3 records, measured 07:00 UTC to 07:18 UTC\n" in body
+    assert "Causes       1 stuck record, 1 other or not clear\n" in body
+
+
+def test_people_are_told_of_now_and_machines_the_event_as_published() -> None:
+    log, clock = Log(), ManualClock(OPENED_AT)
+    people, machine = People(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        routes = [route(channels=("people", "machine"))]
+        channels = {"people": people, "machine": machine}
+        harness = Harness(log, tasks, routes, channels, clock=clock, as_now=lambda _: "of now")
+        await harness.assign()
+        await harness.read(stuck())
+        await harness.idle()
+
+    life(scenario)
+    assert [each.event for each in people.sent] == ["of now"]
+    assert [each.event for each in machine.sent] == [stuck().to_bytes().decode()]
+    assert "of now" not in str(log.records)
+
+
+def test_only_groups_with_an_open_incident_are_remembered() -> None:
+    newest = Newest(lambda _, group: group == "losing")
+    for group in ("losing", "fine"):
+        key = f"prod|{group}".encode()
+        newest.take_lag(key, evaluated(group=group).to_bytes())
+        newest.take_freshness(key, measured().to_bytes())
+    newest.take_lag(b"+1|prod|losing", b"a further part")
+    assert newest.lag("prod", "losing") == evaluated()
+    assert newest.freshness("prod", "losing") == measured()
+    assert newest.lag("prod", "fine") is None
+    newest.take_lag(b"prod|losing", None)
+    newest.take_freshness(b"prod|losing", b"of a later version")
+    assert newest.lag("prod", "losing") is None
+    assert newest.freshness("prod", "losing") is None
+
+
+def test_all_that_is_known_of_a_group_comes_together() -> None:
+    newest, silences = Newest(lambda *_: True), Silences()
+    newest.take_lag(b"prod|losing", evaluated().to_bytes())
+    said = Acknowledgement(
+        incident_id="losing-status", cluster="prod", group="losing", by="anna", why="", at=OPENED_AT
+    )
+    silences.apply_acknowledgement(b"losing-status", said.to_bytes())
+    put(silences, silence(ends_at=LATER + MINUTE))
+    configured = Configured(lambda *_: LIMITS, {"prod": "kafka:9092"})
+    groups = Groups(newest, silences, configured, lambda: OPENED_AT)
+    known = groups.standing(GroupIncidentEvent.from_bytes(whole(stuck()).encode()))
+    assert known == Standing(evaluated(), None, LIMITS, said, LATER + MINUTE, "kafka:9092")
