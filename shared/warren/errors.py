@@ -121,6 +121,13 @@ class PublishFailed(KafkaError):
     """The broker did not acknowledge a record. Operator: see the reason; the work is repeated."""
 
 
+class MaybePublished(PublishFailed):
+    """The broker has not answered in time, so nobody knows whether it has the record.
+
+    Operator: see whether it is there before the work is repeated by hand; services repeat it.
+    """
+
+
 class ProcessFrozen(KafkaError):
     """This process stood still for so long that others may serve its partitions.
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from api.served_api import NOW, Api, Obeying
 from warren.contracts import Acknowledgement, Silence
-from warren.errors import PublishFailed
+from warren.errors import MaybePublished, PublishFailed
 
 SILENCES = "/api/v1/silences"
 HOUR = 3_600_000
@@ -123,6 +123,21 @@ def test_what_the_home_cluster_does_not_take_is_not_promised() -> None:
         answer = api.request("POST", path, json=body if path == SILENCES else {})
         assert answer.status_code == 503
         assert answer.json()["type"].endswith("not-written")
+
+
+class Hanging(Obeying):
+    def silence(self, silence: Silence) -> None:
+        raise MaybePublished("home", "home", f"not known: {silence.id}")
+
+
+def test_what_may_be_written_later_is_not_called_unwritten() -> None:
+    api = Api()
+    api = Api(asking=Hanging(api.model))
+    answer = api.request("POST", SILENCES, json={"group": "x", "for_seconds": 60, "why": "moving"})
+    assert answer.status_code == 503
+    assert answer.json()["type"].endswith("maybe-written")
+    assert answer.json()["title"] == "Not known whether written"
+    assert "Retry-After" not in answer.headers, "asked again at once there may be two"
 
 
 def test_an_incident_is_acknowledged_and_that_is_taken_back(api: Api) -> None:

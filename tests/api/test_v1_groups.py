@@ -294,4 +294,4 @@ def test_a_search_that_is_not_understood_is_refused(filled: Api) -> None:
     assert answer.status_code == 422
     detail = answer.json()["detail"]
     assert "status: is one of bad, err, warn, unknown, ok." in detail
-    assert "late: is a time, such as >10m." in detail
+    assert "late: needs a duration, e.g. late:>10m." in detail

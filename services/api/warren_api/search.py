@@ -64,8 +64,8 @@ def hints(asked: Iterable[Term], keys: Collection[str], finds: Callable[[Term], 
 
 def _no_key(written: str, keys: Collection[str]) -> str:
     near = get_close_matches(written, keys, n=1)
-    meant = f" Did you mean {near[0]}:?" if near else ""
-    return f"{written}: is no key, these are: {', '.join(keys)}.{meant}"
+    meant = f"did you mean {near[0]}:?" if near else f"there are: {', '.join(keys)}."
+    return f"Unknown filter “{written}:” — {meant}"
 
 
 def _term(found: re.Match[str], keys: Collection[str]) -> Term:
@@ -181,7 +181,7 @@ def _measure(
         compared = _COMPARED.fullmatch(f"{'=' if term.is_exact else ''}{term.value}")
         wanted = read(compared["value"]) if compared else None
         if compared is None or wanted is None:
-            raise ValueError(f"{key}: is {such}.")
+            raise ValueError(f"{key}: needs {such}.")
         holds = _HOW[compared["how"] or ">="]
         limit = wanted
         return _judged(lambda row: (measured := of(row)) is not None and holds(measured, limit))
@@ -255,12 +255,12 @@ _KEYS: dict[str, Key] = {
     "cause": _text(_cause),
     "status": _choice("status", _STATUSES),
     "is": _choice("is", _STATES),
-    "late": _measure("late", lambda row: row.late_ms, _milliseconds, "a time, such as >10m"),
+    "late": _measure("late", lambda row: row.late_ms, _milliseconds, "a duration, e.g. late:>10m"),
     "loss": _measure(
-        "loss", lambda row: row.view.time_to_loss_ms, _milliseconds, "a time, such as <1h"
+        "loss", lambda row: row.view.time_to_loss_ms, _milliseconds, "a duration, e.g. loss:<1h"
     ),
-    "since": _measure("since", _age, _milliseconds, "a time, such as <30m"),
+    "since": _measure("since", _age, _milliseconds, "a duration, e.g. since:<30m"),
     "lag": _measure(
-        "lag", lambda row: row.view.event.total_lag, _number, "a number, such as >1000"
+        "lag", lambda row: row.view.event.total_lag, _number, "a number, e.g. lag:>1000"
     ),
 }

@@ -12,12 +12,32 @@ from confluent_kafka import KafkaException, Message, Producer
 from warren.clock import Clock, SystemClock
 from warren.contracts.event import Headers
 from warren.contracts.topics import MAX_MESSAGE_BYTES
-from warren.errors import AuthenticationFailed, ClientLost, PublishFailed, RecordTooLarge
+from warren.errors import (
+    AuthenticationFailed,
+    ClientLost,
+    MaybePublished,
+    PublishFailed,
+    RecordTooLarge,
+)
 from warren.kafka.connection import GRACE_SECONDS, log_retry, new_client
 from warren.kafka.hearing import asking_client, hearing_by
 from warren.settings import KafkaConnection
 
 PARTITIONER = -1  # librdkafka's RD_KAFKA_PARTITION_UA: the partitioner chooses
+
+_UNANSWERED = frozenset(
+    (
+        confluent_kafka.KafkaError._MSG_TIMED_OUT,
+        confluent_kafka.KafkaError._TIMED_OUT,
+        confluent_kafka.KafkaError._TRANSPORT,
+        confluent_kafka.KafkaError._ALL_BROKERS_DOWN,
+        confluent_kafka.KafkaError.NETWORK_EXCEPTION,
+        confluent_kafka.KafkaError.REQUEST_TIMED_OUT,
+        confluent_kafka.KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    )
+)
+"""Codes after which a broker may have the record: a request that it has received cannot be taken
+back, and a broker that hangs handles it when it goes on."""
 
 
 class Bus(Protocol):
@@ -157,6 +177,9 @@ class EventProducer:
             self._failed = error
 
     def _error(self, error: confluent_kafka.KafkaError) -> PublishFailed:
-        is_large = error.code() == confluent_kafka.KafkaError.MSG_SIZE_TOO_LARGE
-        kind = RecordTooLarge if is_large else PublishFailed
+        kind = PublishFailed
+        if error.code() == confluent_kafka.KafkaError.MSG_SIZE_TOO_LARGE:
+            kind = RecordTooLarge
+        elif error.code() in _UNANSWERED:
+            kind = MaybePublished
         return kind(self._cluster, self._setting, f"not acknowledged: {error.str()}")

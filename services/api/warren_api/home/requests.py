@@ -22,6 +22,7 @@ from warren.contracts.topics import (
     VIEWS,
     Topic,
 )
+from warren.errors import MaybePublished
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
@@ -38,12 +39,19 @@ class HomeWriter:
         self._one_at_a_time = threading.Lock()
 
     def write(self, topic: Topic, key: bytes, value: bytes | None) -> None:
-        """Returns when the broker has it. Raises PublishFailed."""
+        """Returns when the broker has it. Raises PublishFailed; MaybePublished where nobody knows
+        whether the broker has it.
+        """
         with self._one_at_a_time:
             if self._producer is None:
                 self._producer = EventProducer(HOME, HOME, self._home, DELIVERY_SECONDS)
             self._producer.send(topic.full_name(self._home.topic_prefix), key, value)
-            self._producer.flush()
+            try:
+                self._producer.flush()
+            except MaybePublished as error:
+                unknown = "it is not known whether it was written: look before you try again"
+                problem = f"{unknown} ({error.problem})"
+                raise MaybePublished(error.cluster, error.setting, problem) from None
 
 
 class AskedOnTopics:

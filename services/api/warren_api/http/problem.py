@@ -73,7 +73,14 @@ class ProblemKind(Enum):
     NOT_WRITTEN = _Kind(
         503,
         "Not written",
-        "The home cluster did not take it, so it may not have come about. Ask again.",
+        "The home cluster has refused it, so nothing has come about. Mend what the detail names, "
+        "and ask again.",
+    )
+    MAYBE_WRITTEN = _Kind(
+        503,
+        "Not known whether written",
+        "The home cluster has not answered in time. It may write it later all the same: look "
+        "whether it is there before you ask again.",
     )
     TOO_MANY_STREAMS = _Kind(
         503,

@@ -9,7 +9,7 @@ from typing import Any
 
 _WORDS = {
     "missing": "is needed",
-    "extra_forbidden": "is unknown here",
+    "extra_forbidden": "is not known; /docs lists what is taken",
     "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be at least {ge}",
     "less_than": "must be less than {lt}",

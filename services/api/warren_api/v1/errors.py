@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.types import Scope
-from warren.errors import KafkaError
+from warren.errors import KafkaError, MaybePublished
 
 from warren_api.http.errors import Refused
 from warren_api.http.names import decoded_path
@@ -33,6 +33,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(KafkaError)
     async def not_written(_: Request, error: KafkaError) -> Response:
+        if isinstance(error, MaybePublished):  # whoever asks again at once may get it twice
+            return problem(ProblemKind.MAYBE_WRITTEN, str(error))
         return problem(ProblemKind.NOT_WRITTEN, str(error), {"Retry-After": "5"})
 
     @app.exception_handler(InvalidCursor)
@@ -57,7 +59,10 @@ def unanswered(
     if status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         heads = ("HEAD",) if "GET" in methods else ()
         headers = {"Allow": ", ".join(sorted({*methods, *heads}))}
-    detail = f"{request.method} {decoded_path(request.scope)} is nothing that Warren does."
+    asked = f"{request.method} {decoded_path(request.scope)}"
+    detail = f"No such endpoint: {asked}. /docs lists those there are."
+    if status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        detail = f"No such endpoint: {asked}. There is one for {' and '.join(methods)}."
     return plain_problem(status_code, detail, headers)
 
 

@@ -33,6 +33,7 @@ CHANGES = documented(
     ProblemKind.INCIDENT_NOT_FOUND,
     ProblemKind.INCIDENT_OVER,
     ProblemKind.NOT_WRITTEN,
+    ProblemKind.MAYBE_WRITTEN,
     ProblemKind.STARTING,
 )
 

@@ -160,7 +160,10 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
     @routes.post(
         "/notifications/test",
         responses=documented(
-            ProblemKind.INVALID_REQUEST, ProblemKind.ADMIN_NEEDED, ProblemKind.NOT_WRITTEN
+            ProblemKind.INVALID_REQUEST,
+            ProblemKind.ADMIN_NEEDED,
+            ProblemKind.NOT_WRITTEN,
+            ProblemKind.MAYBE_WRITTEN,
         ),
     )
     async def try_out(request: Request, wanted: NewTest) -> RouteTest:

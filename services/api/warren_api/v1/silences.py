@@ -52,7 +52,12 @@ class Silences(BaseModel):
     silences: list[SilenceView]
 
 
-CHANGES = (ProblemKind.ADMIN_NEEDED, ProblemKind.NOT_WRITTEN, ProblemKind.STARTING)
+CHANGES = (
+    ProblemKind.ADMIN_NEEDED,
+    ProblemKind.NOT_WRITTEN,
+    ProblemKind.MAYBE_WRITTEN,
+    ProblemKind.STARTING,
+)
 
 
 class SilenceQuery(BaseModel):
