@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from warren.contracts import Cause, Finding
 from warren.words import shell_word, visible
 
 VARIABLE = '"$BOOTSTRAP"'
@@ -17,3 +20,13 @@ def runnable(action: str, servers: str, cluster: str) -> str:
     if servers:
         return action.replace(VARIABLE, shell_word(servers.replace(" ", "")))
     return f"{action} ($BOOTSTRAP: the bootstrap servers of {visible(cluster)})"
+
+
+def addressed(cause: Cause, servers: str, cluster: str) -> Cause:
+    """A cause whose commands are `runnable`."""
+
+    def said(finding: Finding) -> dict[str, Any]:
+        return {"action": finding.action and runnable(finding.action, servers, cluster)}
+
+    also = [each.model_copy(update=said(each)) for each in cause.also]
+    return cause.model_copy(update={**said(cause), "also": also})

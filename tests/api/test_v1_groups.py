@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 from api.served_api import NOW, Api, late, paced, topic
-from warren.settings import ObjectiveSettings, Settings
+from warren.settings import ClusterSettings, ObjectiveSettings, Settings
 from warren_api.model.cluster import FeedState
 from warren_api.v1.group_bodies import Groups
 from warren_api.v1.groups import GroupSort
@@ -295,3 +295,24 @@ def test_a_search_that_is_not_understood_is_refused(filled: Api) -> None:
     detail = answer.json()["detail"]
     assert "status: is one of bad, err, warn, unknown, ok." in detail
     assert "late: needs a duration, e.g. late:>10m." in detail
+
+
+def test_a_group_says_whose_it_is_as_the_pages_do_and_commands_have_the_address() -> None:
+    owned = ObjectiveSettings(
+        name="fast", groups=["^bill"], max_freshness=60, owner="payments", runbook="https://r.test"
+    )
+    settings = Settings(
+        objectives=[owned], clusters={"demo": ClusterSettings(bootstrap="broker:9092")}
+    )
+    api = Api(settings=settings)
+    action = 'Look: kafka-topics --bootstrap-server "$BOOTSTRAP"'
+    cause = {"name": "stuck_record", "sentence": "it stands", "action": action}
+    api.put("billing", status="ERR", cause=cause)
+    api.put("other")
+    for path in ("/api/v1/groups/demo/billing", "/api/v1/groups?regex=bill"):
+        body = api.get(path).json()
+        row = body["groups"][0] if "groups" in body else body
+        assert (row["owner"], row["runbook"]) == ("payments", "https://r.test")
+    detail = api.get("/api/v1/groups/demo/billing").json()
+    assert detail["cause"]["action"] == "Look: kafka-topics --bootstrap-server broker:9092"
+    assert api.get("/api/v1/groups/demo/other").json()["owner"] is None

@@ -146,7 +146,7 @@ SHARE = {**group("thumbnails"), "status": None, "total_lag": None, "worst": None
         ([broken("ERR")], [], "err", 3),
         ([broken("WARN")], [], "err", 0),
         ([broken("WARN")], [], "warn", 3),
-        ([UNKNOWN], [], None, 0),
+        ([UNKNOWN], [], None, 1),
         ([UNKNOWN], [], "err", 4),
         ([*GROUPS[1:], UNKNOWN], [], "err", 4),
         ([*GROUPS[1:], UNKNOWN], [], "warn", 3),

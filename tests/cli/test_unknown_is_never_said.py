@@ -162,7 +162,7 @@ def test_what_is_lost_is_said_once_with_the_figure_of_now() -> None:
     body = {**example_groups.GROUP_DETAIL, "lost_records": 60, "broken_objectives": [*both, broken]}
     said = shown(descriptions.group(body, NOW))
     assert said.count("broken objective") == 2
-    assert re.search(r"until loss +lost 60", said)
+    assert re.search(r"data loss in +lost 60", said)
     assert "340" not in said
     assert re.search(r"retention \(WARN\): broken for \d", said)
     assert f"at 06:58 UTC: {broken['sentence']}; broken for" in said

@@ -110,13 +110,14 @@ def status(
     -o wide has whole sentences and all columns.
 
     late: age of the oldest record that a group has not consumed (> at least, some partitions are
-    not known). until loss: time until retention may delete it, at least. old: measured too long
+    not known). loss in: time until retention may delete it, at least. old: measured too long
     ago. UNKNOWN: not judged lately, or its cluster cannot be read; why says which. silenced: nobody
     is notified now (`warren silence list`); acked: somebody has acknowledged the incident.
 
     An API with tokens wants one in $WARREN_TOKEN.
 
-    Exit 1: the API does not answer, or not yet. Exit 2: an option or a setting is wrong.
+    Exit 1: the API does not answer, or not yet, or every group is UNKNOWN.
+    Exit 2: an option or a setting is wrong.
     """
     address = asked_address(config, api).rstrip("/")
     statuses = tuple(name.value for name in only or ())
@@ -129,6 +130,8 @@ def status(
     _write(answer, wanted, form)
     if fail_on:
         raise typer.Exit(_exit_code(answer, fail_on))
+    if answer.groups and all(group["status"] == "UNKNOWN" for group in answer.groups):
+        raise typer.Exit(1)
 
 
 def ask(address: str, wanted: Wanted) -> Groups:

@@ -104,6 +104,13 @@ def fitted(columns: Sequence[Column], width: int) -> list[Column]:
     return [column._replace(width=width) for column, width in zip(shown, widths, strict=True)]
 
 
+def left_out(columns: Sequence[Column], shown: Sequence[Column]) -> str:
+    """`-o wide also has since, lag`: what a narrow terminal has no room for; empty for nothing."""
+    titles = {column.title for column in shown}
+    gone = [column.title for column in columns if column.title not in titles]
+    return f"-o wide also has {', '.join(gone)}" if gone else ""
+
+
 def _chosen(
     columns: Sequence[Column], width: int, least: int, measure: Callable[[Column], int]
 ) -> list[Column]:

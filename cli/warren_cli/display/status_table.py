@@ -17,7 +17,7 @@ from warren.clock import SystemClock
 from warren.loss_reasons import LOSS_UNKNOWN
 from warren.words import as_of, duration, grouped, visible
 
-from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted
+from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted, left_out
 
 Group = Mapping[str, Any]
 
@@ -35,6 +35,7 @@ _SAID = {"silence": "silenced", "acknowledgement": "acked"}
 _URGENT = "bold red"
 _STALE = "yellow"
 _NONE = "-"
+SECOND_MS = 1000
 ENDLESS = 100_000  # columns of a table that nothing is cut of
 
 
@@ -52,14 +53,14 @@ class StatusTable:
 
         self._columns = [
             column("group", lambda group: _name(group, several)),
-            column("status", _status),
+            column("status", status_of),
         ]
         said = why if whole else reason
         if any(said(group, now_ms) for group in groups):
             self._columns.append(column("why", lambda group: _why(said(group, now_ms)), 3))
         self._columns += [
             column("late", late, 2, right=True),
-            column("until loss", until_loss, 1, right=True),
+            column("loss in", lambda group: until_loss(group, now_ms), 1, right=True),
             column("since", lambda group: Text(since(group, now_ms)), 4),
             column("lag", lambda group: Text(lag(group)), 5, right=True),
             column("worst partition", _worst, 6),
@@ -70,7 +71,10 @@ class StatusTable:
         return Measurement(1, ENDLESS if self._whole else options.max_width)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield drawn(self._columns if self._whole else fitted(self._columns, options.max_width))
+        shown = self._columns if self._whole else fitted(self._columns, options.max_width)
+        yield drawn(shown)
+        if said := left_out(self._columns, shown):
+            yield Text(said, style="dim")
 
 
 def status_table(
@@ -85,8 +89,10 @@ def _name(group: Group, with_cluster: bool) -> Shortened:
     return Shortened(visible(name), keep=LEGIBLE // 2)
 
 
-def _status(group: Group) -> Text:
-    """`-` of a group that is not judged: a share group, or one without a commit."""
+def status_of(group: Group) -> Text:
+    """With what is broken beside it, and what people have said; `-` of a group that is not judged:
+    a share group, or one without a commit.
+    """
     status = Text().append(group["status"] or _NONE, style=_STYLES.get(group["status"], ""))
     if broken := worst_broken(group):
         what = BREACHES.get(broken.get("limit", "")) or broken["objective"]
@@ -132,8 +138,10 @@ def late(group: Group) -> Text:
     return Text(_NONE) if exactly is None else _measured(duration(exactly), group)
 
 
-def until_loss(group: Group) -> Text:
-    """Records lost, or the time until retention may delete some; urgent where the API says so."""
+def until_loss(group: Group, now_ms: int) -> Text:
+    """Records lost, or the time from now until retention may delete some; urgent where the API says
+    so.
+    """
     is_urgent = group.get("data_loss") is not None
     lost, left = group.get("lost_records"), group.get("time_to_loss_ms")
     if lost:
@@ -143,7 +151,9 @@ def until_loss(group: Group) -> Text:
         return _measured("unknown", group) if reason else Text(_NONE)
     if reason in LOSS_UNKNOWN and not is_urgent:
         return _measured("unknown", group)  # of some partition: this is no lower bound
-    return _measured(duration(left), group, _URGENT if is_urgent else "")
+    left -= max(now_ms - (group.get("freshness_measured_at") or now_ms), 0)
+    in_time = "now" if left < SECOND_MS else duration(left)
+    return _measured(in_time, group, _URGENT if is_urgent else "")
 
 
 def _measured(text: str, group: Group, style: str = "") -> Text:

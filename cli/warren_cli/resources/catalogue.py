@@ -12,21 +12,25 @@ from warren_cli.display.status_table import (
     incident,
     lag,
     late,
+    reason,
     said_of,
     since,
+    status_of,
     until_loss,
     why,
     worst_partition,
 )
 
 _NONE = "-"
+SHORT_ID = 8
+"""Characters of an incident's id in tables: commands take the beginning of one."""
 Row = Mapping[str, Any]
 
 
 class Column(NamedTuple):
     """`cell`: a row and now (Unix milliseconds) to text; None where nobody knows. `wide`: only with
-    `-o wide`. Where a terminal is narrow, `name`s are cut, what is `kept` is not, and others are
-    left out.
+    `-o wide`, `short`: only without. Where a terminal is narrow, `name`s and `text` are cut, what
+    is `kept` is not, and others are left out, which is said.
     """
 
     title: str
@@ -35,6 +39,8 @@ class Column(NamedTuple):
     wide: bool = False
     name: bool = False
     kept: bool = False
+    text: bool = False
+    short: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +82,15 @@ def _said(row: Row) -> str:
     return _NONE if acknowledgement is None else acknowledgement["by"] or "somebody"
 
 
-def _incident_lasted(row: Row, now_ms: int) -> str:
-    return ago(row["opened_at"], now_ms if row["closed_at"] is None else row["closed_at"])
+def _incident_duration(row: Row, _: int) -> str:
+    return "ongoing" if row["closed_at"] is None else ago(row["opened_at"], row["closed_at"])
+
+
+def _in_short(row: Row, now_ms: int) -> str | None:
+    """What is wrong in a few words, where it has some: figures of then would need their time."""
+    now = row.get("now") or {}
+    bad = [change for change in row["changes"] if change["status"] not in ("OK", "NOTFOUND")]
+    return now.get("short") or (because(bad[-1], brief=True) if bad else what_is_wrong(row, now_ms))
 
 
 def _lag_now(row: Row, _: int) -> str:
@@ -117,11 +130,12 @@ GROUPS = Resource(
     (
         Column("cluster", lambda row, _: row["cluster"], name=True),
         Column("group", lambda row, _: row["group"], name=True),
-        Column("status", lambda row, _: row["status"], kept=True),
+        Column("status", lambda row, _: status_of(row).plain, kept=True),
+        Column("why", reason, text=True, short=True),
+        Column("loss in", lambda row, now: until_loss(row, now).plain, right=True),
+        Column("late", lambda row, _: late(row).plain, right=True),
         Column("since", since),
         Column("lag", lambda row, _: lag(row), right=True),
-        Column("late", lambda row, _: late(row).plain, right=True),
-        Column("until loss", lambda row, _: until_loss(row).plain, right=True),
         Column("state", lambda row, _: row.get("state"), wide=True),
         Column("members", lambda row, _: count(row.get("member_count")), right=True, wide=True),
         Column("partitions", lambda row, _: counts(row["partition_counts"]), wide=True),
@@ -167,14 +181,15 @@ CLUSTERS = Resource(
 INCIDENTS = Resource(
     "incidents",
     (
-        Column("incident", lambda row, _: row["id"], kept=True),
+        Column("incident", lambda row, _: row["id"][:SHORT_ID], kept=True, short=True),
+        Column("incident", lambda row, _: row["id"], kept=True, wide=True),
         Column("cluster", lambda row, _: row["cluster"], name=True),
         Column("group", lambda row, _: row["group"], name=True),
         Column("worst", lambda row, _: row["worst"], kept=True),
-        Column("began", lambda row, now: f"{ago(row['opened_at'], now)} ago"),
-        Column("lasted", _incident_lasted),
-        Column("open", lambda row, _: "yes" if row["open"] else "no"),
-        Column("acknowledged by", lambda row, _: _said(row)),
+        Column("why", _in_short, text=True, short=True),
+        Column("started", lambda row, now: f"{ago(row['opened_at'], now)} ago"),
+        Column("duration", _incident_duration),
+        Column("acked by", lambda row, _: _said(row)),
         Column("lag now", _lag_now, right=True),
         Column("largest lag", lambda row, _: count(row["max_total_lag"]), right=True, wide=True),
         Column("changes", lambda row, _: count(len(row["changes"])), right=True, wide=True),
@@ -189,9 +204,9 @@ SILENCES = Resource(
         Column("silence", lambda row, _: row["id"], kept=True),
         Column("cluster", lambda row, _: row["cluster"] or "all", name=True),
         Column("group", lambda row, _: row["group"] or "all", name=True),
-        Column("ends", _ends),
+        Column("why", lambda row, _: row["why"], text=True),
+        Column("ends", _ends, kept=True),
         Column("by", lambda row, _: row["by"]),
-        Column("why", lambda row, _: row["why"]),
     ),
     lambda row: str(row["id"]),
 )

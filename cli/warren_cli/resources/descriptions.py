@@ -68,7 +68,7 @@ def incident(body: Row, now_ms: int) -> RenderableType:
     return Group(
         _facts(_incident_facts(body, now_ms)),
         *_section(titles, changes),
-        *_section(("told", "channel", "of", "outcome", "detail"), [*told, *pending]),
+        *_section(("notified", "channel", "of", "outcome", "detail"), [*told, *pending]),
     )
 
 
@@ -81,7 +81,7 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     for found in (body.get("cause") or {}).get("also") or ():
         yield "then", found.get("action")
     yield "late", late(body).plain
-    yield "until loss", until_loss(body).plain
+    yield "data loss in", until_loss(body, now_ms).plain
     yield "lag", lag(body)
     yield "state", f"{body.get('state') or _NONE}, members: {count(body.get('member_count'))}"
     if opened := body["incident"]:
@@ -146,7 +146,7 @@ def _group_tables(body: Row) -> Iterable[RenderableType]:
     members = [
         (
             each["client_id"] or each["member_id"],
-            each["host"],
+            (each["host"] or "").removeprefix("/"),
             count(sum(len(partitions) for partitions in each["assignment"].values())),
         )
         for each in membership.get("members", ())
@@ -159,8 +159,8 @@ def _incident_facts(body: Row, now_ms: int) -> Facts:
     yield "group", f"{body['cluster']}/{body['group']}"
     ended = body["closed_at"]
     lasted = ago(body["opened_at"], now_ms if ended is None else ended)
-    yield "began", _at(body["opened_at"])
-    yield ("open for", lasted) if ended is None else ("ended", f"{_at(ended)}, after {lasted}")
+    yield "started", _at(body["opened_at"])
+    yield "duration", f"{lasted}, ongoing" if ended is None else f"{lasted}, until {_at(ended)}"
     yield "worst", body["worst"]
     yield "conditions", ", ".join(map(_condition, body["conditions"]))
     now = body.get("now") or {}  # an API that is older than this sends none

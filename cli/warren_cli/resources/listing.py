@@ -133,10 +133,18 @@ def find_incident(address: str, beginning: str, *, is_open: bool) -> Row:
     kind = "open incident" if is_open else "incident"
     if not found:
         problem = f"no {kind} begins with {visible(beginning)}, or is of a group of that name"
-        raise SettingsError("INCIDENT", f"{problem} (CLUSTER/NAME)")
+        raise SettingsError("INCIDENT", f"{problem} (CLUSTER/NAME){_group_meant(beginning, known)}")
     if len(found) > 1:
         raise SettingsError("INCIDENT", f"{len(found)} {kind}s begin with {visible(beginning)}")
     return found[0]
+
+
+def _group_meant(name: str, incidents: Iterable[Row]) -> str:
+    """The end of a sentence: CLUSTER/NAME of groups that are called so, or nearly."""
+    paths = {path_name(each, "group") for each in incidents}
+    named = sorted(path for path in paths if path.partition("/")[2] == name)
+    meant = named[:_MOST] or get_close_matches(name, paths, n=_MOST)
+    return f"; did you mean {' or '.join(map(visible, meant))}?" if meant else ""
 
 
 def _named(

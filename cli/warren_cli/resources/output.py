@@ -13,7 +13,7 @@ from rich.text import Text
 from warren.clock import SystemClock
 from warren.words import visible
 
-from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted
+from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted, left_out
 from warren_cli.display.status_table import ENDLESS
 from warren_cli.resources import catalogue
 from warren_cli.resources.catalogue import Resource, Row
@@ -55,12 +55,14 @@ def write_list(resource: Resource, listing: Listing, form: Form) -> None:
         # Nothing is cut where somebody asks for all, or a program reads.
         is_whole = form is Form.WIDE or not console.is_terminal
         width = None if is_whole else console.width
-        made = _table(resource, listing.rows, width, wide=form is Form.WIDE)
+        made, left_out_ = resource_table(resource, listing.rows, width, wide=form is Form.WIDE)
         if is_whole:
             console.width = console.measure(
                 made, options=console.options.update(width=ENDLESS)
             ).maximum
         console.print(made)
+        if left_out_:
+            typer.echo(left_out_, err=True)
     else:
         typer.echo(f"no {resource.name} to show", err=True)
     if listing.total > len(listing.rows):
@@ -96,24 +98,29 @@ def _shown(text: str | None) -> Text:
     return Text(visible(text or NONE), style=_STYLES.get(text or "", ""))
 
 
-def _table(resource: Resource, rows: Sequence[Row], width: int | None, *, wide: bool) -> Table:
-    """`width`: columns of the terminal, of which the last goes first; None for as many as it
-    takes.
+def resource_table(
+    resource: Resource, rows: Sequence[Row], width: int | None, *, wide: bool
+) -> tuple[Table, str]:
+    """`width`: columns of the terminal, of which the last goes first; None for as many as it takes.
+    Beside it what is left out, in a sentence.
     """
     now = SystemClock().now_ms()
     columns = [
         Column(
             column.title,
-            [_cell(column, row, now, is_cut=column.name and width is not None) for row in rows],
+            [_cell(column, row, now, is_cut=width is not None) for row in rows],
             column.right,
             0 if column.name or column.kept else number,
         )
         for number, column in enumerate(resource.columns)
-        if wide or not column.wide
+        if not (column.short if wide else column.wide)
     ]
-    return drawn(columns if width is None else fitted(columns, width))
+    shown = columns if width is None else fitted(columns, width)
+    return drawn(shown), left_out(columns, shown)
 
 
 def _cell(column: catalogue.Column, row: Row, now: int, *, is_cut: bool) -> Cell:
     text = column.cell(row, now)
-    return Shortened(visible(text or NONE), keep=LEGIBLE // 2) if is_cut else _shown(text)
+    if is_cut and (column.name or column.text):
+        return Shortened(visible(text or NONE), keep=LEGIBLE // 2 if column.name else 0)
+    return _shown(text)

@@ -13,6 +13,7 @@ from warren.contracts import (
     OpenTransaction,
     TimeToLossReason,
 )
+from warren_core.ownership import Ownership
 
 from warren_api.context import Notes
 from warren_api.model.group import DataLoss, GroupView, ShownStatusName, Verdict
@@ -128,9 +129,17 @@ class GroupSummary(BaseModel):
     freshness_stale: bool = Field(
         description="Measured longer ago than three times the usual interval: do not believe it"
     )
+    owner: str | None = Field(
+        default=None, description="Whose it is, as objectives or `[[groups]]` say; null: none does"
+    )
+    runbook: str | None = Field(
+        default=None, description="What to do where it is in trouble, likewise"
+    )
 
     @classmethod
-    def of(cls, view: GroupView, verdict: Verdict, notes: Notes, *, stale: bool) -> Self:
+    def of(
+        cls, view: GroupView, verdict: Verdict, notes: Notes, ownership: Ownership, *, stale: bool
+    ) -> Self:
         """`stale`: its freshness was measured too long ago."""
         event, measured = view.event, view.freshness
         members = view.membership.event if view.membership else None
@@ -152,11 +161,13 @@ class GroupSummary(BaseModel):
             "freshness_reason": measured.reason if measured else None,
             "freshness_measured_at": measured.event.measured_at if measured else None,
             "freshness_stale": stale,
+            "owner": ownership.owner or None,
+            "runbook": ownership.runbook or None,
         }
         return cls(**same(cls, event) | same(cls, view) | same(cls, verdict) | own)
 
     @classmethod
-    def of_not_judged(cls, membership: Membership, notes: Notes) -> Self:
+    def of_not_judged(cls, membership: Membership, notes: Notes, ownership: Ownership) -> Self:
         event = membership.event
         unknown: dict[str, Any] = dict.fromkeys(cls.model_fields)
         own: dict[str, Any] = {
@@ -169,6 +180,8 @@ class GroupSummary(BaseModel):
             "state": event.state or None,
             "member_count": len(event.members),
             "freshness_stale": False,
+            "owner": ownership.owner or None,
+            "runbook": ownership.runbook or None,
         }
         return cls(**unknown | same(cls, event) | own)
 
@@ -238,8 +251,6 @@ class GroupDetail(GroupSummary):
     """A group with its topics and partitions, by name and number, its members and its past."""
 
     policy: str | None = Field(description="Rules by which it was judged; null: it was not")
-    owner: str | None = Field(description="Whose it is, as `[[groups]]` says; null: it does not")
-    runbook: str | None = Field(description="What to do where it is in trouble, likewise")
     labels: dict[str, str] = Field(description="What else is told of it, likewise")
     topics: list[GroupTopic]
     partitions: list[PartitionDetail]

@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import AfterValidator, Field
+from warren.bootstrap import addressed
 from warren.words import visible
 from warren_core.objectives.limits import ObjectiveBook
-from warren_core.ownership import OwnershipBook
+from warren_core.ownership import Ownership, OwnershipBook
 
 from warren_api.context import ApiContext, Notes, Verdicts
 from warren_api.group_row import Asked
@@ -196,11 +197,20 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
 
     owners = OwnershipBook(context.settings.groups)
 
+    def ownership(cluster: str, group: str) -> Ownership:
+        """As the pages say it: objectives' word comes before that of `[[groups]]`."""
+        limits, own = limits_of(cluster, group), owners.of(cluster, group)
+        return own._replace(
+            owner=next((each.owner for each in limits if each.owner), own.owner),
+            runbook=next((each.runbook for each in limits if each.runbook), own.runbook),
+        )
+
     def summary(row: GroupRow, verdicts: Verdicts, notes: Notes) -> GroupSummary:
+        owned = ownership(row.cluster, row.group)
         if isinstance(row, Membership):
-            return GroupSummary.of_not_judged(row, notes)
+            return GroupSummary.of_not_judged(row, notes, owned)
         stale = context.is_freshness_stale(row)
-        return GroupSummary.of(row, verdicts(row), notes, stale=stale)
+        return GroupSummary.of(row, verdicts(row), notes, owned, stale=stale)
 
     def summary_json(row: GroupRow, verdicts: Verdicts, notes: Notes) -> str:
         if isinstance(row, Membership) or not verdicts(row).is_known:  # how long changes
@@ -218,10 +228,13 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         partitions = row.partitions if isinstance(row, GroupView) else ()
         topics = context.model.topics.progress(cluster, group)
         history = context.model.history.of_group(cluster, group)
+        said = dict(summary(row, context.verdicts(), context.notes()))
+        cause = said.pop("cause")
         return GroupDetail(
-            **dict(summary(row, context.verdicts(), context.notes())),
+            **said,
+            cause=cause and addressed(cause, ",".join(context.servers(cluster)), cluster),
             policy=row.event.policy if isinstance(row, GroupView) else None,
-            **owners.of(cluster, group).shown(),
+            labels=dict(owners.of(cluster, group).labels),
             topics=[GroupTopic.of(topic, progress) for topic, progress in topics.items()],
             partitions=[PartitionDetail.of(partition) for partition in partitions],
             membership=MembershipDetail.of(membership) if membership else None,

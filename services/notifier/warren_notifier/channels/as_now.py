@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from warren.bootstrap import runnable
+from warren.bootstrap import addressed
 from warren.contracts import (
     GROUP_INCIDENT,
     MAX_PARTITIONS,
@@ -21,8 +21,6 @@ from warren.contracts import (
     Acknowledgement,
     BadPartition,
     Breach,
-    Cause,
-    Finding,
     FreshnessEvent,
     GroupIncidentEvent,
     LagEvent,
@@ -202,12 +200,6 @@ def _with_address(event: StatusChangeEvent, standing: Standing) -> StatusChangeE
     if cause is None:
         return event
 
-    def said(finding: Finding) -> dict[str, Any]:
-        action = finding.action
-        servers, cluster = standing.servers, event.data.cluster
-        return {"action": action and runnable(action, servers, cluster)}
-
-    also = [each.model_copy(update=said(each)) for each in cause.also]
-    filled: Cause = cause.model_copy(update={**said(cause), "also": also})
+    filled = addressed(cause, standing.servers, event.data.cluster)
     data = event.data.model_copy(update={"cause": filled})
     return event.model_copy(update={"data": data})
