@@ -67,7 +67,7 @@ def test_lost_records_come_first() -> None:
     assert [each.group for each in report.groups] == ["lost", "long", "well"]
     assert [each.group for each in advice(report)] == ["lost", "long"]
     shown = BeautifulSoup(render(report), "html.parser")
-    assert shown.select("dt")[0].get_text() == "What was lost"
+    assert shown.select("dt")[0].get_text() == "What was lost until 10:00 UTC"
     assert shown.select(".figures div")[0].get_text(" ", strip=True) == "3 records lost unread"
 
 

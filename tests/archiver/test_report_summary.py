@@ -222,8 +222,12 @@ def test_what_has_no_room_is_counted() -> None:
 
 
 def test_a_day_that_is_over_needs_nothing_any_more() -> None:
-    asked = [[each.question for each in summary(made(WELL, is_closed=it))][-1] for it in (0, 1)]
-    assert asked == ["What it needs", "What it needed at the end"]
+    asked = [[each.question for each in summary(made(WELL, is_closed=it))] for it in (0, 1)]
+    assert [each[-1] for each in asked] == [
+        "What it needed at 10:00 UTC",
+        "What it needed at the end",
+    ]
+    assert [each[1] for each in asked] == ["What happened until 10:00 UTC", "What happened"]
 
 
 def test_a_plot_says_its_figures() -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -33,9 +34,11 @@ def write_reports(settings: Settings, folder: Path, clock: Clock) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, _, length_ms in REPORT_FILES:
         with LakeTables(settings.archiver.path, reader_options(settings.archiver)) as tables:
-            page = render(report(tables, settings, length_ms, clock=clock))
+            made = report(tables, settings, length_ms, clock=clock)
         new = folder / f".{name}"
-        new.write_text(page, encoding="utf-8")
+        new.write_text(render(made), encoding="utf-8")
+        # Pages say by it how old a report is: as old as what is known in it, whenever it was made.
+        os.utime(new, times=(made.period.end_ms / 1000,) * 2)
         new.replace(folder / name)
 
 

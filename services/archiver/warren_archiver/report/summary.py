@@ -34,12 +34,15 @@ def summary(report: Report) -> list[Answer]:
     if not report.groups and not report.incidents:
         nothing = f"No consumer group was judged in this period{_begins(report, 'evaluations')}."
         return [Answer("What happened", [nothing])]
-    needs = "What it needed at the end" if report.is_closed else "What it needs"
+    # One that goes on is read later than it was made: each answer says of what time it is.
+    end = clock(report.period.end_ms, report.period.end_ms)
+    until, at = ("", " at the end") if report.is_closed else (f" until {end}", f" at {end}")
+    happened = [*_groups(report), *_incidents(report), *_objectives(report)]
     return [
-        Answer("What was lost", [*_lost(report), *_loss_unknown(report)]),
-        Answer("What happened", [*_groups(report), *_incidents(report), *_objectives(report)]),
-        Answer("Who was hit", [*_hit(report), *_still_open(report)]),
-        Answer(needs, _needs(report)),
+        Answer(f"What was lost{until}", [*_lost(report), *_loss_unknown(report)]),
+        Answer(f"What happened{until}", happened),
+        Answer(f"Who was hit{until}", [*_hit(report), *_still_open(report)]),
+        Answer(f"What it needed{at}", _needs(report)),
     ]
 
 
