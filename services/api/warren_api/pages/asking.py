@@ -35,6 +35,7 @@ from warren_api.http.names import Segment
 from warren_api.http.refused_words import words_of
 from warren_api.model.group import GroupView
 from warren_api.pages.commands import commands
+from warren_api.pages.done import of_one_click
 from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.incidents import at_opening, timeline
 
@@ -103,11 +104,13 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
 
     def silence(id_: str, problem: str = "") -> Response:
         ready = context.feed_state().ready
-        found = context.model.silences.silence(id_)
+        known, now = context.model.silences, context.clock.now_ms()
+        found = known.silence(id_)
         return render(
             "silence.html",
             status_code=status_of(found, ready=ready),
             silence=found,
+            together=[each.id for each in of_one_click(found, known, now)] if found else [],
             problem=problem,
         )
 

@@ -5,6 +5,7 @@ finds, or all of an owner are silenced, or their incidents acknowledged. Plain f
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal
 from urllib.parse import parse_qsl, urlencode
@@ -15,18 +16,25 @@ from fastapi import APIRouter, Request, Response
 from warren.errors import KafkaError
 from warren.path_segments import name_of
 
-from warren_api.asked import NewAcknowledgement, NewSilence, acknowledge, begin_silence
+from warren_api.asked import (
+    NewAcknowledgement,
+    NewSilence,
+    acknowledge,
+    begin_silence,
+    end_silence,
+)
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow
 from warren_api.http.callers import Asker, asker
 from warren_api.model.group_incidents import group_incidents
 from warren_api.model.group_views import GroupName
 from warren_api.pages.asking import NO_REASON, lasting, to
+from warren_api.pages.done import Done
 from warren_api.pages.overview import View, found_rows
 from warren_api.search import Search
 
 ACKNOWLEDGE = "acknowledge"
-MOST_SILENCES = 20  # by one click; each has at most an expression of LONGEST characters
+MOST_SILENCES = 100  # by one click; each has at most an expression of LONGEST characters
 LONGEST = 1000
 OWNER_LENGTH = "1h"
 Problem = Literal["none", "length", "too_many", "not_written"]
@@ -53,7 +61,9 @@ def add_routes(
 
     @routes.post("/groups")
     async def do(request: Request) -> Response:
-        """One button of a form: `ticked`, `all`, `one` say what is done, `owner` for whom."""
+        """One button of a form: `ticked`, `all`, `one` say what is done, `owner` for whom, `end`
+        which silences are over.
+        """
         text = (await request.body()).decode(errors="replace")
         pairs = parse_qsl(text, keep_blank_values=True)
         said = dict(pairs)
@@ -68,18 +78,26 @@ def add_routes(
         elif "owner" in said:
             what, why = OWNER_LENGTH, f"owner: {said['owner']}"
             names = [(row.cluster, row.group) for row in found(f'owner:="{said["owner"]}"')]
-        problem: Problem | None = None if names else "none"
+        who, known = asker(request), context.model.silences
+        problem: Problem | None = None
         try:
-            if names and what == ACKNOWLEDGE:
-                await _acknowledge(context, names, asker(request))
-            elif names:
-                problem = await _silence(context, names, what, why[:500], asker(request))
+            if "end" in said:
+                over = Done(ids=said["end"]).silences(known, context.clock.now_ms())
+                await asyncio.gather(*(end_silence(context, each, who) for each in over))
+                return to(Done("ended", len(over)).on(_back(back)))
+            if not names:
+                problem = "none"
+            elif what == ACKNOWLEDGE:
+                return to((await _acknowledge(context, names, who)).on(_back(back)))
+            else:
+                done = await _silence(context, names, what, why[:500], who)
+                if isinstance(done, Done):
+                    return to(done.on(_back(back)))
+                problem = done
         except KafkaError as error:
             log.warning("not written", error=str(error))
             problem = "not_written"
-        if problem:
-            return to(f"/groups?{urlencode({'problem': problem, 'back': _back(back)})}")
-        return to(_back(back))
+        return to(f"/groups?{urlencode({'problem': problem, 'back': _back(back)})}")
 
     @routes.get("/groups")
     def not_done(problem: Problem | None = None, back: str = "") -> Response:
@@ -100,49 +118,53 @@ def _back(path: str) -> str:
     return path if path.startswith("/?") else "/"
 
 
-async def _acknowledge(context: ApiContext, names: Collection[GroupName], who: Asker) -> None:
+async def _acknowledge(context: ApiContext, names: Collection[GroupName], who: Asker) -> Done:
     """Those that have an open incident."""
     wanted = set(names)
     known = group_incidents(context.model.history.changes(), context.model.groups())
     mine = [one for one in known if one.is_open and (one.cluster, one.group) in wanted]
     new = NewAcknowledgement()
     await asyncio.gather(*(acknowledge(context, incident, new, who) for incident in mine))
+    acknowledged = len({(one.cluster, one.group) for one in mine})
+    return Done("acknowledged", acknowledged, len(wanted) - acknowledged)
 
 
 async def _silence(
     context: ApiContext, names: Collection[GroupName], length: str, why: str, who: Asker
-) -> Problem | None:
-    """What is wrong, if anything is."""
-    seconds = lasting(length, context.clock.now_ms())
+) -> Done | Problem:
+    """What is wrong, if anything is. All begin at once, as silences of one click."""
+    now = context.clock.now_ms()
+    seconds = lasting(length, now)
     if not seconds:
         return "length"
-    known = [(each.cluster, each.group) for each in context.model.groups()]
-    known += [(each.cluster, each.group) for each in context.model.not_judged()]
-    pairs = expressions(names, known)
+    pairs = expressions(names)
     if len(pairs) > MOST_SILENCES:
         return "too_many"
-    for cluster, group in pairs:
-        wanted = NewSilence(cluster=cluster, group=group, for_seconds=seconds, why=why or NO_REASON)
-        await begin_silence(context, wanted, who)
-    return None
+    wanted = [
+        NewSilence(
+            cluster=some, group=each, begins_at=now, for_seconds=seconds, why=why or NO_REASON
+        )
+        for some, each in pairs
+    ]
+    begun = await asyncio.gather(*(begin_silence(context, each, who) for each in wanted))
+    return Done("silenced", len(set(names)), ids=",".join(silence.id for silence, _ in begun))
 
 
-def expressions(
-    names: Collection[GroupName], known: Collection[GroupName]
-) -> list[tuple[str, str]]:
-    """Pairs for clusters and groups that match these names and no other of those that are known:
-    of all clusters together where that matches no other, else cluster by cluster.
+def expressions(names: Collection[GroupName]) -> list[tuple[str, str]]:
+    """Pairs for clusters and groups that match these names and no other, now and later: clusters
+    stand together only where the same groups of each are wanted.
     """
-    wanted = set(names)
-    clusters, groups = ({name[part] for name in wanted} for part in (0, 1))
-    is_product = all(each in wanted for each in known if each[0] in clusters and each[1] in groups)
-    if is_product:
-        return [(some, each) for some in alternations(clusters) for each in alternations(groups)]
+    by_cluster = defaultdict[str, set[str]](set)
+    for cluster, group in names:
+        by_cluster[cluster].add(group)
+    alike = defaultdict[frozenset[str], list[str]](list)
+    for cluster in sorted(by_cluster):
+        alike[frozenset(by_cluster[cluster])].append(cluster)
     return [
-        (one, each)
-        for cluster in sorted(clusters)
-        for one in alternations([cluster])
-        for each in alternations(group for name, group in wanted if name == cluster)
+        (some, each)
+        for groups, clusters in alike.items()
+        for some in alternations(clusters)
+        for each in alternations(groups)
     ]
 
 

@@ -24,6 +24,7 @@ from warren_api.model.group_incidents import group_incidents
 from warren_api.model.status_history import IncidentRecord, incidents
 from warren_api.pages import asking, cluster_page, indexes, many, reference, reports, views
 from warren_api.pages.commands import commands
+from warren_api.pages.done import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
 from warren_api.pages.group_rows import GroupRows
 from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
@@ -133,7 +134,7 @@ def router(context: ApiContext) -> APIRouter:
 
     @routes.get("/")
     @routes.get("/fragments/groups")
-    def groups(request: Request, view: Viewed) -> Response:
+    def groups(request: Request, view: Viewed, done: DoneAsked) -> Response:
         ready = context.feed_state().ready
         about = asked()
         clusters = [context.model.cluster(name, about.now) for name in context.clusters]
@@ -150,6 +151,8 @@ def router(context: ApiContext) -> APIRouter:
             overview=shown,
             view=shown.view,
             q=view.q,
+            done=done,
+            begun=done.silences(context.model.silences, about.now),
             search=search,
             hints=search.hints(everything) if ready else [],
             row_of=group_rows.html,
