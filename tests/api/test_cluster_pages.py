@@ -57,6 +57,14 @@ def test_what_is_the_matter_with_it(api: Api) -> None:
     assert "No collector has been heard of for 5m" in text(soup.select(".why")[0])
 
 
+def test_unhealthy_clusters_come_first() -> None:
+    api = Api(clusters=("a", "b", "c", "d"))
+    for name, state in (("a", "ok"), ("b", "rebuilding"), ("d", "unreachable")):
+        say(api, f"of-{name}", state, name, since=NOW)
+    rows = page(api, "/clusters").select("tbody tr")
+    assert [row["data-key"] for row in rows] == ["d", "c", "b", "a"]
+
+
 def test_its_worst_groups_and_all_of_them(api: Api) -> None:
     soup = page(api, "/clusters/demo")
     assert [a.get_text() for a in soup.select("tbody th a")] == ["bad", "slow"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, late, topic
+from browser.scenes import put_cluster
 from playwright.sync_api import Browser, Page, expect
 from support.browser import Site
 from warren.contracts import Silence
@@ -159,6 +160,47 @@ def test_typing_filters_at_once_and_survives_refreshes(site: Site, page: Page) -
         expect(page.get_by_role("searchbox")).to_have_value("MAIL status:err")
         page.reload()
         expect(page.locator("tbody th")).to_have_text(["mailer-2 demo"])
+
+
+def test_escape_leaves_the_search_and_what_it_finds(site: Site, page: Page) -> None:
+    for name in ("billing", "mailer"):
+        site.api.put(name)
+    with site.serving():
+        page.goto(f"{site.url}/?q=mailer")
+        box = page.get_by_role("searchbox")
+        box.focus()
+        page.keyboard.press("Escape")
+        expect(box).not_to_be_focused()
+        expect(box).to_have_value("mailer")
+        expect(page.locator("tbody th")).to_have_count(1)
+
+
+def test_lists_of_what_there_is_little_of_are_live(site: Site, page: Page) -> None:
+    put_cluster(site.api, "demo", "ok", NOW)
+    silence = Silence(
+        id="s-1",
+        cluster="",
+        group="x",
+        begins_at=NOW,
+        ends_at=NOW + 9_000,
+        by="ada",
+        why="w",
+        created_at=NOW,
+    )
+    site.api.model.silences.apply(b"s-1", silence.to_bytes())
+    with site.serving():
+        page.goto(f"{site.url}/silences/s-1")
+        expect(page.locator(".facts dd").first).to_have_text("yes")
+        expect(page.locator("#beat")).to_have_text("Live")
+        others = {path: page.context.new_page() for path in ("/silences", "/clusters")}
+        for path, other in others.items():
+            other.goto(f"{site.url}{path}")
+        expect(others["/clusters"].locator("tbody")).to_contain_text("ok")
+        put_cluster(site.api, "demo", "unreachable", NOW)
+        site.api.clock.advance(10)
+        expect(others["/clusters"].locator("tbody")).to_contain_text("unreachable")
+        expect(page.locator(".facts")).to_contain_text("no, it has ended")
+        expect(others["/silences"].get_by_text("No silence is active")).to_be_visible()
 
 
 def test_the_list_is_walked_by_keys(site: Site, page: Page) -> None:

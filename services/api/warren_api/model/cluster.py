@@ -63,6 +63,12 @@ class ClusterView:
         return self.events[0].state if self.events else UNKNOWN
 
     @property
+    def rank(self) -> tuple[int, str]:
+        """Sorts clusters, worst first; of one that is unknown nobody says that it is well."""
+        order = (*TROUBLE, UNKNOWN, *_RANK[len(TROUBLE) :])
+        return order.index(self.state), self.cluster
+
+    @property
     def since(self) -> int | None:
         return self.events[0].since if self.events else None
 

@@ -102,21 +102,23 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             problem = str(error)
         return silence_form(cluster, name, said=said, problem=problem, status_code=422)
 
-    def silence(id_: str, problem: str = "") -> Response:
+    def silence(id_: str, problem: str = "", template: str = "silence.html") -> Response:
         ready = context.feed_state().ready
         known, now = context.model.silences, context.clock.now_ms()
         found = known.silence(id_)
         return render(
-            "silence.html",
+            template,
             status_code=status_of(found, ready=ready),
+            id=id_,
             silence=found,
             together=[each.id for each in of_one_click(found, known, now)] if found else [],
             problem=problem,
         )
 
     @routes.get("/silences/{id}")
-    def one_silence(id: Segment) -> Response:  # noqa: A002  # the path's name
-        return silence(id)
+    @routes.get("/fragments/silences/{id}")
+    def one_silence(request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
+        return silence(id, template=template_of(request, "silence"))
 
     @routes.post("/silences/{id}")
     async def end(request: Request, id: Segment) -> Response:  # noqa: A002

@@ -1,7 +1,8 @@
 """Pages for people: all groups worst first, and one group with its partitions.
 
 Each page has a fragment of itself that its script asks for every two seconds
-(`http.pages_kept`); without JavaScript the browser reloads the page.
+(`http.pages_kept`). Without JavaScript it says as of when it is, and a link renews it: a reload
+would take away what is ticked and typed.
 """
 
 from __future__ import annotations

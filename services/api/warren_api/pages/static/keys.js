@@ -83,8 +83,9 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
   if (event.key === "Escape") closeMenus();
   if (event.target === field) {
-    if (event.key === "Escape") field.blur();
-    return;
+    if (event.key !== "Escape") return;
+    event.preventDefault(); // a browser would empty the field, and the list would stay as it is
+    return field.blur();
   }
   if (event.target.closest("input:not([type=checkbox]), select, textarea")) return;
   const needsRow = event.key.startsWith("Arrow") || event.key === " ";

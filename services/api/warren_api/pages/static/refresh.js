@@ -195,6 +195,7 @@ if (filter) {
 localise(document);
 nameZone();
 if (live) {
+  beat.textContent = "Live";
   document.addEventListener("visibilitychange", lookedAt);
   setInterval(showSilence, PERIOD_MS / 2);
   if (!document.hidden) next = setTimeout(refresh, PERIOD_MS);
