@@ -133,6 +133,8 @@ def _headlines() -> Iterator[str]:
             endangered=endangered,
             first_loss_at=soon,
             unknown=0,
+            needed=0,
+            lost=0,
             away=(),
             clusters=20,
         )
@@ -141,7 +143,7 @@ def _headlines() -> Iterator[str]:
             yield from (_joined(of._replace(first_loss_at=at), now) for at in (now, None))
     yield from (_joined(of._replace(groups=groups), now) for groups in (0, 1, 150))
     for unknown, away in ((1, ()), (150, (("stage", "unreachable"),)), (3_000, ())):
-        yield _joined(of._replace(unknown=unknown, away=away), now)
+        yield _joined(of._replace(unknown=unknown, needed=unknown, lost=1, away=away), now)
     every = tuple((f"c{n}", "unreachable") for n in range(20))
     yield _joined(of._replace(unknown=3_000, away=every), now)
     yield _joined(of._replace(unknown=3_000, away=every[:1], clusters=1), now)

@@ -306,9 +306,9 @@ class Api:
         self.model.apply_topics(b"demo", event.to_bytes())
 
     def measure(self, group: str, *rows: dict[str, Any], **fields: Any) -> None:
-        """Its partitions of `orders` on cluster demo have this freshness."""
+        """Its partitions of `orders` have this freshness."""
         event = freshness_event(group, rows=list(rows), **fields)
-        self.model.apply_freshness(group_key("demo", group), event.to_bytes())
+        self.model.apply_freshness(group_key(event.cluster, group), event.to_bytes())
 
     def describe(self, group: str, cluster: str = "demo", **fields: Any) -> None:
         """Its members are known."""

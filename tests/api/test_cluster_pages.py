@@ -117,11 +117,8 @@ def test_chips_tell_how_many_groups_there_are(api: Api) -> None:
     def chips() -> list[tuple[str, str]]:
         return [(text(chip), str(chip["href"])) for chip in page(api, "/").select(".clusters a")]
 
-    assert chips() == [
-        ("dark unreachable for 1h: its 2 groups are UNKNOWN", "/clusters/dark"),
-        ("demo 3", "/clusters/demo"),
-    ]
+    assert chips() == [("demo 3", "/clusters/demo")], "the banner tells of the other"
     api.put("lost", evaluated_at=NOW - HOUR)
-    assert chips()[1] == ("demo 4, 1 UNKNOWN", "/clusters/demo")
+    assert chips() == [("demo 4, 1 UNKNOWN", "/clusters/demo")]
     api.feed = FeedState(ready=False, problem=None)
-    assert chips()[1] == ("demo", "/clusters/demo")
+    assert ("demo", "/clusters/demo") in chips()

@@ -171,11 +171,15 @@ def test_an_objective_is_told_of_as_it_is_now(
     assert (broken["sentence"], broken["told_at"]) == (LATE["sentence"], OPENED)
 
 
-def test_a_cluster_that_cannot_be_read_is_named_in_the_headline(api: Api) -> None:
+def test_a_cluster_that_cannot_be_read_is_named_once(api: Api) -> None:
     api.put("other", "eu", evaluated_at=NOW - 3_600_000)
     event = ClusterEvent(
         cluster="eu", collector="c", observed_at=NOW, state="unreachable", since=NOW - 3_600_000
     )
     api.model.apply_cluster(b"eu|c", event.to_bytes())
-    (line,) = page(api, "/").select(".headline")
-    assert text(line) == "1 group needs action · 1 of unknown status (eu unreachable)"
+    soup = page(api, "/")
+    (line,) = soup.select(".headline")
+    assert text(line) == "1 needs action · 1 unknown"
+    (banner,) = soup.select(".banner:not([hidden])")
+    assert text(banner).startswith("Cluster eu is unreachable for 1h")
+    assert "eu" not in [text(link) for link in soup.select(".clusters a")]

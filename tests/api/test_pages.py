@@ -234,8 +234,11 @@ def test_clusters_with_their_state(filled: Api) -> None:
         cluster="eu", collector="c", observed_at=NOW, state="unreachable", since=NOW - 3_600_000
     )
     filled.model.apply_cluster(b"eu|c", event.to_bytes())
-    demo, eu = page(filled, "/").select(".clusters a")
-    assert (text(demo), text(eu)) == ("demo 2", "eu unreachable for 1h: its 1 group is UNKNOWN")
+    soup = page(filled, "/")
+    (demo,) = soup.select(".clusters a")
+    (eu,) = soup.select(".banner a")
+    assert (text(demo), eu["href"]) == ("demo 2", "/clusters/eu")
+    assert text(eu) == "Cluster eu is unreachable for 1h."
     assert page(filled, str(demo["href"])).h1.get_text() == "demo"  # type: ignore[union-attr]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from api.served_api import NOW, Api, served, topic
+from api.served_api import NOW, Api, late, served, topic
 from browser.scenes import put_cluster
 from playwright.sync_api import Page, expect
+from warren.settings import ClusterSettings, ObjectiveSettings, Settings
 
 SENTENCE = "orders/0 has stood at offset 7 for 20m while commits go on"
 WHOLE_ROWS = """
@@ -33,24 +34,47 @@ TOUCHED = """
 
 
 def troubled() -> Api:
-    """3,000 groups, 60 of them bad, on 20 clusters, one of which is unreachable."""
-    clusters = tuple(f"prod-{number}" for number in range(20))
-    api = Api(clusters=clusters)
+    """3,000 groups with names as companies have, 60 of them bad, on 20 clusters, one of which is
+    unreachable. Some lose data, more will: the headline says all that it can say.
+    """
+    places = ("prod-eu-core", "prod-eu-events", "prod-us-core", "stage-us-events")
+    clusters = tuple(f"{place}-{number}" for number in range(5) for place in places)
+    settings = Settings(
+        clusters={name: ClusterSettings(bootstrap=f"{name}:9092") for name in clusters},
+        objectives=[
+            ObjectiveSettings(name="all", groups=["."], max_freshness=86_400, owner="payments")
+        ],
+    )
+    api = Api(settings=settings)
     for name in clusters[:-1]:
         put_cluster(api, name, "ok", NOW - 9_000_000)
-    put_cluster(api, clusters[-1], "unreachable", NOW - 60_000)
+    put_cluster(api, clusters[-1], "unreachable", NOW - 4_800_000)
     cause = {"name": "stuck_record", "short": "Stuck at one record", "sentence": SENTENCE}
     for number in range(3_000):
-        name, cluster = f"payments-enrichment-{number:04}", clusters[number % 20]
+        name, cluster = f"payments-enrichment-service-prod-{number:04}", clusters[number % 20]
+        if cluster == clusters[-1]:
+            api.put(name, cluster, evaluated_at=NOW - 4_800_000)
+            continue
         if number % 50:
             api.put(name, cluster)
             continue
         incident = {"id": f"i{number}", "opened_at": NOW - 1_200_000}
         rows = topic({"status": "STALL", "lag": 7}, {})
+        status = "WARN" if number % 150 == 100 else "ERR"
         api.put(
-            name, cluster, status="ERR", incident=incident, topics={"orders": rows}, cause=cause
+            name, cluster, status=status, incident=incident, topics={"orders": rows}, cause=cause
         )
+        if number in _LOSES:
+            api.measure(name, late(1_200_000, **_LOSES[number]), cluster=cluster)
     return api
+
+
+_LOSES: dict[int, dict[str, int]] = {
+    0: {"lost_records": 3_110},
+    50: {"lost_records": 62},
+    200: {"time_to_loss_ms": 1_740_000},
+    300: {"time_to_loss_ms": 1_900_000},
+}
 
 
 @pytest.fixture(scope="module")
@@ -59,23 +83,86 @@ def address() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def outage() -> Iterator[str]:
+    """Nothing has been heard of any cluster for a quarter of an hour."""
+    api = troubled()
+    api.clock.advance(900)
+    with served(api) as url:
+        yield url
+
+
+@pytest.mark.parametrize("scene", ["address", "outage"])
 @pytest.mark.parametrize(
     ("width", "height", "least", "tallest"),
     [(1440, 900, 18, 37), (1280, 720, 12, 37), (390, 844, 8, 57)],
 )
 def test_rows_above_the_fold(
-    page: Page, address: str, width: int, height: int, least: int, tallest: int
+    request: pytest.FixtureRequest,
+    page: Page,
+    scene: str,
+    width: int,
+    height: int,
+    least: int,
+    tallest: int,
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
-    page.goto(address)
+    page.goto(request.getfixturevalue(scene))
     assert page.evaluate(WHOLE_ROWS) >= least
     assert max(page.evaluate(HEIGHTS)) <= tallest
+
+
+# What a finger is to hit, smaller than 44 px, but for links within sentences.
+SMALL = """
+    [...document.querySelectorAll("a, button, summary, input, select")].filter((each) => {
+      const box = each.getBoundingClientRect();
+      const isSeen = box.width && each.checkVisibility() && box.right > 1 && !each.closest(".tick");
+      const isText = each.closest("p:not(.note), li:not(:has(> :only-child)), small");
+      const isWholeRow = each.closest(".groups tbody th, .groups tbody summary");
+      const isElsewhere = each.closest("thead, .cells"); // nobody sees it; a table says it, too
+      return isSeen && !isText && !isWholeRow && !isElsewhere && box.height < 44;
+    }).map((each) => `${each.tagName} ${each.className} ${each.textContent.trim()}`)
+"""
+
+
+@pytest.mark.parametrize("path", ["/", "/incidents", "/topics", "/silences", "/clusters"])
+def test_a_finger_hits_what_a_phone_shows(page: Page, address: str, path: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{address}{path}")
+    assert page.evaluate(SMALL) == []
+
+
+def test_a_finger_hits_what_is_on_the_page_of_a_group(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(address)
+    page.locator(".groups tbody th a").first.click()
+    expect(page.locator(".subject")).to_be_visible()
+    assert page.evaluate(SMALL) == []
+
+
+def test_names_are_told_apart_on_a_phone(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(address)
+    end = page.locator(".groups tbody th bdi:last-of-type").first
+    assert end.evaluate("(end) => end.scrollWidth <= end.clientWidth + 1")
+    expect(end).to_contain_text("0000")
+
+
+def test_an_unknown_group_says_first_what_it_was(page: Page, outage: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(outage)
+    expect(page.locator(".banner a")).to_have_text("20 clusters")
+    expect(page.locator(".headline")).to_contain_text("before: 40 needed action, 2 lost data")
+    row = page.locator(".groups tbody tr").first
+    expect(row.locator("summary")).to_have_text("was ERR: Stuck at one record")
+    row.locator("summary").click()
+    expect(row).to_contain_text("no collector heard of for 15m")
 
 
 def test_a_thumb_opens_the_group(page: Page, address: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(address)
-    first = page.locator(".groups tbody th a").first.inner_text()
+    first = page.locator(".groups tbody th a").first.text_content()
     assert page.evaluate(TOUCHED) == [first] * 3
 
 

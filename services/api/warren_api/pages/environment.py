@@ -98,6 +98,7 @@ def environment() -> Environment:
         "visible": visible,
         "without_commands": without_commands,
         "name": _name,
+        "name_in_parts": _name_in_parts,
     }
     templates.filters |= filters
     templates.globals |= {
@@ -119,6 +120,18 @@ def command(*words: str) -> str:
 def _name(text: object) -> Markup:
     """A name from outside: nothing in it acts on the page, its direction ends with it."""
     return Markup("<bdi>%s</bdi>") % escape(visible(str(text)))
+
+
+END = 10  # characters of a long name that stay in sight where it is cut
+LONG_NAME = 20
+
+
+def _name_in_parts(text: str) -> Markup:
+    """Names of one team begin alike: where there is no room, what is before the end is cut."""
+    shown = visible(text)
+    if len(shown) <= LONG_NAME:
+        return _name(text)
+    return Markup("<bdi>%s</bdi><bdi>%s</bdi>") % (escape(shown[:-END]), escape(shown[-END:]))
 
 
 def age(milliseconds: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from warren.words import counted, grouped, visible
+from warren.words import counted, grouped
 
 Totals = dict[str, int]
 
@@ -36,10 +36,15 @@ class Standings(NamedTuple):
     """Not OK, and acknowledged or silenced."""
     warned: int
     losing: int
+    """Of those that are urgent, as the next two."""
     endangered: int
     first_loss_at: int | None
     """Of those that are endangered; None where that is not known."""
     unknown: int
+    needed: int
+    """Of those that are unknown: somebody had to act, as they were last judged."""
+    lost: int
+    """Likewise: they were losing data."""
     away: Sequence[tuple[str, str]]
     """Clusters that cannot be read, each with its state."""
     clusters: int
@@ -60,9 +65,9 @@ def headline(of: Standings, now: int) -> list[Part]:
     if not of.groups:
         return parts
     if of.unknown == of.groups:
-        return [*parts, _no_data(of)]
+        return [*parts, *_no_data(of)]
     needs = "needs" if of.urgent == 1 else "need"
-    said = f"{counted(of.urgent, 'group')} {needs} action" if of.urgent else "No group needs action"
+    said = f"{grouped(of.urgent)} {needs} action" if of.urgent else "No group needs action"
     parts.append(Part(said))
     if of.losing:
         parts.append(Part(f"{grouped(of.losing)} losing data"))
@@ -71,9 +76,10 @@ def headline(of: Standings, now: int) -> list[Part]:
     if of.warned:
         parts.append(Part(counted(of.warned, "warning")))
     if of.handled:
-        parts.append(Part(f"{grouped(of.handled)} acknowledged or silenced"))
+        parts.append(Part(f"{grouped(of.handled)} handled"))
     if of.unknown:
-        parts.append(Part(f"{grouped(of.unknown)} of unknown status{_away(of)}"))
+        before = _before(of)
+        parts.append(Part(f"{grouped(of.unknown)} unknown{f' ({before})' if before else ''}"))
     return parts
 
 
@@ -93,24 +99,25 @@ def _endangered(of: Standings, now: int) -> Part:
     is_one = of.endangered == 1
     if of.first_loss_at <= now:
         return Part(f"{who} about to lose data ({'now' if is_one else 'the first now'})")
-    says = "loses data at" if is_one else "lose data, the first at"
-    return Part(f"{who} {says}", of.first_loss_at)
+    does = "" if of.losing else " loses data" if is_one else " lose data"
+    return Part(f"{who}{does}{' at' if is_one else ', the first at'}", of.first_loss_at)
 
 
-def _no_data(of: Standings) -> Part:
+def _no_data(of: Standings) -> list[Part]:
     if len(of.away) == of.clusters:
         what = "the cluster is" if of.clusters == 1 else "every cluster is"
-        return Part(f"No data: {what} unreachable")
-    return Part(f"No data: the status of {counted(of.groups, 'group')} is unknown{_away(of)}")
+        said = f"No data: {what} unreachable"
+    else:
+        said = f"No data: the status of {counted(of.groups, 'group')} is unknown"
+    before = _before(of)
+    return [Part(said), Part(before)] if before else [Part(said)]
 
 
-def _away(of: Standings) -> str:
-    if not of.away:
-        return ""
-    if len(of.away) > 1:
-        return f" ({counted(len(of.away), 'cluster')} unreachable)"
-    ((name, state),) = of.away
-    return f" ({visible(name)} {state})"
+def _before(of: Standings) -> str:
+    """What is known of those that are unknown now."""
+    said = [(of.needed, "needed action"), (of.lost, "lost data")]
+    known = ", ".join(f"{grouped(count)} {words}" for count, words in said if count)
+    return f"before: {known}" if known else ""
 
 
 class Readers(NamedTuple):

@@ -11,6 +11,8 @@ from itertools import groupby
 from typing import Literal, NamedTuple, get_args
 from urllib.parse import urlencode
 
+from warren.contracts import STATUS_CHANGED
+
 from warren_api.group_row import Asked, GroupRow
 from warren_api.model.cluster import TROUBLE, ClusterView
 from warren_api.model.group import GroupView
@@ -111,10 +113,13 @@ class Overview(NamedTuple):
     standings: Standings
     tabs: dict[Kind, int]
     """Groups of each kind."""
+    losing: int
+    endangered: int
+    """Of all kinds, those that somebody looks after among them."""
 
 
 class LastChanges(NamedTuple):
-    """The newest change of all, and how many incidents ended within the last hour."""
+    """The newest change of a group's status, and how many incidents ended within the last hour."""
 
     newest: RecordedChange | None
     ended: int
@@ -148,7 +153,19 @@ def overview(
     else:
         shown = _page(model, standing, asked, search, view)
         sections = [Section("", view.q, shown.matching, shown.rows)]
-    return Overview(view, search, sections, *shown, by_cluster, totals, standings, tabs)
+    losses = Counter(row.data_loss for row in rows)
+    return Overview(
+        view,
+        search,
+        sections,
+        *shown,
+        by_cluster,
+        totals,
+        standings,
+        tabs,
+        losing=losses["now"],
+        endangered=losses["soon"],
+    )
 
 
 def _in_sections(rows: list[GroupRow], view: View) -> tuple[Paged[GroupRow], list[Section]]:
@@ -198,17 +215,21 @@ def _standings(
     clusters: Sequence[ClusterView],
 ) -> Standings:
     """`of_all`: how many groups there are, found or not."""
-    endangered = [row for row in rows if row.data_loss == "soon"]
+    to_do = [row for row in rows if row.kind == "action"]
+    endangered = [row for row in to_do if row.data_loss == "soon"]
+    unknown = [row.view for row in rows if row.kind == "unknown"]
     return Standings(
         groups=sum(tabs.values()),
         of_all=of_all,
         urgent=tabs["action"],
         handled=tabs["handled"],
         warned=tabs["warning"],
-        losing=sum(row.data_loss == "now" for row in rows),
+        losing=sum(row.data_loss == "now" for row in to_do),
         endangered=len(endangered),
         first_loss_at=min((at for row in endangered if (at := row.first_loss_at)), default=None),
         unknown=tabs["unknown"],
+        needed=sum(view.needs_somebody for view in unknown),
+        lost=sum(view.data_loss == "now" for view in unknown),
         away=[(one.cluster, one.state) for one in clusters if one.state in TROUBLE],
         clusters=len(clusters),
     )
@@ -282,7 +303,8 @@ def last_changes(changes: Iterable[RecordedChange], now: int) -> LastChanges:
     newest: RecordedChange | None = None
     ended = set()
     for recorded in changes:
-        if newest is None or recorded.at >= newest.at:
+        is_newer = newest is None or recorded.at >= newest.at
+        if recorded.type == STATUS_CHANGED and is_newer:
             newest = recorded
         if recorded.change.status in ("OK", "NOTFOUND") and recorded.at > now - HOUR_MS:
             ended.add(recorded.change.incident_id)

@@ -100,11 +100,16 @@ def router(context: ApiContext) -> APIRouter:
     ) -> Response:
         """`cluster`: None where the page is about all of them."""
         doubts = context.doubts()
-        about = doubts.by_cluster.values() if cluster is None else [doubts.by_cluster.get(cluster)]
+        about = [
+            (name, sentence)
+            for name, own in doubts.by_cluster.items()
+            if cluster in (None, name)
+            for sentence in own
+        ]
         variables |= {
             "cluster": cluster,
             "doubts": doubts.general,
-            "cluster_doubts": [sentence for own in about for sentence in own or ()],
+            "cluster_doubts": about,
             "now": context.clock.now_ms(),
             "stale_after": context.stale_after_ms,
             "is_stale": context.is_freshness_stale,
