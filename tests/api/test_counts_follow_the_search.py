@@ -69,9 +69,9 @@ def test_the_nearest_loss_comes_first_of_what_needs_action(several: Api) -> None
 
 def test_the_headline_is_of_what_is_found(several: Api) -> None:
     whole = several.get("/").text
-    assert headline(whole).startswith("5 groups need action · 2 losing data · 2 more lose data")
+    assert headline(whole).startswith("5 need action · 1 losing data · 2 more, the first at")
     part = several.get("/?q=cluster:eu").text
-    assert headline(part) == "1 of 9 groups found · 1 group needs action"
+    assert headline(part) == "1 of 9 groups found · 1 needs action"
     assert tabs(part) == {
         "Needs action": 1, "Warning": 0, "Handled": 0, "Unknown": 0, "OK": 0, "All": 1
     }  # fmt: skip

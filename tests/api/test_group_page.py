@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from api.read_pages import NONE, STOPPED, cells, fact, fill, page, row_of, text
 from api.served_api import NOW, Api, late, paced, topic
-from warren.contracts import Acknowledgement
+from warren.contracts import Acknowledgement, NotificationEvent, Silence
 
 WHY = "orders/1: no commit for 4m 12s, usual pause 5s; 12,345 records behind"
 
@@ -154,6 +154,32 @@ def test_what_happened_to_a_group_newest_first(explained: Api) -> None:
     assert not page(explained, "/groups/demo/fine").select(".history")
 
 
+def test_its_timeline_has_what_people_and_warren_did(api: Api) -> None:
+    api.put("billing", status="ERR", incident={"id": "i", "opened_at": NOW - 300_000})
+    api.change("billing", "ERR", NOW - 300_000, incident_id="i", explanation="stuck")
+    told = {"cluster": "demo", "group": "billing", "incident_id": "i", "kind": "opened"}
+    told |= {"delivery_id": "d", "event_id": "e", "status": "ERR", "route": "all", "attempt": 1}
+    sent = told | {"channel": "mail", "at": NOW - 290_000, "outcome": "delivered", "detail": ""}
+    api.model.notifications.take(0, 0, NotificationEvent(**sent).to_bytes())
+    note = {"incident_id": "i", "cluster": "demo", "group": "billing", "by": "ada", "why": "mine"}
+    said = Acknowledgement(**note, at=NOW - 200_000)
+    api.model.silences.apply_acknowledgement(b"i", said.to_bytes())
+    quiet = {"id": "s", "cluster": "", "group": "bill", "by": "bob", "why": "moving"}
+    times = {"begins_at": NOW - 180_000, "ends_at": NOW - 60_000, "created_at": NOW - 180_000}
+    api.model.silences.apply(b"s", Silence(**quiet, **times, ended_by="eve").to_bytes())
+    for ago in (8, 7):
+        api.remember("billing", NOW - ago * 60_000, rebalances=2)
+    items = [text(item) for item in page(api, "/groups/demo/billing").select(".timeline li")]
+    assert [item.partition(" ago ")[2] for item in items] == [
+        "silence over, ended by eve",
+        "silenced by bob : moving",
+        "acknowledged by ada : mine",
+        "ERR (opened) sent to mail",
+        "ERR after OK: stuck",
+        "4 rebalances",
+    ]
+
+
 def test_a_page_says_whether_to_believe_it(explained: Api) -> None:
     def said(name: str) -> str:
         (quality,) = page(explained, f"/groups/{name}").select(".quality")
@@ -227,7 +253,7 @@ def test_objectives_that_are_not_kept(filled: Api) -> None:
 def test_the_list_tells_of_objectives_that_an_ok_group_does_not_keep(api: Api) -> None:
     def listed() -> list[str]:
         soup = page(api, "/?q=is:any")
-        assert ("1 group needs action" in text(soup)) == broken
+        assert ("1 needs action" in text(soup)) == broken
         return [text(row) for row in soup.select("tbody tr")]
 
     for name in ("fine", "larger"):

@@ -68,7 +68,7 @@ def test_a_consequence_comes_after_the_root(api: Api) -> None:
 def test_what_happened_and_who_was_told_in_one_order(api: Api) -> None:
     tell(api, OPENED + 61_000)
     assert timeline(api) == [
-        "06:20 UTC 39m ago mail , changed ERR: delivered, 250 <ok>",
+        "06:20 UTC 39m ago ERR (changed) sent to mail : 250 <ok>",
         "06:20 UTC 40m ago ERR after WARN: nobody is in <it>",
         "06:19 UTC 41m ago WARN after OK: commits slowly",
     ]

@@ -78,6 +78,7 @@ def test_one_of_a_row(api: Api) -> None:
         ([("ticked", "9y"), ("group", "demo/pay-1")], "No silence lasts"),
         ([("all", "1h"), ("q", "nothing-like-it")], "No group is ticked."),
         ([], "No group is ticked."),
+        ([("one", "1h nope/nope")], "Warren knows no such group"),
     ],
 )
 def test_what_is_not_possible_is_said(api: Api, said: list[tuple[str, str]], problem: str) -> None:

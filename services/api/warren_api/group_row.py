@@ -258,11 +258,13 @@ def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
     if not said:
         return None
     (_, root), *others = said
-    lost = any(found.name == "records_lost" for found in root.also)
+    findings = root.cause.findings if root.cause else []
+    lost = any(found.name == "records_lost" for found in findings)
+    told = {root.sentence, *(found.sentence for found in findings)}
     follows = [
         Finding(name=one.type, sentence=_dated(wrong, row), action=wrong.action or None)
         for one, wrong in others
-        if not (lost and _is_loss(one, row))
+        if not (lost and _is_loss(one, row)) and wrong.sentence not in told
     ]
     return root._replace(follows=tuple(follows))
 
@@ -277,8 +279,10 @@ def _dated(wrong: Wrong, row: GroupRow | None) -> str:
 def _is_loss(incident: IncidentRecord, row: GroupRow | None) -> bool:
     """Whether it says what a cause says, too, of records that retention has deleted."""
     broken = row.view.broken if row is not None else ()
-    mine = [one.breach.limit for one in broken if one.incident_id == incident.id]
-    return mine == ["lost_records"]
+    mine = {one.breach.limit for one in broken if one.incident_id == incident.id}
+    changes = (recorded.change for recorded in incident.changes)
+    then = {breach.limit for change in changes for breach in change.objectives or []}
+    return (mine or then) == {"lost_records"}
 
 
 def _wrong(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:

@@ -81,6 +81,11 @@ class Notifications:
         found = [a for a in self.attempts() if a.event.incident_id in ids]
         return newest_first(found)
 
+    def of_group(self, cluster: str, group: str) -> list[Attempt]:
+        """The newest first."""
+        name = cluster, group
+        return newest_first(a for a in self.attempts() if (a.event.cluster, a.event.group) == name)
+
     def waiting_of(self, ids: Collection[str]) -> list[Waiting]:
         return [one for one in self.waiting() if one.pending.incident_id in ids]
 

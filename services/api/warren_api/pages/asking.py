@@ -37,7 +37,8 @@ from warren_api.model.group import GroupView
 from warren_api.pages.commands import commands
 from warren_api.pages.done import of_one_click
 from warren_api.pages.environment import status_of, template_of
-from warren_api.pages.incidents import at_opening, timeline
+from warren_api.pages.incidents import at_opening
+from warren_api.pages.timeline import of_incident
 
 Render = Callable[..., Response]
 RowOf = Callable[[GroupView], GroupRow]
@@ -61,6 +62,7 @@ _FIELDS = {
 """What fields are called on pages, by what they are called in a request."""
 NO_REASON = "no reason given"
 ATTEMPTS_SHOWN = 100
+HAS_ENDED = "This incident has ended: there is nothing to acknowledge."
 UNDO = "undo"  # the name of the button that takes an acknowledgement back
 
 
@@ -150,7 +152,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             row=row,
             commands=commands(row.group, row.cause, context.servers(row.cluster)) if row else [],
             silence=row.silence if row else None,
-            timeline=timeline(found, attempts, acknowledgement) if found else [],
+            timeline=of_incident(found, attempts, acknowledgement) if found else [],
             acknowledgement=acknowledgement,
             attempts=attempts,
             waiting=context.model.notifications.waiting_of(ids),
@@ -165,8 +167,10 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
     @routes.post("/incidents/{id}")
     async def look_after(request: Request, id: Segment) -> Response:  # noqa: A002
         found, said = find_incident(context, id), await said_in(request)
-        if found is None or not found.is_open:
+        if found is None:
             return incident(id)
+        if not found.is_open:
+            return incident(id, HAS_ENDED)
         fields = {name: said.get(name, "") for name in ("by", "why")}
         wanted, problem = read(NewAcknowledgement, **fields)
         try:

@@ -128,10 +128,7 @@ LONG_NAME = 20
 
 def _name_in_parts(text: str) -> Markup:
     """Names of one team begin alike: where there is no room, what is before the end is cut."""
-    shown = visible(text)
-    if len(shown) <= LONG_NAME:
-        return _name(text)
-    return Markup("<bdi>%s</bdi><bdi>%s</bdi>") % (escape(shown[:-END]), escape(shown[-END:]))
+    return _name(text) if len(text) <= LONG_NAME else _name(text[:-END]) + _name(text[-END:])
 
 
 def age(milliseconds: int) -> str:

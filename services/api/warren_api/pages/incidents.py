@@ -1,5 +1,5 @@
-"""Incidents on pages: which are shown, the open ones first; what happened in one; those that come
-and go, five of a kind within half an hour, told as one.
+"""Incidents on pages: which are shown, the open ones first; those that come and go, five of a kind
+within half an hour, told as one.
 """
 
 from __future__ import annotations
@@ -7,39 +7,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from warren.contracts import MINUTE_MS, Acknowledgement, Cause, GroupStatusName, Status
+from warren.contracts import MINUTE_MS, Cause, GroupStatusName, Status
 
-from warren_api.model.notifications import Attempt
 from warren_api.model.past import Past
-from warren_api.model.status_history import IncidentRecord, RecordedChange
+from warren_api.model.status_history import IncidentRecord
 from warren_api.pages.lists import ListView, Paged, paged
 from warren_api.search import Term, hints, terms
-
-
-class Moment(NamedTuple):
-    """`at`: Unix milliseconds; `what` says which of the others is there."""
-
-    at: int
-    what: Literal["change", "attempt", "acknowledgement", "opening"]
-    change: RecordedChange | None = None
-    attempt: Attempt | None = None
-    acknowledgement: Acknowledgement | None = None
-
-
-def timeline(
-    incident: IncidentRecord, attempts: Iterable[Attempt], acknowledgement: Acknowledgement | None
-) -> list[Moment]:
-    """Newest first. The opening is there, too, where the change that told of it is forgotten."""
-    found = [Moment(recorded.at, "change", change=recorded) for recorded in incident.changes]
-    if all(recorded.at > incident.opened_at for recorded in incident.changes):
-        found.append(Moment(incident.opened_at, "opening"))
-    found += [Moment(attempt.event.at, "attempt", attempt=attempt) for attempt in attempts]
-    if acknowledgement is not None:
-        at = acknowledgement.at
-        found.append(Moment(at, "acknowledgement", acknowledgement=acknowledgement))
-    return sorted(found, key=lambda moment: moment.at, reverse=True)
 
 
 class AtOpening(NamedTuple):

@@ -37,9 +37,10 @@ ACKNOWLEDGE = "acknowledge"
 MOST_SILENCES = 100  # by one click; each has at most an expression of LONGEST characters
 LONGEST = 1000
 OWNER_LENGTH = "1h"
-Problem = Literal["none", "length", "too_many", "not_written"]
+Problem = Literal["none", "unknown", "length", "too_many", "not_written"]
 PROBLEMS: dict[Problem, str] = {
     "none": "No group is ticked.",
+    "unknown": "Warren knows no such group: there is nothing to silence or to acknowledge.",
     "length": "No silence lasts as long as that.",
     "too_many": "Those are too many groups for one click. Narrow the search.",
     "not_written": "The home cluster did not take it. Some of it may have come about: look at the "
@@ -58,6 +59,11 @@ def add_routes(
         search = Search(q)
         standing = context.standing()
         return found_rows(context.model, standing, asked(), search, View(q).tab)
+
+    def known_of(names: Sequence[GroupName]) -> list[GroupName]:
+        """While Warren is starting, all: it may come to know them."""
+        model, ready = context.model, context.feed_state().ready
+        return [one for one in names if not ready or model.group(*one) or model.unjudged(*one)]
 
     @routes.post("/groups")
     async def do(request: Request) -> Response:
@@ -87,6 +93,8 @@ def add_routes(
                 return to(Done("ended", len(over)).on(_back(back)))
             if not names:
                 problem = "none"
+            elif not (names := known_of(names)):
+                problem = "unknown"
             elif what == ACKNOWLEDGE:
                 return to((await _acknowledge(context, names, who)).on(_back(back)))
             else:

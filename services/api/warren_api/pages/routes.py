@@ -8,7 +8,7 @@ would take away what is ticked and typed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -21,8 +21,10 @@ from warren_core.objectives.limits import ObjectiveBook
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
+from warren_api.model.group import GroupView
 from warren_api.model.group_incidents import group_incidents
-from warren_api.model.status_history import IncidentRecord, incidents
+from warren_api.model.past import HOUR_MS
+from warren_api.model.status_history import IncidentRecord, RecordedChange, incidents
 from warren_api.pages import asking, cluster_page, indexes, many, reference, reports, views
 from warren_api.pages.commands import commands
 from warren_api.pages.done import DoneAsked
@@ -34,13 +36,14 @@ from warren_api.pages.incidents import IncidentListView, folded, incident_list
 from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
 from warren_api.pages.overview import By, LastChanges, Sort, View, last_changes, overview
 from warren_api.pages.span import SpanAsked
+from warren_api.pages.timeline import Moment, of_group, rebalances
 from warren_api.pages.trends import Drawn, Trends, rates_of
 from warren_api.search import Row
 
 STATIC = Path(__file__).parent / "static"
 READERS_SHOWN = 200
 MEMBERS_SHOWN = 200
-HISTORY_SHOWN = 20
+MOMENTS_SHOWN = 30
 GROUP_INCIDENTS_SHOWN = 20
 
 StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
@@ -174,6 +177,22 @@ def router(context: ApiContext) -> APIRouter:
             ready=ready,
         )
 
+    def happened(
+        cluster: str, name: str, past: Sequence[RecordedChange], view: GroupView | None, now: int
+    ) -> list[Moment]:
+        """Rebalances of the last hour."""
+        model = context.model
+        until = now - now % MINUTE_MS + MINUTE_MS
+        hour = model.past.group(cluster, name, until - HOUR_MS, until, MINUTE_MS)
+        return of_group(
+            past[:MOMENTS_SHOWN],
+            model.notifications.of_group(cluster, name)[:MOMENTS_SHOWN],
+            context.notes().acknowledgement_of(view) if view else None,
+            model.silences.matching(cluster, name),
+            rebalances(until - HOUR_MS, hour["rebalances"]),
+            now,
+        )
+
     @routes.get("/groups/{cluster}/{name}")
     @routes.get("/fragments/groups/{cluster}/{name}")
     def group(request: Request, cluster: Segment, name: Segment, span: SpanAsked) -> Response:
@@ -202,7 +221,7 @@ def router(context: ApiContext) -> APIRouter:
             moved=rates_of(context.model.topics, view) if view else None,
             lengths=asking.LENGTHS,
             commands=commands(name, view.cause if view else None, context.servers(cluster)),
-            history=past[:HISTORY_SHOWN],
+            timeline=happened(cluster, name, past, view, now)[:MOMENTS_SHOWN],
             trends=drawn,
             first_points=first_points(view.event) if view and not drawn.is_known else None,
             group_incidents=told[:GROUP_INCIDENTS_SHOWN],
