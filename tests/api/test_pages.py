@@ -192,9 +192,11 @@ def test_one_sentence_says_how_many_need_somebody(filled: Api) -> None:
         Acknowledgement(incident_id="9c", cluster="demo", group="late", by="ada", why="", at=NOW)
     )
     assert headline(filled).startswith("2 need action · 1 losing data")
-    assert headline(filled).endswith("1 warning · 1 acknowledged or silenced")
+    assert headline(filled).endswith("1 warning · 1 handled")
     filled.clock.advance(300)
-    assert headline(filled) == "No data: the status of 5 groups is unknown"
+    assert headline(filled) == (
+        "No data: the status of 5 groups is unknown · before: 3 needed action, 1 lost data"
+    )
 
 
 def test_all_is_well_only_where_everything_is_ok(api: Api) -> None:

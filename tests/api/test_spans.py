@@ -75,11 +75,16 @@ def test_links_lead_to_other_spans(api: Api) -> None:
         ("30d", "?span=30d"),
     ]
     assert [text(a) for a in links if a.has_attr("aria-current")] == ["6h"]
-    by_name = {text(a): str(a["href"]) for a in links}
+    by_name = {str(a.get("aria-label")): str(a["href"]) for a in links}
     assert "Later" not in by_name
     earlier = page(api, PATH + by_name["Earlier"])
     assert "lag 361 at the end" in titles(earlier)[1]
-    assert {"Earlier", "Later", "Closer", "Wider"} <= {text(a) for a in earlier.select(".spans a")}
+    assert {"Earlier", "Later", "Closer", "Wider"} <= {
+        str(a.get("aria-label")) for a in earlier.select(".spans a")
+    }
+    wider = page(api, PATH + by_name["Wider"]).select_one(".charts")
+    assert wider is not None
+    assert int(str(wider["data-end"])) <= NOW, "nothing is known of the future"
 
 
 def test_charts_are_of_what_was_asked_for(api: Api) -> None:

@@ -6,6 +6,7 @@ POST acts, is refused when a page of another site sends it, and leads back to wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -52,7 +53,8 @@ LENGTHS = {
     "7d": "7 days",
 }
 """How long a silence may be made to last with one click."""
-_DAY_SECONDS, _NINE = 86_400, 9 * 3600
+_DAY_SECONDS = 86_400
+_TIME_OF_DAY = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _FIELDS = {
     "for_seconds": "How long it lasts",
     "why": "The reason",
@@ -188,12 +190,13 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
 
 
 def lasting(length: str, now_ms: int) -> int:
-    """How many seconds one of LENGTHS is from now on; 0 for any other."""
-    if length not in LENGTHS:
-        return 0
-    if length == "9:00":
-        return (_NINE - now_ms // 1000 - 1) % _DAY_SECONDS + 1
-    return seconds_of(length) or 0
+    """How many seconds one of LENGTHS is from now on; 0 for any other. A time of day is in UTC:
+    pages ask for nine in the morning of their zone.
+    """
+    if of_day := _TIME_OF_DAY.fullmatch(length):
+        hour, minute = map(int, of_day.groups())
+        return (hour * 3600 + minute * 60 - now_ms // 1000 - 1) % _DAY_SECONDS + 1
+    return seconds_of(length) or 0 if length in LENGTHS else 0
 
 
 async def said_in(request: Request) -> dict[str, str]:

@@ -16,6 +16,7 @@ _SPAN = r"(?:<1s|\d+[smhd](?: \d+[smh])?)"
 _TIME = re.compile(
     rf"(?:(?P<day>\d{{4}}-\d\d-\d\d) )?(?P<hour>\d\d):(?P<minute>\d\d) UTC"
     rf"(?P<left> \(in {_SPAN}(?P<more>; )?)?"
+    rf"|(?P<iso>\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"
     rf"|(?P<age>{_SPAN}) ago"
 )
 
@@ -61,12 +62,18 @@ def _parts(text: str, at: int, *, is_past: bool) -> Iterator[Markup]:
 
 def _named(found: re.Match[str], at: int) -> int | None:
     """Without a day it is that of `at`; None where it is no time."""
+    if found["iso"]:
+        return _unix(found["iso"])
     day = found["day"] or _iso(at)[:10]
+    return _unix(f"{day}T{found['hour']}:{found['minute']}:00Z")
+
+
+def _unix(iso: str) -> int | None:
+    """In milliseconds."""
     try:
-        named = datetime.fromisoformat(f"{day}T{found['hour']}:{found['minute']}:00+00:00")
+        return round(datetime.fromisoformat(iso).timestamp() * 1000)
     except ValueError:
         return None
-    return round(named.timestamp() * 1000)
 
 
 def _milliseconds(span: str) -> int:

@@ -32,6 +32,8 @@ class Link(NamedTuple):
     label: str
     url: str
     is_current: bool = False
+    name: str = ""
+    """Where the label is a sign."""
 
 
 class Shown(NamedTuple):
@@ -78,13 +80,14 @@ class Shown(NamedTuple):
     def _near(self) -> list[Link]:
         start, end, _ = self.period
         length = end - start
-        found = [_part("Earlier", start - length, start)]
+        found = [_part("◀", "Earlier", start - length, start)]
         if end < self.now - self.now % 60_000:
-            found.append(_part("Later", end, end + length))
+            found.append(_part("▶", "Later", end, end + length))
         if length // 2 >= SHORTEST_MS:
-            found.append(_part("Closer", start + length // 4, end - length // 4))
+            found.append(_part("+", "Closer", start + length // 4, end - length // 4))
         if length < LONGEST_MS:
-            found.append(_part("Wider", start - length // 2, end + length // 2))
+            until = min(end + length // 2, self.now - self.now % 60_000)
+            found.append(_part("\N{MINUS SIGN}", "Wider", until - 2 * length, until))
         return found
 
 
@@ -137,8 +140,8 @@ def moment(at: int) -> str:
     return f"{_time(at):%d %b %H:%M} UTC"
 
 
-def _part(label: str, start: int, end: int) -> Link:
-    return Link(label, f"?{urlencode({'from': max(start, 0), 'to': end})}")
+def _part(label: str, name: str, start: int, end: int) -> Link:
+    return Link(label, f"?{urlencode({'from': max(start, 0), 'to': end})}", name=name)
 
 
 def _time(at: int) -> datetime:

@@ -2,6 +2,9 @@
 // A pointer is a mouse, a pen or a finger. Without this, hovers and links say and do the same.
 "use strict";
 
+import { zone } from "./refresh.js";
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const SHORTEST_MS = 600_000; // the page shows no less
 let from = null;
 
@@ -20,7 +23,27 @@ function said(svg, share) {
     const start = Number(each.getAttribute("x"));
     return x >= start && x <= start + Number(each.getAttribute("width"));
   });
-  return hover?.textContent ?? "";
+  return inZone(hover?.textContent ?? "", svg);
+}
+
+/** A time of day in UTC at the beginning of what a chart says, on the clock of the page. */
+function inZone(text, svg) {
+  const end = Number(svg.closest(".charts")?.dataset.end);
+  const [utc, day, time] = /^(\d\d \w{3} )?(\d\d:\d\d(?::\d\d)?) UTC/.exec(text) ?? [];
+  if (!utc || !end) return text;
+  const newest = new Date(end);
+  let at = new Date(`${day ?? `${newest.getUTCDate()} ${MONTHS[newest.getUTCMonth()]} `}${newest.getUTCFullYear()} ${time} UTC`);
+  if (at > newest) at = day ? new Date(at.setUTCFullYear(at.getUTCFullYear() - 1)) : new Date(at - 86_400_000);
+  const date = day ? { day: "numeric", month: "short" } : {};
+  const seconds = time.length > 5 ? { second: "2-digit" } : {};
+  const local = at.toLocaleString([], { ...date, hour: "2-digit", minute: "2-digit", ...seconds, hourCycle: "h23", timeZone: zone() });
+  return local + text.slice(utc.length);
+}
+
+/** What a browser shows itself where the pointer rests. */
+function retitle(event) {
+  const svg = event.target.closest?.("svg.chart"), title = event.target.querySelector?.("title");
+  if (svg && title && event.target !== svg) title.textContent = inZone(title.textContent, svg);
 }
 
 function cross(share) {
@@ -42,6 +65,7 @@ function zoom(svg, one, other) {
   location.search = new URLSearchParams({ from: Math.round(a - half), to: Math.round(b + half) });
 }
 
+document.addEventListener("pointerover", retitle);
 document.addEventListener("pointermove", (event) => cross(under(event)?.share ?? null));
 document.addEventListener("pointerdown", (event) => { from = event.button === 0 ? under(event) : null; });
 document.addEventListener("pointerup", (event) => {

@@ -27,7 +27,7 @@ function asked() {
 }
 
 /** The zone that the reader wants times in: their own, or UTC. */
-const zone = () => localStorage.getItem("zone") === "UTC" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const zone = () => localStorage.getItem("zone") === "UTC" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Times on the clock in that zone, of another day with the day; where the pointer rests they are UTC. */
 function localise(root) {
@@ -39,6 +39,21 @@ function localise(root) {
     const day = part(at, {}) === part(today, {}) ? {} : { day: "numeric", month: "short" };
     if (part(at, { year: "numeric" }) !== part(today, { year: "numeric" })) day.year = "numeric";
     time.textContent = at.toLocaleString([], { ...day, ...HOUR_AND_MINUTE, timeZone });
+  }
+  untilNine(root);
+}
+
+/** Nine in the morning of that zone instead of UTC's, as the server is asked for it. */
+function untilNine(root) {
+  const [hour, minute] = new Date().toLocaleTimeString("en", { ...HOUR_AND_MINUTE, timeZone: zone() }).split(":").map(Number);
+  const now = new Date();
+  const ahead = hour * 60 + minute - now.getUTCHours() * 60 - now.getUTCMinutes();
+  const nine = (9 * 60 - ahead + 2880) % 1440;
+  const utc = `${Math.floor(nine / 60)}:${String(nine % 60).padStart(2, "0")}`;
+  for (const choice of root.querySelectorAll(".menu button, .asking option")) {
+    if (!choice.textContent.includes("ntil 09:00")) continue;
+    choice.value = utc;
+    choice.textContent = choice.textContent.replace(" UTC", "");
   }
 }
 
