@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 from support.reports import END, MINUTE, group, incident, made, outlook
 from warren_archiver.report.advice import advice
-from warren_archiver.report.group_report import Report, Stamp, trouble
+from warren_archiver.report.group_report import Consequence, Report, Stamp, trouble
 from warren_archiver.report.page import render
 from warren_archiver.report.period import HOUR_MS
 
@@ -87,3 +87,19 @@ def test_each_kind_of_figure_says_until_when_it_is_known() -> None:
     assert not lost[0].isdigit()
     all_known = BeautifulSoup(render(made(group(), is_closed=True)), "html.parser")
     assert "All is known to its end." in all_known.select("header p")[0].get_text()
+
+
+@pytest.mark.parametrize(
+    ("servers", "said"),
+    [
+        ("kafka:9092", "kafka-topics --bootstrap-server kafka:9092"),
+        ("", '"$BOOTSTRAP" ($BOOTSTRAP: the bootstrap servers of prod)'),
+    ],
+)
+def test_commands_have_the_clusters_address(servers: str, said: str) -> None:
+    action = 'Look: kafka-topics --bootstrap-server "$BOOTSTRAP"'
+    loss = Consequence("records_lost", "9 are gone", action)
+    found = incident(end=None, action=action, also=(loss,)).addressed(servers)
+    for each in (found, *found.also):
+        assert each.action is not None
+        assert each.action.endswith(said)

@@ -153,7 +153,8 @@ def test_figures_of_an_objective_are_told_once() -> None:
 )
 def test_a_runbook_is_a_link_where_it_is_one(runbook: str, is_link: bool) -> None:
     told = mail(event("WARN", objectives=[breach("max_freshness", 1.0, runbook=runbook)]))
-    assert f"What to do   {runbook}\n" in text(told)
+    label = "Runbook     " if is_link else "What to do  "
+    assert f"{label} {runbook}\n" in text(told)
     shown = str(escape(runbook))
     assert (f'<a href="{shown}"' in html(told)) == is_link
     assert shown in html(told)
@@ -293,7 +294,8 @@ def test_objectives_that_are_not_kept() -> None:
     assert "Consumer group billing on cluster prod is WARN." in told
     assert "Objective    fresh: orders/1 is at least 10m late (limit 1m)\n" in told
     assert "Owner        payments\n" in told
-    assert "What to do   https://runbooks.example.org/late\n" in told
+    assert "Runbook      https://runbooks.example.org/late\n" in told
+    assert "What to do   Look at it: warren describe group prod/billing\n" in told
     assert "Lag" not in told
     end = event("OK", "WARN", at=OPENED_AT + 5 * MINUTE, **(more | {"objectives": []}))
     resolved = mail(end, kind="resolved", status="OK")

@@ -11,10 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
+from typing import Self
 
+from warren.bootstrap import runnable
 from warren.words import visible
 
 from warren_archiver.report.period import Period
@@ -64,6 +66,15 @@ class Incident:
     """What to do about it."""
     also: Sequence[Consequence] = ()
     said_ms: int | None = None
+
+    def addressed(self, servers: str) -> Self:
+        """With the bootstrap servers of its cluster in the commands of what to do."""
+
+        def said(action: str | None) -> str | None:
+            return action and runnable(action, servers, self.cluster)
+
+        also = [replace(each, action=said(each.action)) for each in self.also]
+        return replace(self, action=said(self.action), also=also)
 
     @property
     def key(self) -> Key:

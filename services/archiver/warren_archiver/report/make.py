@@ -77,8 +77,11 @@ def report(
     every = _groups(tables, period, parts, stamps)
     found = [each for each in every if matches(each.group)]
     latest_ms = 0 if is_closed else max_gap_ms  # evaluations of a closed one may be gone
+    servers = {name: each.bootstrap for name, each in settings.clusters.items()}
     of_period = incidents.incidents(tables, period, changes, deliveries, topic, latest_ms)
-    lasting = [each for each in of_period if matches(each.group)]
+    lasting = [
+        each.addressed(servers.get(each.cluster, "")) for each in of_period if matches(each.group)
+    ]
     if every and not found and not lasting:
         raise NothingArchived(f"no group of that time matches {groups!r} (--group)")
     budgets = facts.budgets(tables, period)

@@ -9,6 +9,7 @@ from warren.words import as_of, clock, duration, grouped, records, utc, visible
 
 from warren_notifier.channels.first_step import first_step
 from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
+from warren_notifier.channels.links import is_web_link
 from warren_notifier.channels.told_event import CALLED, ToldEvent, at
 from warren_notifier.routing import lost_end
 
@@ -207,7 +208,7 @@ def _objectives(breaches: Sequence[Breach]) -> Iterator[tuple[str, str]]:
         if breach.owner:
             yield "Owner", visible(breach.owner)
         if breach.runbook:
-            yield STEP, visible(breach.runbook)
+            yield "Runbook" if is_web_link(breach.runbook) else STEP, visible(breach.runbook)
 
 
 def row_of(partition: BadPartition) -> tuple[str, str, str, str, str, str]:
