@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
-from notifier.process import Home
+from notifier.process import Home, config, email, notifier
+from notifier.smtp_receiver import SmtpReceiver, serving
 from notifier.test_as_now import evaluated, measured
-from support.waiting import until
+from notifier.test_email_message import text
+from notifier.test_joined_incidents import STANDS, stuck
+from support.waiting import eventually, until
 from warren.clock import SystemClock
 from warren.contracts import group_key
 from warren.kafka.producer import EventProducer
+from warren_local.ports import free_port
 from warren_notifier.source.newest import Newest, NewestTopics
 
 
@@ -38,3 +43,31 @@ def test_the_newest_of_open_groups_is_known(broker: Any, unique: str) -> None:
         following.cancel()
 
     asyncio.run(scenario())
+
+
+def test_a_reminder_has_the_cause_of_now(broker: Any, unique: str, tmp_path: Path) -> None:
+    home = Home.create(broker.bootstrap, unique)
+    mails = SmtpReceiver()
+    reminding = (
+        '[[notifier.routes]]\nname = "all"\nchannels = ["mail"]\ngroup_by = []\n'
+        "repeat_interval = 1\n"
+    )
+    with serving(mails, port=free_port()):
+        file = config(tmp_path, home, email("mail", mails.port), reminding)
+        with notifier(file):
+            home.publish(stuck())
+            eventually(lambda: mails.mails, message="opened")
+            producer = EventProducer("home", "home", home.settings)
+            now = SystemClock().now_ms()
+            value = evaluated(evaluated_at=now, total_lag=9001).to_bytes()
+            topic = f"{home.settings.topic_prefix}lag"
+            producer.send(topic, group_key("prod", "losing"), value)
+            producer.flush()
+            eventually(
+                lambda: any("9,001 records" in text(mail) for mail in mails.mails),
+                message="a reminder of now",
+            )
+    assert STANDS in text(mails.mails[0])
+    told = next(text(mail) for mail in mails.mails if "9,001 records" in text(mail))
+    assert "No members for 17m" in told
+    assert STANDS not in told

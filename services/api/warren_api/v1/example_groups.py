@@ -98,6 +98,8 @@ GROUP_SUMMARY: Body = {
     "data_loss": None,
     "freshness_measured_at": NOW - 2_000,
     "freshness_stale": False,
+    "owner": "payments",
+    "runbook": "https://wiki.example.org/payments",
 }
 
 SHARE_GROUP_SUMMARY: Body = {
@@ -113,6 +115,8 @@ SHARE_GROUP_SUMMARY: Body = {
     "state": "Stable",
     "member_count": 3,
     "freshness_stale": False,
+    "owner": None,
+    "runbook": None,
 }
 
 GROUPS: Body = {
@@ -195,8 +199,6 @@ _STOPPED_PARTITION: Body = {
 
 GROUP_DETAIL: Body = {
     **GROUP_SUMMARY,
-    "owner": "payments",
-    "runbook": "https://wiki.example.org/payments",
     "labels": {"tier": "1"},
     "policy": "burrow",
     "topics": [
