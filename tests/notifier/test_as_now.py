@@ -248,6 +248,24 @@ def test_people_are_told_of_now_and_machines_the_event_as_published() -> None:
     assert "of now" not in str(log.records)
 
 
+def test_what_cannot_be_made_of_now_is_told_as_it_was_published() -> None:
+    log, people = Log(), People()
+
+    def fails(_: str) -> str:
+        raise ZeroDivisionError
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        routes, channels = [route(channels=("people",))], {"people": people}
+        harness = Harness(log, tasks, routes, channels, clock=ManualClock(OPENED_AT), as_now=fails)
+        await harness.assign()
+        await harness.read(stuck())
+        await harness.idle()
+
+    life(scenario)
+    assert STANDS in people.sent[0].event
+    assert log.outcomes() == ["delivered"]
+
+
 def test_only_groups_with_an_open_incident_are_remembered() -> None:
     newest = Newest(lambda _, group: group == "losing")
     for group in ("losing", "fine"):

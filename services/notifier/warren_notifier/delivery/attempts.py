@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import TypeVar
 
 import structlog
 from warren.clock import Clock
@@ -28,6 +29,7 @@ from warren_notifier.state.delivery import Delivery
 
 log = structlog.get_logger(__name__)
 
+T = TypeVar("T")
 UNFIT_IN_A_ROW = 16  # of 32,000 news in halves one is alone by then: more, and it is the receiver
 
 
@@ -66,7 +68,7 @@ class Attempts:
         prepared = await self.prepare(line)
         if prepared is None:
             return None
-        told = await asyncio.to_thread(self._delivery_now, prepared.delivery)
+        told = await self._of_now(_delivery_now, prepared.delivery)
         self._check_lease()
         result, milliseconds = await self._timed(self._channel.send(told))
         step = self._plan.after(prepared.delivery.pending, result, self._clock.now_ms())
@@ -79,8 +81,7 @@ class Attempts:
         """
         if not tells_many(self._channel):
             raise TypeError(f"channel {self._name} cannot tell many")
-        # Thousands of incidents take a while to read: not in the loop's thread.
-        told = await asyncio.to_thread(self._digest_now, digest)
+        told = await self._of_now(_digest_now, digest)
         self._check_lease()
         result, milliseconds = await self._timed(self._channel.send_many(told))
         backoff = self._plan.backoff(1 + max(one.delivery.pending.attempts for one in news))
@@ -103,16 +104,17 @@ class Attempts:
             for one in news
         ]
 
-    def _delivery_now(self, delivery: Delivery) -> Delivery:
-        if self._as_now is None or not delivery.event:
-            return delivery
-        return replace(delivery, event=self._as_now(delivery.event))
-
-    def _digest_now(self, digest: Digest) -> Digest:
+    async def _of_now(self, made: Callable[[T, Callable[[str], str]], T], told: T) -> T:
+        """What people are told. Thousands of incidents take a while to read: not in the loop's
+        thread.
+        """
         if self._as_now is None:
-            return digest
-        news = [self._delivery_now(each) for each in digest.news]
-        return replace(digest, news=news, lasting=[self._as_now(each) for each in digest.lasting])
+            return told
+        try:
+            return await asyncio.to_thread(made, told, self._as_now)
+        except Exception:  # a fault of ours keeps nobody from being told
+            log.exception("told as it was published", channel=self._name)
+            return told
 
     def _may_take_parts(self, result: Result) -> bool:
         is_unfit = isinstance(result, Refused) and result.of_message
@@ -141,6 +143,18 @@ class Attempts:
             # A fault of ours with one delivery must not stop all the others.
             log.exception("attempt failed unexpectedly", channel=self._name)
             return Retry(f"{type(error).__name__}: {error}", uncertain=True)
+
+
+def _delivery_now(delivery: Delivery, as_now: Callable[[str], str]) -> Delivery:
+    return replace(delivery, event=as_now(delivery.event)) if delivery.event else delivery
+
+
+def _digest_now(digest: Digest, as_now: Callable[[str], str]) -> Digest:
+    return replace(
+        digest,
+        news=[_delivery_now(each, as_now) for each in digest.news],
+        lasting=[as_now(each) for each in digest.lasting],
+    )
 
 
 def _for(prepared: Prepared, result: Result, digest: Digest) -> Result:
