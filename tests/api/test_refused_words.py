@@ -78,3 +78,12 @@ def test_views_whose_names_differ_only_in_capitals_are_one(api: Api) -> None:
         body = {"name": name, "query": "q=late:>5m"}
         assert api.request("POST", "/api/v1/views", json=body).status_code == 201
     assert [view.name for view in api.model.saved_views.all()] == ["late"]
+
+
+def test_an_endpoint_that_there_is_not(api: Api) -> None:
+    unknown = api.get("/api/v1/nope").json()["detail"]
+    assert unknown == "No such endpoint: GET /api/v1/nope. /docs lists those there are."
+    refused = api.request("PUT", "/api/v1/silences").json()["detail"]
+    assert refused.startswith("No such endpoint: PUT /api/v1/silences. There is one for GET")
+    said = api.get("/api/v1/groups?limt=3").json()["detail"]
+    assert said == "query.limt: is not known; /docs lists what is taken"
