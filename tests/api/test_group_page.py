@@ -135,12 +135,12 @@ def test_members_the_one_to_look_at_first(explained: Api) -> None:
     soup = page(explained, "/groups/demo/billing")
     stuck, idle = [cells(row) for row in soup.select(".members tbody tr")]
     assert (stuck["Status"], stuck["Client"], stuck["Partitions"]) == ("STOP", "billing-1", "1")
-    assert (stuck["Host"], stuck["Lag"]) == ("/10.0.0.2", "12,345")
+    assert (stuck["Host"], stuck["Lag"]) == ("10.0.0.2", "12,345")
     assert (idle["Status"], idle["Client"], idle["Partitions"]) == ("idle", "billing-2", "0")
     owners = {
         cells(row)["Partition"]: cells(row)["Owner"] for row in soup.select(".partitions tbody tr")
     }
-    assert owners == {"orders / 1": "billing-1 /10.0.0.2", "orders / 0": "nobody"}
+    assert owners == {"orders / 1": "billing-1 10.0.0.2", "orders / 0": "nobody"}
     assert text(fact(soup, "Owned by nobody")) == "Owned by nobody orders / 0"
     assert text(fact(soup, "Members")) == "Members 2 1 without a partition"
 
@@ -152,6 +152,14 @@ def test_what_happened_to_a_group_newest_first(explained: Api) -> None:
         "04:30 UTC 2h 30m ago NOTFOUND after ERR: group expired",
     ]
     assert not page(explained, "/groups/demo/fine").select(".history")
+
+
+def test_who_has_mistyped_a_name_is_led_to_it(filled: Api) -> None:
+    soup = page(filled, "/groups/demo/biling", 404)
+    assert [a["href"] for a in soup.select(".empty a")] == ["/groups/demo/billing", "/"]
+    assert not soup.select(".note")
+    (all_topics,) = page(filled, "/topics/demo/nothing", 404).select(".empty a")
+    assert all_topics["href"] == "/topics"
 
 
 def test_its_timeline_has_what_people_and_warren_did(api: Api) -> None:

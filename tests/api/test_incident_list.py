@@ -54,8 +54,8 @@ def test_what_is_searched_for(api: Api, q: str, expected: list[str]) -> None:
 def test_what_was_not_understood_is_said(api: Api) -> None:
     soup = page(api, "/incidents?q=is:strange status:odd")
     assert [text(said) for said in soup.select(".problem")] == [
-        "is: is one of open, over.",
-        "status: is one of err, warn.",
+        "is: needs one of open, over.",
+        "status: needs one of err, warn.",
     ]
     assert "No incident matches" in text(page(api, "/incidents?q=nothing"))
 

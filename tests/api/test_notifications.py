@@ -110,7 +110,7 @@ def test_the_page_of_an_incident_says_who_was_told(api: Api) -> None:
     put(api, told(at=NOW - 60_000), told("other"))
     api.model.notifications.apply_state(b"billing", state(held="silence x").to_bytes())
     shown = text(page(api, "/incidents/billing-i"))
-    assert "1m ago mail , opened ERR: delivered, 250 <ok>" in shown
+    assert "1m ago ERR (opened) sent to mail : 250 <ok>" in shown
     assert "pager : ERR has waited for 1m , deferred, silence x" in shown
 
 

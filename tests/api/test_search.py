@@ -88,13 +88,13 @@ def test_what_is_found(api: Api, q: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("q", "problem"),
     [
-        ("status:er", "status: is one of bad, err, warn, unknown, ok."),
+        ("status:er", "status: needs one of bad, err, warn, unknown, ok."),
         ("late:>soon", "late: needs a duration, e.g. late:>10m."),
         ("late:5", "late: needs a duration, e.g. late:>10m."),
         ("lag:<b>", "lag: needs a number, e.g. lag:>1000."),
         (
             "is:gone",
-            "is: is one of any, action, warning, handled, unknown, ok, losing, endangered, "
+            "is: needs one of any, action, warning, handled, unknown, ok, losing, endangered, "
             "acknowledged, silenced, empty.",
         ),
     ],
@@ -222,7 +222,7 @@ def test_an_owner_is_shown(api: Api) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("status:", "status: is one of bad, err"),
+        ("status:", "status: needs one of bad, err"),
         ("late:", "late: needs a duration, e.g. late:>10m."),
         ("owner:", "owner: needs a name, or a part of one"),
         ('owner:""', "owner: needs a name, or a part of one"),

@@ -66,7 +66,7 @@ def test_what_is_asked_for(api: Api, query: str, expected: list[str]) -> None:
 
 def test_what_was_not_understood_is_said(api: Api) -> None:
     (said,) = page(api, "/topics?q=is:red").select(".problem")
-    assert text(said) == "is: is unread."
+    assert text(said) == "is: needs unread."
     assert "No topic matches" in text(page(api, "/topics?q=nothing"))
     assert api.get("/topics?sort=beauty").status_code == 422
 

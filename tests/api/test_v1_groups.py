@@ -293,7 +293,7 @@ def test_a_search_that_is_not_understood_is_refused(filled: Api) -> None:
     answer = filled.get("/api/v1/groups", params={"q": "status:bad,worse late:soon"})
     assert answer.status_code == 422
     detail = answer.json()["detail"]
-    assert "status: is one of bad, err, warn, unknown, ok." in detail
+    assert "status: needs one of bad, err, warn, unknown, ok." in detail
     assert "late: needs a duration, e.g. late:>10m." in detail
 
 

@@ -166,7 +166,7 @@ def _choice(key: str, choices: dict[str, Matches]) -> Key:
     def asked(term: Term) -> Matches:
         parts = term.alternatives
         if not all(part in choices for part in parts):
-            raise ValueError(f"{key}: is one of {', '.join(choices)}.")
+            raise ValueError(f"{key}: needs one of {', '.join(choices)}.")
         return lambda row: any(choices[part](row) for part in parts)
 
     return asked

@@ -159,7 +159,7 @@ def _problem(term: Term) -> str:
     choices = _CHOICES.get(term.key)
     if choices is None or all(part in choices for part in term.alternatives):
         return ""
-    return f"{term.key}: is one of {', '.join(choices)}."
+    return f"{term.key}: needs one of {', '.join(choices)}."
 
 
 def _finds(term: Term, incident: IncidentRecord) -> bool:

@@ -128,7 +128,9 @@ class TopicList(NamedTuple):
 def topic_list(views: Sequence[TopicView], asked: TopicListView) -> TopicList:
     """`views`: by cluster and name."""
     wanted = terms(asked.q, _KEYS)
-    problems = ["is: is unread." for term in wanted if term.key == "is" and term.value != "unread"]
+    problems = [
+        "is: needs unread." for term in wanted if term.key == "is" and term.value != "unread"
+    ]
     found = [view for view in views if all(_finds(term, view) for term in wanted)]
     if problems:
         found = []

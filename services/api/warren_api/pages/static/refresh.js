@@ -113,8 +113,12 @@ function show(html) {
   const { announcement: text, title } = live.firstElementChild.dataset;
   if (text && announcement.textContent !== text) announcement.textContent = text;
   if (title && document.title !== title) document.title = title;
+  if (warned === "") beat.textContent = state();
   return true;
 }
+
+/** Whether what is shown is how it is: the page itself may say that nothing is known. */
+const state = () => live.querySelector(".doubted") ? "Data is old" : "Live";
 
 /** An alert is read out whenever its text changes: what changes all the time stands beside it. */
 function warn(text, aside = "", ...links) {
@@ -122,7 +126,7 @@ function warn(text, aside = "", ...links) {
   if (warned === text) return;
   warned = text;
   beat.classList.toggle("silent", text !== "");
-  beat.textContent = text === "" ? "Live" : "Not live";
+  beat.textContent = text === "" ? state() : "Not live";
   lost.hidden = text === "";
   alarm.replaceChildren(text, ...links);
 }
@@ -210,7 +214,7 @@ if (filter) {
 localise(document);
 nameZone();
 if (live) {
-  beat.textContent = "Live";
+  beat.textContent = state();
   document.addEventListener("visibilitychange", lookedAt);
   setInterval(showSilence, PERIOD_MS / 2);
   if (!document.hidden) next = setTimeout(refresh, PERIOD_MS);
