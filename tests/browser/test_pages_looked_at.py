@@ -117,9 +117,9 @@ def test_what_unfolds_is_fit_to_be_seen(page: Page, sites: dict[str, str], look:
     name, width, height, _ = look
     page.goto(sites[""])
     page.set_viewport_size({"width": width, "height": height})
+    page.locator("tbody .tick input").first.check()  # a menu may cover it
     page.evaluate("document.querySelectorAll('tbody details, .menus details')[1].open = true")
     page.evaluate("document.querySelectorAll('tbody details')[1].open = true")
-    page.locator("tbody .tick input").first.check()
     page.screenshot(path=PICTURES / f"overview-unfolded-{name}.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = Axe().run(page)

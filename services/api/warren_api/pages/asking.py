@@ -145,6 +145,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         attempts = context.model.notifications.of_incidents(ids)[:ATTEMPTS_SHOWN]
         return render(
             template,
+            cluster=found.cluster if found else None,
             status_code=status_of(found, ready=ready),
             id=id_,
             incident=found,
