@@ -16,6 +16,7 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 from warren.contracts import MINUTE_MS, Acknowledgement, ClusterEvent, group_key
 from warren_api.group_row import Asked
+from warren_api.pages.done import Done
 from warren_api.pages.overview import EVERYTHING, GROUPS_SHOWN, Overview, View, overview
 from warren_api.pages.routes import router
 from warren_core.objectives.limits import ObjectiveBook
@@ -167,7 +168,7 @@ def made_anew(api: Api) -> str:
     pages = router(api.context).routes
     endpoint = next(r.endpoint for r in pages if isinstance(r, APIRoute) and r.path == FRAGMENT)
     asked_for = Request({"type": "http", "path": FRAGMENT})
-    return bytes(endpoint(asked_for, View()).body).decode()
+    return bytes(endpoint(asked_for, View(), Done()).body).decode()
 
 
 def _silence(api: Api, group: str) -> None:
