@@ -10,7 +10,8 @@ import re2
 from api.read_pages import page, text
 from api.served_api import NOW, Api
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
-from warren_api.pages.many import LONGEST, alternations, expressions, named
+from warren_api.pages.listed_names import LONGEST, alternations, in_words, names_in
+from warren_api.pages.many import expressions, named
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "Origin": "http://localhost"}
 
@@ -163,3 +164,12 @@ def test_expressions_match_these_and_no_other() -> None:
 
 def test_what_is_no_name_is_left_out() -> None:
     assert named(["demo/a%2Fb", "eu/,..", "demo", ""]) == [("demo", "a/b"), ("eu", "..")]
+
+
+def test_a_list_of_names_is_read_as_names() -> None:
+    names = sorted({"a.b", "c|d", "e\\", "f g", "ü", "x"})
+    assert [name for each in alternations(names) for name in names_in(each)] == names
+    assert in_words(alternations(names)[0]) == "a.b, c|d, e\\ and 3 more"
+    assert in_words("^a.b$") == "^a.b$"
+    assert in_words("^(?:a|b.*)$") == "^(?:a|b.*)$"
+    assert in_words("") == "all"

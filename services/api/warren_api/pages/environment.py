@@ -22,6 +22,7 @@ from warren_api.pages.commands import without_commands
 from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
 from warren_api.pages.incidents import Flapping
+from warren_api.pages.listed_names import in_words
 from warren_api.pages.sentences import clock_of, said, said_then
 
 # What a status means to somebody who is woken up by it.
@@ -97,6 +98,7 @@ def environment() -> Environment:
         "row_id": row_id,
         "visible": visible,
         "without_commands": without_commands,
+        "listed": in_words,
         "name": _name,
         "name_in_parts": _name_in_parts,
     }

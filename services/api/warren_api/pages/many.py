@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal
 from urllib.parse import parse_qsl, urlencode
 
-import re2
 import structlog
 from fastapi import APIRouter, Request, Response
 from warren.errors import KafkaError
@@ -30,12 +29,12 @@ from warren_api.model.group_incidents import group_incidents
 from warren_api.model.group_views import GroupName
 from warren_api.pages.asking import NO_REASON, lasting, to
 from warren_api.pages.done import Done
+from warren_api.pages.listed_names import alternations
 from warren_api.pages.overview import View, found_rows
 from warren_api.search import Search
 
 ACKNOWLEDGE = "acknowledge"
-MOST_SILENCES = 100  # by one click; each has at most an expression of LONGEST characters
-LONGEST = 1000
+MOST_SILENCES = 100  # by one click; each has an expression of at most LONGEST characters
 OWNER_LENGTH = "1h"
 Problem = Literal["none", "unknown", "length", "too_many", "not_written"]
 PROBLEMS: dict[Problem, str] = {
@@ -174,20 +173,3 @@ def expressions(names: Collection[GroupName]) -> list[tuple[str, str]]:
         for some in alternations(clusters)
         for each in alternations(groups)
     ]
-
-
-def alternations(names: Collection[str] | Iterator[str]) -> list[str]:
-    """As few expressions as may be, each short enough, that match one of the names whole."""
-    found: list[str] = []
-    part: list[str] = []
-    for name in sorted(set(names)):
-        escaped = re2.escape(name)
-        if part and len("|".join([*part, escaped])) + len("^(?:)$") > LONGEST:
-            found.append(_whole(part))
-            part = []
-        part.append(escaped)
-    return [*found, _whole(part)] if part else found
-
-
-def _whole(escaped: Sequence[str]) -> str:
-    return f"^{escaped[0]}$" if len(escaped) == 1 else f"^(?:{'|'.join(escaped)})$"
