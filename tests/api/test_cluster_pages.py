@@ -42,6 +42,7 @@ def test_how_it_stands_with_a_cluster(api: Api, path: str) -> None:
     assert text(fact(soup, "Groups")) == "Groups 3"
     assert text(fact(soup, "Topics")) == "Topics 1"
     assert text(fact(soup, "Lag")) == "Lag 77"
+    assert text(fact(soup, "Incidents")) == "Incidents 1 open 1 began in 24h"
     assert [text(total) for total in soup.select(".totals li")] == ["1 ERR", "1 WARN", "1 OK"]
 
 
