@@ -42,7 +42,7 @@ def test_pages_link_those_that_are_there(api: Api) -> None:
             "Report of the last 24 hours",
         )
         assert link.parent is not None
-        assert text(link.parent).endswith("written 1m 30s ago")
+        assert text(link.parent).endswith("as of 1m 30s ago")
     (link,) = page(api, "/groups/demo/bill%2Fing%20%3Cb%3E").select("a[href^='/reports/']")
     assert link["href"] == "/reports/last-day.html#demo/bill%2Fing%20%3Cb%3E"
 

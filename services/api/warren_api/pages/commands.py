@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from warren.bootstrap import VARIABLE
 from warren.contracts import Cause
 from warren.words import shell_word
 
-VARIABLE = '"$BOOTSTRAP"'  # in what causes say: they do not know the address
 _TOOL = re.compile(r"kafka-[a-z-]+ [^;]*")
 _SAID = re.compile(rf":?\s*{_TOOL.pattern}")
 
