@@ -116,7 +116,7 @@ def test_lost_records_are_said_once_with_one_figure(api: Api) -> None:
     (history,) = soup.select(".history")
     history.decompose()  # it has the time of each of its lines
     said = text(soup.main)  # type: ignore[arg-type]
-    assert said.count("deleted by retention") == 3, "once above, and in the rows of its incidents"
+    assert said.count("deleted by retention") == 2, "once above, and in the row of its incident"
     assert "340" not in said
     assert "0%" not in said
     assert "60 unread records" in cells(row_of(api, "billing"))["Trouble"]

@@ -57,6 +57,8 @@ def test_groups_worst_first(api: Api) -> None:
         "time_to_loss_reason": None,
         "freshness_measured_at": None,
         "freshness_stale": False,
+        "owner": None,
+        "runbook": None,
     }
     assert body["groups"][1]["incident"] is None
     assert body["groups"][1]["since"] is None
