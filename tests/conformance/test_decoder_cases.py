@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.conformance import conformance_cases
 from warren.errors import MalformedRecord
 from warren_collector.cluster.filters import NameFilter
 from warren_wire.records import (
@@ -24,17 +23,6 @@ from warren_wire.records.offset_commit import (
     read_offset_commit_key,
     read_offset_commit_value,
 )
-
-BURROW = Path(__file__).parents[2].parent / "shared" / "conformance" / "burrow"
-
-
-def data_of(file: str) -> dict[str, Any]:
-    path = BURROW / file
-    if not path.exists():
-        pytest.fail(f"conformance data is missing: {path}")
-    data: dict[str, Any] = json.loads(path.read_text())
-    return data
-
 
 # Kafka's names of the fields (as our errors have them) for those of the case file.
 FIELDS = {
@@ -151,7 +139,7 @@ def check_record(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("index", range(69))
 def test_decoder_case(index: int) -> None:
-    cases = data_of("decoder_cases.json")["cases"]
+    cases = conformance_cases("burrow/decoder_cases.json")["cases"]
     assert len(cases) == 69
     case = cases[index]
     check = check_record if case["level"] == "record" else check_part
@@ -159,7 +147,7 @@ def test_decoder_case(index: int) -> None:
 
 
 def test_group_filter_cases() -> None:
-    for case in data_of("storage_cases.json")["group_filter_cases"]["cases"]:
+    for case in conformance_cases("burrow/storage_cases.json")["group_filter_cases"]["cases"]:
         regex = case["regex"]
         for group in case["match"]:
             assert NameFilter(allow=[regex], deny=[]).accepts(group)
