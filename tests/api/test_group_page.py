@@ -287,3 +287,12 @@ def test_the_list_tells_of_objectives_that_an_ok_group_does_not_keep(api: Api) -
     api.model.silences.apply_acknowledgement(b"late-1", looked_after.to_bytes())
     broken = False
     assert "acknowledged" in listed()[0]
+
+
+def test_a_name_that_is_nearly_one_leads_to_it(api: Api) -> None:
+    api.put("billing")
+    answer = api.get("/groups/demo/biling")
+    assert answer.status_code == 404
+    assert 'Did you mean <a href="/groups/demo/billing">' in answer.text
+    assert "Did you mean" not in api.get("/groups/demo/unlike").text
+    assert "Did you mean" not in api.get("/groups/demo/billing").text

@@ -8,10 +8,9 @@ would take away what is ticked and typed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from http import HTTPStatus
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -25,7 +24,6 @@ from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.group_incidents import group_incidents
-from warren_api.model.past import HOUR_MS
 from warren_api.model.status_history import IncidentRecord, RecordedChange, incidents
 from warren_api.pages import asking, cluster_page, indexes, many, reference, reports, views
 from warren_api.pages.commands import commands
@@ -38,7 +36,7 @@ from warren_api.pages.incidents import IncidentListView, folded, incident_list
 from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
 from warren_api.pages.overview import By, LastChanges, Sort, View, last_changes, overview
 from warren_api.pages.span import SpanAsked
-from warren_api.pages.timeline import Moment, of_group, rebalances
+from warren_api.pages.timeline import Moment, of_group
 from warren_api.pages.trends import Drawn, Trends, rates_of
 from warren_api.search import Row
 
@@ -86,10 +84,9 @@ IncidentsViewed = Annotated[IncidentListView, Depends(_incident_list_view)]
 TopicsViewed = Annotated[TopicListView, Depends(_topic_list_view)]
 
 
-def near(name: str, known: Iterable[str], found: object) -> list[str]:
-    """What somebody may have meant; nothing where it was found, or where there are too many."""
-    few = [] if found else list(islice(known, MOST_COMPARED + 1))
-    return get_close_matches(name, few) if len(few) <= MOST_COMPARED else []
+def near(name: str, known: Sequence[str]) -> list[str]:
+    """What somebody may have meant; nothing where there are too many."""
+    return get_close_matches(name, known) if len(known) <= MOST_COMPARED else []
 
 
 def router(context: ApiContext) -> APIRouter:
@@ -189,16 +186,13 @@ def router(context: ApiContext) -> APIRouter:
     def happened(
         cluster: str, name: str, past: Sequence[RecordedChange], view: GroupView | None, now: int
     ) -> list[Moment]:
-        """Rebalances of the last hour."""
         model = context.model
-        until = now - now % MINUTE_MS + MINUTE_MS
-        hour = model.past.group(cluster, name, until - HOUR_MS, until, MINUTE_MS)
         return of_group(
             past[:MOMENTS_SHOWN],
             model.notifications.of_group(cluster, name)[:MOMENTS_SHOWN],
             context.notes().acknowledgement_of(view) if view else None,
             model.silences.matching(cluster, name),
-            rebalances(until - HOUR_MS, hour["rebalances"]),
+            trends.rebalances(cluster, name, now),
             now,
         )
 
@@ -219,7 +213,7 @@ def router(context: ApiContext) -> APIRouter:
             status_code=status_of(view or membership, ready=ready),
             cluster=cluster,
             view=view,
-            near=near(name, (each.group for each in context.model.views_of(cluster)), view),
+            near=[] if view else near(name, context.model.groups_of(cluster)),
             verdict=context.verdicts()(view) if view else None,
             partitions=partitions_of(view) if view else None,
             group_doubts=context.group_doubts(view) if view else [],
@@ -258,7 +252,7 @@ def router(context: ApiContext) -> APIRouter:
             cluster=cluster,
             topic=name,
             view=view,
-            near=near(name, context.model.topics.names(cluster), view),
+            near=[] if view else near(name, context.model.topics.names(cluster)),
             groups=judged[:READERS_SHOWN],
             omitted=len(judged[READERS_SHOWN:]),
             readers=readers(len(judged), statuses["ERR"] + statuses["WARN"], statuses["UNKNOWN"]),

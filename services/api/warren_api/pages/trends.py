@@ -30,6 +30,7 @@ from warren_api.pages.past_charts import (
     status_times,
 )
 from warren_api.pages.span import Shown
+from warren_api.pages.timeline import Moment, rebalances
 
 Drawing = TypeVar("Drawing")
 
@@ -128,6 +129,7 @@ class Trends:
         self._topics = Drawn[TopicTrends](drawings)
         self._clusters = Drawn[ClusterTrends](drawings)
         self._sparks = Drawn[Markup](sparks)
+        self._rebalances = Drawn[list[Moment]](drawings)
 
     def group(
         self,
@@ -171,14 +173,29 @@ class Trends:
         draw = partial(_spark, self._past, cluster, group, now)
         return self._sparks.get((cluster, group), version, draw)
 
+    def rebalances(self, cluster: str, group: str, now: int) -> list[Moment]:
+        """Of the last hour of a group, the minute of now among it."""
+        version = now // MINUTE_MS, self._past.revision_of_group(cluster, group)
+        find = partial(_rebalances, self._past, cluster, group, now)
+        return self._rebalances.get((cluster, group), version, find)
+
 
 def _spark(past: Past, cluster: str, group: str, now: int) -> Markup:
-    end = now - now % MINUTE_MS
-    hour = past.group(cluster, group, end - HOUR_MS, end, MINUTE_MS)
+    hour = _hour(past, cluster, group, now - now % MINUTE_MS)
     if all(lag is None for lag in hour["lag"]):
         return Markup("")
     times = status_times(hour, [HOUR_MS])
     return sparkline("Late, last hour:", hour["late_ms"], times, MINUTE_MS)
+
+
+def _rebalances(past: Past, cluster: str, group: str, now: int) -> list[Moment]:
+    end = now - now % MINUTE_MS + MINUTE_MS
+    return rebalances(end - HOUR_MS, _hour(past, cluster, group, end)["rebalances"])
+
+
+def _hour(past: Past, cluster: str, group: str, end: int) -> Columns:
+    """Minute by minute."""
+    return past.group(cluster, group, end - HOUR_MS, end, MINUTE_MS)
 
 
 def rates_of(topics: TopicIndex, view: GroupView) -> tuple[float, float] | None:
