@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from support.group_bench import GroupBench, classic, commit, uncommit
@@ -108,7 +110,7 @@ def test_offsets_that_were_deleted_are_told_and_their_owner_stays() -> None:
     assert event.topics["orders"].committed == [-1, -1]
 
 
-def described(state: str, *partitions: int, **fields: str) -> GroupEvent:
+def described(state: str, *partitions: int, **fields: Any) -> GroupEvent:
     assignment = {"orders": list(partitions)} if partitions else {}
     member = GroupMember(member_id="m", client_id="c", host="h", assignment=assignment)
     return GroupEvent.model_validate(
@@ -151,15 +153,6 @@ def test_what_a_stream_processor_restores_is_not_told_as_never_committed() -> No
         "changelog__orders--payments--default": [0],
     }
     member = GroupMember(member_id="m", client_id="m", host="h", assignment=assignment)
-    event = GroupEvent(
-        cluster="prod",
-        group="orders",
-        observed_at=1,
-        position=1,
-        state="Stable",
-        protocol="classic",
-        protocol_type="consumer",
-        members=[member],
-    )
+    event = described("Stable", group="orders", members=[member])
     owned = owned_after(event, NOTHING_OWNED, lambda _: True)
     assert owned.partitions.keys() == {"orders", "orders-changelog", "payments-changelog"}

@@ -129,11 +129,12 @@ def learn_backlog(
     rise = figures[Figure.LAG_QUICK] - figures[Figure.LAG_SLOW]
     creeps = (length > BY.long) & (more > 1.5 * explained)
     nears = figures[Figure.CONSUMED] > BY.more * figures[Figure.PRODUCED]
-    rises = (more >= marks[Mark.PEAK]) & ((rise > explained / BY.rise) | creeps) & ~nears
+    steep = rise > explained / BY.rise
+    rises = (more >= marks[Mark.PEAK]) & (steep | creeps) & ~nears
     burst = reads_more & (length <= np.clip(marks[Mark.BURST], BY.first, BY.unseen))
     busy = is_busy(marks, figures, lateness_ms(figures, more), sighting.at)
     starts = advanced & behind & too_long & rises & ~burst & ~busy
-    starts_to_rise = starts & (marks[Mark.GROWING] != 1) & (rise > explained / BY.rise)
+    starts_to_rise = starts & (marks[Mark.GROWING] != 1) & steep
     # Who reads too slowly for what comes has not caught up because less comes for a while.
     told = (rise > -explained / 4) | (more > marks[Mark.PEAK] / 2)
     grows = GROWING.on & behind & np.where(marks[Mark.GROWING] == 1, told, starts)

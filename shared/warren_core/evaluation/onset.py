@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from warren.contracts.status import Status
 
 from warren_core.evaluation.predicates import NO_REWIND, first_rewind
-from warren_core.evaluation.windows import UNKNOWN, Column, Int64, Windows
+from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 
 
 class Began(IntEnum):
@@ -32,6 +32,12 @@ class Onset:
 
     marks: Int64  # [Began, partition]
 
+    @property
+    def was_bad(self) -> Bools:
+        """[partition] it was not OK."""
+        bad: Bools = self.marks[Began.STANDS_SINCE] != UNKNOWN
+        return bad
+
     def take(self, rows: Int64) -> Onset:
         """Of these partitions; a negative row is one of which nothing is known."""
         if np.array_equal(rows, np.arange(self.marks.shape[1])):  # as nearly always
@@ -44,7 +50,7 @@ class Onset:
 def onset_of(windows: Windows, status: NDArray[np.uint8], before: Onset | None) -> Onset | None:
     """What is remembered now; None where nothing is wrong. `before` has the same partitions."""
     is_bad = status > Status.OK
-    if before is not None and _is_same(before.marks, windows, status, is_bad):
+    if before is not None and _is_same(before, windows, status, is_bad):
         return before
     bad = np.flatnonzero(is_bad)
     if not len(bad):
@@ -79,15 +85,13 @@ def _first_with_offset(windows: Windows, offset: Int64) -> Int64:
     return times
 
 
-def _is_same(
-    marks: Int64, windows: Windows, status: NDArray[np.uint8], is_bad: NDArray[np.bool_]
-) -> bool:
+def _is_same(before: Onset, windows: Windows, status: NDArray[np.uint8], is_bad: Bools) -> bool:
     """The same partitions are bad, at the same offsets, and nothing went back: as mostly."""
     if (status == Status.REWIND).any():
         return False
     offset = np.where(is_bad, windows.newest(Column.OFFSET), UNKNOWN)
-    known = marks[Began.STANDS_SINCE] != UNKNOWN
-    return np.array_equal(marks[Began.OFFSET], offset) and np.array_equal(known, is_bad)
+    stands = np.array_equal(before.marks[Began.OFFSET], offset)
+    return stands and np.array_equal(before.was_bad, is_bad)
 
 
 def _mark_rewinds(marks: Int64, windows: Windows, rows: Int64) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from warren_core.evaluation.rule import BY
 from warren_core.evaluation.track import FALLS, RISES, Figure, Figures, Floats, Mark
 from warren_core.evaluation.windows import Bools, Int64
 
 SAME = 1.1
 """Rates that differ by less are the same, as far as a window can tell."""
 SURE = 3  # times what chance does
-RATES_OVER_S = 60  # both rates are averaged over so much
-WANDERS_S = 27
-"""Of production: what the averages of a lag over 30 s and over 120 s differ by, squared, where it
-only wanders: (120 - 30)^2 / 2 (120 + 30).
+RATES_OVER_S = BY.soon // 1000  # what is consumed is averaged over so much
+WANDERS_S = (BY.slower - 1) ** 2 / (2 * (BY.slower + 1)) * BY.lag / 1000
+"""Of production, 27: what the two averages of a lag differ by, squared, where it only wanders. Over
+times a and b that is (b - a)^2 / 2 (b + a).
 """
 
 

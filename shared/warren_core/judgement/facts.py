@@ -257,10 +257,10 @@ class Facts:
         assert self.track is not None
         consumed, produced = self.track.figures[[Figure.CONSUMED, Figure.PRODUCED]][:, self.bad]
         before = self._produced_before(self.windows.log_ends[self.bad])
-        lag = self._lag_of(self.bad)
         read, written = float(consumed.sum()), float(produced.sum())
         trend = self.track.marks[Mark.TREND, self.bad]
         behind = np.maximum(self.lag[self.bad], 0)
+        lag = int(behind.sum())
         learnt: Trend = "stays"
         if 2 * behind[trend == RISES].sum() > lag:
             learnt = "falls behind"

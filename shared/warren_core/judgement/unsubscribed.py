@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from warren.words import duration, records
 
-from warren_core.evaluation import UNKNOWN, Began, Bools, Column, Explanation, Int64, Windows
+from warren_core.evaluation import UNKNOWN, Bools, Column, Explanation, Int64, Windows
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.layout import Layout
 from warren_core.judgement.membership import Membership
@@ -74,7 +74,7 @@ def settled(state: GroupState, since: Int64) -> Bools:
     long: Bools = known & (state.applied.observed_at - since >= SETTLED_MS)
     if state.onset is None:
         return long
-    told: Bools = known & (state.onset.marks[Began.STANDS_SINCE] != UNKNOWN)
+    told: Bools = known & state.onset.was_bad
     return long | told
 
 

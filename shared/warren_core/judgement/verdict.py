@@ -225,8 +225,7 @@ def _was_told(state: GroupState) -> Bools:
     offset = state.windows.newest(Column.OFFSET)
     if known is None or state.status is not Status.ERR:
         return np.zeros(len(offset), np.bool_)
-    was_bad = known.marks[Began.STANDS_SINCE] != UNKNOWN
-    told: Bools = was_bad & (known.marks[Began.OFFSET] == offset)
+    told: Bools = known.was_bad & (known.marks[Began.OFFSET] == offset)
     return told
 
 

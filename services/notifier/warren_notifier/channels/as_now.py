@@ -199,7 +199,6 @@ def _with_address(event: StatusChangeEvent, standing: Standing) -> StatusChangeE
     cause = event.data.cause
     if cause is None:
         return event
-
     filled = addressed(cause, standing.servers, event.data.cluster)
     data = event.data.model_copy(update={"cause": filled})
     return event.model_copy(update={"data": data})
