@@ -92,6 +92,11 @@ class Standstill:
         self._unmoved = 0.0 if moved else self._unmoved + step
         self._last, self._excuse = look, ""
 
+    def unseen(self) -> None:
+        """Nobody can look, and it is not known that anything was done: it goes on as it was."""
+        mark = self._last.mark if self._last else None
+        self.saw(Look(1, mark, unit=""))
+
     def excused(self, why: str) -> None:
         """Nothing can be done, and a new process could do no more: a cluster does not answer.
 

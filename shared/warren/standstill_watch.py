@@ -23,7 +23,6 @@ log = structlog.get_logger(__name__)
 
 LOOKS_PER_LIMIT = 12
 FAILED = 1  # what supervisors restart
-_FAILED_LOOK = Look(1, "failed", unit="")
 
 Looking = Callable[[], Look]
 """How some work stands. Raises KafkaException or KafkaError when a cluster does not answer,
@@ -77,7 +76,7 @@ class StandstillWatch:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the watch; does not wait for a look that is under way."""
+        """Ends the watch; does not wait for a look that is under way, which tells no more."""
         self._stop.set()
 
     def look(self) -> None:
@@ -90,14 +89,16 @@ class StandstillWatch:
             except KafkaError as error:
                 standstill.excused(str(error))
             except WarrenError as error:  # what cannot even be looked at does not move
-                standstill.saw(_FAILED_LOOK)
+                standstill.unseen()
                 log.warning("no look at own work", work=standstill.work, error=str(error))
             except Exception as error:
-                standstill.saw(_FAILED_LOOK)
+                standstill.unseen()
                 log.warning("no look at own work", work=standstill.work, exc_info=error)
+            if self._stop.is_set():
+                return
             self._gauge.labels(standstill.work).set(standstill.stalled_seconds)
             self._tell(standstill)
-            if standstill.must_end and not self._stop.is_set():
+            if standstill.must_end:
                 log.error("standing still for too long, ending", reason=standstill.reason)
                 self._end()
 

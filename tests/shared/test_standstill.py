@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 from prometheus_client import CollectorRegistry, Gauge
@@ -125,10 +127,11 @@ class Service:
         self.ended = 0
         self.gauge = Gauge("stalled", "s", ("work",), registry=CollectorRegistry())
         self.watch = StandstillWatch(
-            StandstillSettings(), {"feed": self.look}, self.gauge, clock, self.end
+            StandstillSettings(), {"feed": lambda: self.look()}, self.gauge, clock, self.end
         )
+        self.look: Callable[[], Look] = self.counted
 
-    def look(self) -> Look:
+    def counted(self) -> Look:
         if not self.answers:
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
         return Look(3, self.mark, "records")
@@ -190,6 +193,34 @@ def test_a_look_that_fails_is_no_progress(clock: ManualClock) -> None:
     )
     service.go_on(clock, 185)
     assert service.ended == 1
+
+
+def test_work_that_stood_still_does_not_move_because_nobody_can_look(clock: ManualClock) -> None:
+    service = Service(clock)
+    service.go_on(clock, 100)
+
+    def gone() -> Look:
+        raise WarrenError("the other process has ended")
+
+    service.look = gone
+    service.go_on(clock, 5)
+    assert service.watch.reason == "feed: nothing done for 1m 40s"
+    service.go_on(clock, 80)
+    assert service.ended == 1
+
+
+def test_a_watch_that_was_stopped_amid_a_look_tells_no_more(clock: ManualClock) -> None:
+    service = Service(clock)
+    service.go_on(clock, 100)
+
+    def stopped() -> Look:
+        service.watch.stop()
+        return Look(3, "another", "records")
+
+    service.look = stopped
+    with capture_logs() as lines:
+        service.watch.look()
+    assert lines == []
 
 
 def test_a_look_that_fails_for_a_known_reason_is_told_without_a_stack(clock: ManualClock) -> None:
