@@ -23,7 +23,14 @@ from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupGone, GroupState
 from warren_core.judgement.state_arrays import CorruptState
-from warren_core.judgement.state_codec import Remains, decode, encode, remains
+from warren_core.judgement.state_codec import (
+    Remains,
+    decode,
+    encode,
+    encode_both,
+    is_former,
+    remains,
+)
 from warren_core.ownership import NOBODY_S, Ownership
 
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write
@@ -37,6 +44,9 @@ MOST_LAG_BYTES = MAX_MESSAGE_BYTES // 2
 # its group what only that day can tell. Less is judged, and the log's order goes on after it.
 MOST_AHEAD_MS = 24 * 3_600_000
 WORTH_IT = 4  # groups of a cohort, at least
+# What the Warren of before has written stays readable for it: so long after an upgrade it can come
+# back and finds its groups, their incidents and what was learnt.
+GOES_BACK_S = 24 * 3600.0
 
 ReadValue: TypeAlias = Callable[[bytes], bytes | None]
 Input: TypeAlias = tuple[SourceRecord, bytes, OffsetEvent | ContractViolation]
@@ -68,6 +78,7 @@ class BatchEvaluator:
         self._lateness_of = lateness_of
         self._ownership_of = ownership_of
         self._clock = clock
+        self._began = clock.monotonic()
         self._lag = LAG.full_name(topic_prefix)
         self._lag_status = LAG_STATUS.full_name(topic_prefix)
         self._trends = trends
@@ -109,7 +120,7 @@ class BatchEvaluator:
                     states[key] = outcome.state
                     changed[key] = record
         for key, record in changed.items():
-            self._remember(key, record, states[key], result)
+            self._remember(key, record, states[key], read(key), result)
         return result
 
     def _usable(
@@ -228,15 +239,22 @@ class BatchEvaluator:
             for trend in self._trends.after(key, before, outcome.state, lag)
         ]
 
-    @staticmethod
     def _remember(
-        key: bytes, record: SourceRecord, state: GroupState | GroupGone | None, result: BatchResult
+        self,
+        key: bytes,
+        record: SourceRecord,
+        state: GroupState | GroupGone | None,
+        before: bytes | None,
+        result: BatchResult,
     ) -> None:
+        """`before`: as it was stored."""
         if state is None:
             return
         if isinstance(state, GroupGone):
             result.gone.append((key, record.partition, state.source_offset))
-        result.writes.append(Write(key, encode(state), record.partition, record))
+        may_go_back = self._clock.monotonic() - self._began < GOES_BACK_S
+        encoded = encode_both if may_go_back and is_former(before or b"") else encode
+        result.writes.append(Write(key, encoded(state), record.partition, record))
 
     def _refuse(self, record: SourceRecord, reason: str, result: BatchResult) -> None:
         result.counts.dead_letters += 1

@@ -20,8 +20,9 @@ Floats: TypeAlias = NDArray[np.float64]
 Figures: TypeAlias = NDArray[np.float32]
 
 # How many marks and figures versions of before have kept; each has added some at the end.
+_BEFORE = (35, 10)
 _EARLIER = frozenset(
-    {(19, 4), (21, 4), (24, 6), (30, 6), (33, 6), (33, 8), (33, 9), (35, 9), (33, 10), (35, 10)}
+    {(19, 4), (21, 4), (24, 6), (30, 6), (33, 6), (33, 8), (33, 9), (35, 9), (33, 10), _BEFORE}
     | {(49, 14), (50, 14)}
 )
 # As marks of GROWING, beside 1:
@@ -213,6 +214,14 @@ class Track:
         if stored[1] <= Figure.USUALLY_PRODUCED:
             learnt[Mark.LOG_END_AT] = seen_at
             track.figures[Figure.USUALLY_PRODUCED] = track.figures[Figure.PRODUCED]
+        return track
+
+    def as_before(self) -> Track:
+        """As much as the version before kept, which has other uses for three of the marks."""
+        marks, figures = _BEFORE
+        track = Track(self.marks[:marks].copy(), self.figures[:figures])
+        others = [Mark.FREE, Mark.FREE_AS_WELL, Mark.TREND]
+        track.marks[others] = FRESH[others, None]
         return track
 
     def take(self, rows: Int64) -> Track:

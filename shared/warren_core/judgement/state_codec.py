@@ -14,14 +14,16 @@ one has, too. With ten intervals some 600 bytes a partition, and 30 to 260 once 
 Version 1 had no track; it is read as a group without one. Until version 2 nobody knew when log ends
 were seen: when the state was stored. Until version 3 nothing was at the end, until 4 nothing told,
 until 5 figures had double precision, until 6 all marks had 64 bits, until 7 nothing was compressed.
+Version 7 (`FORMER`) can be written, too, with the one of today inside (`encode_both`).
 What is before the layout stays where it is in every version to come: `remains` reads it, whoever
 wrote it.
 """
 
 from __future__ import annotations
 
+import base64
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -47,7 +49,8 @@ from warren_core.judgement.state_arrays import (
 )
 
 VERSION = 8
-READABLE = (1, 2, 3, 4, 5, 6, 7, 8)
+FORMER = 7
+READABLE = (1, 2, 3, 4, 5, 6, FORMER, VERSION)
 _KIND_GROUP, _KIND_GONE = 1, 2
 _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _NONE = -(2**63)  # for an incident that is not open
@@ -61,15 +64,39 @@ _GONE = struct.Struct("<q")  # source offset
 _TAIL = struct.Struct("<qBBB")
 _TAIL_4 = struct.Struct("<qBB")  # without those told
 _HEAD = _PREFIX.size + _APPLIED.size
+# Around a state in the layout of another one; no topic's name holds the first.
+_INSIDE, _INSIDE_END = b'["",[],[],[],"', b'"]]'
 
 
 def encode(state: GroupState | GroupGone) -> bytes:
+    return _encode(state, VERSION)
+
+
+def encode_both(state: GroupState | GroupGone) -> bytes:
+    """As the Warren of before reads it, with what it learns by; inside, as an entry of the layout
+    that it passes over, what `decode` reads.
+    """
+    if isinstance(state, GroupGone):
+        return _encode(state, FORMER)
+    track = state.track and state.track.as_before()
+    return _encode(replace(state, track=track), FORMER, base64.b64encode(encode(state)))
+
+
+def is_former(value: bytes) -> bool:
+    """Whether the Warren of before reads it."""
+    return value[:1] == bytes([FORMER])
+
+
+def _encode(state: GroupState | GroupGone, version: int, inside: bytes = b"") -> bytes:
     applied = state.applied
     head = _APPLIED.pack(_SOURCES.index(applied.source), applied.position, applied.observed_at)
     if isinstance(state, GroupGone):
-        return _PREFIX.pack(VERSION, _KIND_GONE) + head + _GONE.pack(state.source_offset)
+        return _PREFIX.pack(version, _KIND_GONE) + head + _GONE.pack(state.source_offset)
     windows = state.windows
     layout = encode_layout(state)
+    if inside:
+        comma = b"," if len(layout) > len(b"[]") else b""
+        layout = b"".join([layout[:-1], comma, _INSIDE, inside, _INSIDE_END])
     group = _GROUP.pack(
         state.status,
         _NONE if state.opened_at is None else state.opened_at,
@@ -83,8 +110,9 @@ def encode(state: GroupState | GroupGone) -> bytes:
     parts += encode_track(state.track)
     parts += encode_times(windows.log_ends_at)
     parts += _encode_tail(state)
-    prefix = _PREFIX.pack(VERSION, _KIND_GROUP)
-    return b"".join([prefix, head, group, layout, compressed(parts)])
+    prefix = _PREFIX.pack(version, _KIND_GROUP)
+    body = [compressed(parts)] if version == VERSION else parts
+    return b"".join([prefix, head, group, layout, *body])
 
 
 def decode(value: bytes) -> GroupState | GroupGone:
@@ -96,6 +124,8 @@ def decode(value: bytes) -> GroupState | GroupGone:
         source, position, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
         name = _SOURCES[source]
         if kind == _KIND_GROUP:
+            if (inside := _inside(value)) is not None:
+                return decode(inside)
             return _decode_group(name, position, observed_at, value, version)
         if kind == _KIND_GONE:
             (source_offset,) = _GONE.unpack_from(value, _HEAD)
@@ -104,6 +134,15 @@ def decode(value: bytes) -> GroupState | GroupGone:
     except (struct.error, ValueError, IndexError, TypeError) as error:
         raise CorruptState(f"state cannot be read: {error}") from error
     raise CorruptState(f"state of unknown kind {kind}")
+
+
+def _inside(value: bytes) -> bytes | None:
+    if not is_former(value):
+        return None
+    *_, layout_size = _GROUP.unpack_from(value, _HEAD)
+    at = _HEAD + _GROUP.size
+    _, found, inside = value[at : at + layout_size].partition(_INSIDE)
+    return base64.b64decode(inside.removesuffix(_INSIDE_END), validate=True) if found else None
 
 
 class Positions(NamedTuple):
@@ -133,6 +172,8 @@ def positions_in(value: bytes) -> Positions | None:
         _, _, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
         if version not in READABLE:
             raise CorruptState(f"state of version {version}, expected {VERSION}")
+        if (inside := _inside(value)) is not None:
+            return positions_in(inside)
         _, _, _, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
         reader = Reader(value, _HEAD + _GROUP.size)
         layout, _, commits = decode_layout(bytes(reader.take(layout_size)), partitions)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import struct
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +27,8 @@ from warren_core.judgement.state_codec import (
     Positions,
     decode,
     encode,
+    encode_both,
+    is_former,
     is_gone,
     peek_status,
     positions_in,
@@ -252,6 +257,49 @@ def test_what_earlier_versions_have_written_is_read(state: GroupState) -> None:
     assert_same(state, decode(b"\x02" + encoded(state)[1:end]))
     without = replace(state, track=None)
     assert_same(without, decode(b"\x01" + decompressed(without)[1 : end - 2]))
+
+
+@given(group_states())
+def test_what_is_written_for_the_version_before_has_the_state_of_today_inside(
+    state: GroupState,
+) -> None:
+    """That version reads its own 35 marks and 10 figures and passes over one entry of the layout;
+    marks that it has other uses for are as it begins with them."""
+    value = encode_both(state)
+    assert is_former(value)
+    assert not is_former(encode(state))
+    assert_same(state, decode(value))
+    assert peek_status(value) is state.status
+    assert remains(value) == remains(encode(state))
+    assert str(positions_in(value)) == str(positions_in(encode(state)))
+
+    (size,) = struct.unpack_from("<I", value, COLUMNS_AT - 4)
+    *entries, (name, *_, inside) = json.loads(value[COLUMNS_AT : COLUMNS_AT + size])
+    assert (name, base64.b64decode(inside)) == ("", encode(state))
+    layout = json.dumps(entries, separators=(",", ":")).encode()
+    assert layout == encode_layout(state)
+    alone = value[: COLUMNS_AT - 4] + struct.pack("<I", len(layout)) + layout
+    of_before = decode(alone + value[COLUMNS_AT + size :])
+    assert isinstance(of_before, GroupState)
+    assert_same(replace(state, track=None), replace(of_before, track=None))
+    if state.track is not None:
+        assert of_before.track is not None
+        kept = np.arange(35)
+        others = np.isin(kept, [Mark.FREE, Mark.FREE_AS_WELL, Mark.TREND])
+        learnt = of_before.track.marks[:35]
+        np.testing.assert_array_equal(learnt[~others], state.track.marks[kept[~others]])
+        np.testing.assert_array_equal(
+            learnt[others], Track.empty(len(state.layout)).marks[[23, 29, 34]]
+        )
+
+
+@given(applied, int64)
+def test_a_group_that_is_gone_is_written_for_the_version_before(
+    by: Applied, source_offset: int
+) -> None:
+    state = GroupGone(by, source_offset)
+    assert encode_both(state) == b"\x07" + encode(state)[1:]
+    assert decode(encode_both(state)) == state
 
 
 @given(group_states(), st.data())
