@@ -140,6 +140,9 @@ def test_the_cause_and_what_to_do_lead_a_row(filled: Api) -> None:
     unknown = {**cause, "name": "unknown"}
     filled.put("billing", status="ERR", cause=unknown, explanation="no commit for 11s")
     assert cells(row_of(filled, "billing"))["Trouble"].startswith("no commit for 11s kafka-")
+    why = {"explanation": "no commit for 11s", "reason": "no_commit"}
+    filled.put("billing", status="ERR", cause=unknown, **why)
+    assert cells(row_of(filled, "billing"))["Trouble"].startswith("Stopped no commit for 11s kafka")
 
 
 def titles_of_since(api: Api, group: str) -> list[str]:

@@ -15,6 +15,7 @@ from rich.measure import Measurement
 from rich.text import Text
 from warren.clock import SystemClock
 from warren.loss_reasons import LOSS_UNKNOWN
+from warren.reason_words import in_short
 from warren.words import as_of, duration, grouped, visible
 
 from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted, left_out
@@ -196,9 +197,12 @@ def reason(group: Group, now_ms: int) -> str:
     if group["status"] == "OK" and (broken := worst_broken(group)):
         what = BREACHES.get(broken.get("limit", ""))
         return f"{broken['objective']}: {what}" if what else why(group, now_ms)
-    cause = group.get("cause")
-    if group["status"] != "UNKNOWN" and cause and cause.get("short"):
-        return str(cause["short"])
+    if group["status"] != "UNKNOWN":
+        cause = group.get("cause") or {"name": "unknown"}
+        if cause["name"] != "unknown" and cause.get("short"):
+            return str(cause["short"])
+        if cause["name"] == "unknown" and group.get("reason"):
+            return in_short(group["reason"])
     return why(group, now_ms)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from warren.reason_words import in_short
 from warren.words import as_of, duration, grouped
 
 from warren_cli.display.status_table import (
@@ -110,6 +111,8 @@ def because(change: Row, *, brief: bool = False) -> str | None:
     cause = change.get("cause")
     if cause and cause["name"] != "unknown":
         return str(cause.get("short") or cause["sentence"]) if brief else said_of(cause)
+    if brief and change["reason"]:
+        return in_short(change["reason"])
     found = change["explanation"] or (change["reason"] or "").replace("_", " ")
     return found or None
 

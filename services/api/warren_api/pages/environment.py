@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from warren.contracts import LOSS_UNKNOWN
 from warren.path_segments import segment
+from warren.reason_words import in_short
 from warren.report_files import group_anchor
 from warren.words import counted, duration, grouped, rate, shell_word, visible
 
@@ -93,6 +94,7 @@ def environment() -> Environment:
         "clock": clock_of,
         "said": said,
         "said_then": said_then,
+        "in_short": in_short,
         "query": urlencode,
         "rate": rate,
         "row_id": row_id,

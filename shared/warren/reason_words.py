@@ -1,0 +1,28 @@
+"""Reasons in a few words, for lists; without the contracts, which a quick command does not load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_SHORT: Mapping[str, str] = {
+    "no_commit": "Stopped",
+    "no_progress": "Stuck at one offset",
+    "rewind": "Went back",
+    "lag_not_shrinking": "Lag does not shrink",
+    "beyond_log_end": "Beyond the log end",
+    "lag_growing": "Falling behind",
+    "not_catching_up": "Far behind, not catching up",
+    "catching_up": "Far behind, catching up",
+    "never_committed": "Never committed",
+    "crash_loop": "Stops again and again",
+    "log_end_unknown": "Log end unknown",
+    "replaying": "Replaying",
+    "unsubscribed": "Topic not subscribed to",
+    "run_missed": "Run missed",
+    "ignored": "Not judged",
+}
+
+
+def in_short(reason: str) -> str:
+    """Without figures; of an evaluator that knows more of them the name."""
+    return _SHORT.get(reason) or reason.replace("_", " ").capitalize()
