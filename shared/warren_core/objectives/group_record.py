@@ -111,6 +111,7 @@ def encode(record: GroupRecord) -> bytes:
         "incidents": objectives.incidents,
         "untold": record.untold,
         **({"histories": objectives.histories} if objectives.histories else {}),
+        **({"told_lost": objectives.told_lost} if objectives.told_lost else {}),
     }
     head = json.dumps(fields, separators=(",", ":")).encode()
     return head + b"\n" + (record.lateness or b"")
@@ -181,7 +182,7 @@ def decode(value: bytes) -> GroupRecord:
             measured_at,
             source_offset,
             lateness or None,
-            Objectives(standings, incidents, histories),
+            Objectives(standings, incidents, histories, fields.get("told_lost", {})),
             tuple(fields["untold"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -9,7 +9,9 @@ from warren_core.objectives.readings import Reading
 
 
 class Standing(NamedTuple):
-    """Times in Unix milliseconds. `value` and what follows are as last read broken."""
+    """Times in Unix milliseconds. `value` and what follows are as last read broken; of lost records
+    as most were: they stay lost where the group reads on.
+    """
 
     broken_since: int | None = None
     is_open: bool = False
@@ -26,6 +28,8 @@ class Standing(NamedTuple):
             # A time that is still to come was that of an event that was dated ahead.
             since = now if self.broken_since is None else min(self.broken_since, now)
             lasts = now - since >= limit.for_ms
+            if limit.name == "lost_records" and (self.value or 0) > (reading.value or 0):
+                return self._replace(broken_since=since, kept_since=None)
             return Standing(since, self.is_open or lasts, None, *reading[1:])
         if reading.verdict == "unknown":
             return self._replace(kept_since=None)

@@ -52,6 +52,8 @@ class Objectives:
     incidents: Mapping[EventTypeName, OpenIncident] = field(default_factory=dict)
     histories: Mapping[str, History] = field(default_factory=dict)
     """Of limits with a target."""
+    told_lost: Mapping[str, float] = field(default_factory=dict)
+    """How many lost records were told of, by the keys of their limits."""
 
 
 class Verdict(NamedTuple):
@@ -64,13 +66,14 @@ class Verdict(NamedTuple):
 def judge(
     event: FreshnessEvent, before: Objectives, limits: Sequence[Limit], lag: AskLag
 ) -> Verdict:
-    """Say which limits are broken, whenever these are others or the status is. Limits that are no
-    longer there are forgotten; what they alone had opened is closed.
+    """Say which limits are broken, whenever these are others or the status is, and how many records
+    were lost in the end. Limits that are no longer there are forgotten; what they alone had opened
+    is closed.
     """
     now = event.measured_at
     was_open = {key for key, standing in before.standings.items() if standing.is_open}
     standings, histories = _standings(event, before, limits, lag)
-    incidents, changes = dict(before.incidents), []
+    incidents, changes, told_lost = dict(before.incidents), [], dict(before.told_lost)
     for kind in TYPES:
         broken = sorted(_open(limits, standings, kind), key=_badness)
         status = broken[0][0].status if broken else Status.OK
@@ -79,7 +82,8 @@ def judge(
         of_others = {limit.key for limit in limits if limit.event_type != kind}
         was_broken = was_open - of_others
         is_as_before = {limit.key for limit, _ in broken} == was_broken or status is Status.OK
-        if status is previous and is_as_before:
+        more_lost = any(_is_final_loss(*each, before, now) for each in broken)
+        if status is previous and is_as_before and not more_lost:
             continue
         is_removed = was_broken.isdisjoint(limit.key for limit in limits)
         opened_at = now if known is None else known.opened_at
@@ -88,6 +92,11 @@ def judge(
         observed = lag()
         total = 0 if observed is None else observed.total
         breaches = [_breach(*each) for each in broken]
+        told_lost |= {
+            limit.key: standing.value or 0
+            for limit, standing in broken
+            if limit.name == "lost_records"
+        }
         labels = dict(limits[0].labels) if limits else {}
         end: EndReasonName | None = None
         if status is Status.OK and is_removed:
@@ -98,7 +107,8 @@ def judge(
         else:
             incidents[kind] = OpenIncident(status, opened_at)
     kept = {key: standing for key, standing in standings.items() if standing != NEVER}
-    return Verdict(Objectives(kept, incidents, histories), changes)
+    told_lost = {key: count for key, count in told_lost.items() if key in kept}
+    return Verdict(Objectives(kept, incidents, histories, told_lost), changes)
 
 
 def _standings(
@@ -153,6 +163,12 @@ def _open(
     for limit in limits:
         if limit.event_type == kind and standings[limit.key].is_open:
             yield limit, standings[limit.key]
+
+
+def _is_final_loss(limit: Limit, standing: Standing, before: Objectives, now: int) -> bool:
+    """Whether it is found just now that no more is lost, and more was than was told."""
+    told = before.told_lost.get(limit.key)
+    return told is not None and standing.kept_since == now and (standing.value or 0) > told
 
 
 def _badness(broken: tuple[Limit, Standing]) -> tuple[int, int]:

@@ -124,6 +124,28 @@ def test_records_lost_are_told_of_every_group_at_once() -> None:
     assert closed.data.objectives == []
 
 
+def test_how_many_were_lost_in_the_end_is_told_once() -> None:
+    """Not those at the opening, and not fewer when the group reads on."""
+    group = Group()
+
+    def lost(at: int, *counts: int) -> list[str | None]:
+        rows = (
+            late(None, reason="expired", bound_ms=1, lost_records=n) if n else WELL for n in counts
+        )
+        return [each.data.explanation for each in group.told(at, *rows)]
+
+    assert lost(0, 62, 0) == ["62 unread records deleted by retention (orders/0)"]
+    assert lost(10, 900, 512) == []
+    assert lost(20, 0, 512) == []  # the other one reads on
+    assert lost(30, 0, 0) == ["1,412 unread records deleted by retention (orders/0 and 1 more)"]
+    assert lost(40, 30, 0) == []
+    assert lost(50, 0, 0) == []
+    assert lost(60, 2000, 0) == []
+    assert lost(70, 0, 0) == ["2,000 unread records deleted by retention (orders/0)"]
+    assert lost(120, 0, 0) == []
+    assert lost(130, 0, 0) == [None]
+
+
 def test_less_than_an_hour_and_half_of_it_is_a_warning_and_loss_makes_it_an_error() -> None:
     group = Group()
     near = late(5, time_to_loss_ms=59 * 60 * SECOND, retention_left=0.2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
@@ -138,7 +139,14 @@ class GroupSummary(BaseModel):
 
     @classmethod
     def of(
-        cls, view: GroupView, verdict: Verdict, notes: Notes, ownership: Ownership, *, stale: bool
+        cls,
+        view: GroupView,
+        verdict: Verdict,
+        notes: Notes,
+        ownership: Ownership,
+        broken: Sequence[BrokenObjectiveView],
+        *,
+        stale: bool,
     ) -> Self:
         """`stale`: its freshness was measured too long ago."""
         event, measured = view.event, view.freshness
@@ -150,7 +158,7 @@ class GroupSummary(BaseModel):
             "ignored": event.reason == "ignored",
             "cause": view.cause or event.cause,
             "worst": WorstPartition.of(view.worst) if view.worst else None,
-            "broken_objectives": [BrokenObjectiveView.of(one) for one in view.broken],
+            "broken_objectives": broken,
             "silence": SilenceNote.of(notes.silence_of(view)),
             "acknowledgement": AcknowledgementNote.of(notes.acknowledgement_of(view)),
             "protocol": members.protocol if members else None,

@@ -22,7 +22,7 @@ from warren.contracts import (
 )
 
 from warren_api.group_row import GroupRow, Wrong, wrong_in
-from warren_api.model.group import BrokenObjective
+from warren_api.model.group import BrokenObjective, Said
 from warren_api.model.partitions import PartitionRow, ShownPartitionStatusName
 from warren_api.model.status_history import IncidentRecord, RecordedChange
 
@@ -153,14 +153,17 @@ class BrokenObjectiveView(BaseModel):
     limit: str = Field(description="What of it: max_freshness, lost_records and others")
     status: GroupStatusName = Field(description="How bad that is: WARN or ERR")
     since: int
-    sentence: str = Field(description="What is wrong, with the figures of when it was told")
+    sentence: str = Field(description="What is wrong, with the figures of now, or of `told_at`")
     owner: str | None = Field(description="Whose the groups are, as it says; null: it does not")
-    told_at: int = Field(description="When that was told: `sentence` has the figures of then")
+    told_at: int | None = Field(
+        description="When `sentence` was told, where nobody knows more now; null: it is of now"
+    )
     incident_id: str
 
     @classmethod
-    def of(cls, broken: BrokenObjective) -> Self:
-        return cls(**same(cls, broken.breach) | same(cls, broken))
+    def of(cls, broken: BrokenObjective, said: Said) -> Self:
+        own = {"sentence": said.sentence, "told_at": said.at}
+        return cls(**same(cls, broken.breach) | same(cls, broken) | own)
 
 
 class SilenceNote(BaseModel):

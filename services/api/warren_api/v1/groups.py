@@ -18,7 +18,7 @@ from warren_api.context import ApiContext, Notes, Verdicts
 from warren_api.group_row import Asked
 from warren_api.http.names import Segment, matcher
 from warren_api.http.problem import ProblemKind, documented
-from warren_api.model.group import NEVER, GroupView, ShownStatusName
+from warren_api.model.group import NEVER, GroupView, ShownStatusName, broken_now
 from warren_api.model.membership import Membership
 from warren_api.search import Search
 from warren_api.v1.group_bodies import (
@@ -28,7 +28,7 @@ from warren_api.v1.group_bodies import (
     GroupTopic,
     MembershipDetail,
 )
-from warren_api.v1.group_parts import PartitionDetail, RecordedVerdict
+from warren_api.v1.group_parts import BrokenObjectiveView, PartitionDetail, RecordedVerdict
 from warren_api.v1.lists import (
     LIST_PROBLEMS,
     Entry,
@@ -210,7 +210,12 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         if isinstance(row, Membership):
             return GroupSummary.of_not_judged(row, notes, owned)
         stale = context.is_freshness_stale(row)
-        return GroupSummary.of(row, verdicts(row), notes, owned, stale=stale)
+        limits = limits_of(row.cluster, row.group) if row.broken else ()
+        broken = [
+            BrokenObjectiveView.of(one, broken_now(one, row, limits, is_stale=stale))
+            for one in row.broken
+        ]
+        return GroupSummary.of(row, verdicts(row), notes, owned, broken, stale=stale)
 
     def summary_json(row: GroupRow, verdicts: Verdicts, notes: Notes) -> str:
         if isinstance(row, Membership) or not verdicts(row).is_known:  # how long changes
