@@ -110,7 +110,11 @@ def test_ten_are_ticked_at_once_and_acknowledged_by_keys(page: Page, api: Api) -
     with served(api) as url:
         page.goto(url)
         expect(page.get_by_role("group", name="Groups that are ticked")).to_be_hidden()
+        page.locator("tbody .tick input").nth(3).click()
+        bar = page.get_by_role("group", name="Groups that are ticked")
+        expect(bar).to_contain_text("Ticked: 1")
         page.locator("#all").click()
+        expect(bar).to_contain_text("Ticked: 10")
         page.keyboard.press("a")
         expect(page.locator(".total", has_text="Handled")).to_contain_text("10")
 

@@ -100,6 +100,16 @@ document.addEventListener("keydown", (event) => {
 const all = () => document.getElementById("all");
 document.documentElement.classList.add("keyed");
 document.addEventListener("change", (event) => {
-  if (event.target !== all()) return;
-  for (const box of document.querySelectorAll("tbody .tick input")) box.checked = all().checked;
+  if (event.target === all()) {
+    for (const box of document.querySelectorAll("tbody .tick input")) box.checked = all().checked;
+  }
+  countTicked();
 });
+
+/** Rows that have gone are ticked no more. */
+function countTicked() {
+  const count = document.querySelector(".ticked");
+  if (count) count.textContent = document.querySelectorAll(TICKED).length;
+}
+document.addEventListener("shown", countTicked);
+countTicked();

@@ -108,6 +108,7 @@ function show(html) {
     morph(live, content);
     selectAgain(selection);
     focusAgain(focused);
+    document.dispatchEvent(new Event("shown"));
     shown = html;
   }
   const { announcement: text, title } = live.firstElementChild.dataset;
