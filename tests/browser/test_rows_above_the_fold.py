@@ -8,6 +8,7 @@ import pytest
 from api.served_api import NOW, Api, late, served, topic
 from browser.scenes import put_cluster
 from playwright.sync_api import Page, expect
+from warren.contracts import Acknowledgement
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
 
 SENTENCE = "orders/0 has stood at offset 7 for 20m while commits go on"
@@ -176,3 +177,37 @@ def test_a_row_unfolds_by_the_keyboard(page: Page, address: str) -> None:
     page.keyboard.press("Space")
     expect(said).to_be_visible()
     expect(row.get_by_text("1 of 2 partitions: 1 STALL")).to_be_visible()
+
+
+# Cells of figures, marks of who looks after a group, and names, of which a part is not seen.
+CUT = """
+    [...document.querySelectorAll(".groups tbody td.number, .groups .said, .groups tbody th")]
+      .filter((each) => {
+        const cell = each.closest("td, th").getBoundingClientRect();
+        const isOut = each.getBoundingClientRect().right > cell.right + 1;
+        return isOut || each.scrollWidth > each.clientWidth + 1;
+      })
+      .map((each) => each.textContent.trim())
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_names_figures_and_marks_are_whole_where_there_is_room(page: Page, width: int) -> None:
+    api = Api()
+    cause = {"name": "too_slow", "short": "Too slow, falling behind", "sentence": SENTENCE}
+    about = {"cluster": "demo", "by": "ada", "why": ""}
+    for number, name in enumerate(("billing", "payouts-of-the-day", "reco")):
+        incident = {"id": name, "opened_at": NOW - 1_200_000}
+        rows = topic({"status": "STALL", "lag": 123_456_789}, {})
+        api.put(name, status="ERR", incident=incident, topics={"orders": rows}, cause=cause)
+        api.measure(name, late(242_000, bound_ms=9_000, time_to_loss_ms=86_400_000 * 6))
+        if number:
+            said = Acknowledgement(incident_id=name, group=name, at=NOW - 60_000, **about)
+            api.context.asking.acknowledge(said)
+    with served(api) as url:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(f"{url}/?q=is:any")
+        expect(page.locator(".said")).to_have_count(2)
+        assert page.evaluate(CUT) == []
+        for summary in page.locator("tbody summary").all():
+            assert summary.evaluate("(each) => each.scrollWidth <= each.clientWidth + 1")
