@@ -46,6 +46,12 @@ def _quick_crash_loop(rng: np.random.Generator, seconds: int) -> Partition:
     return _loop(rng, seconds, "crash", 180, 600, times=12)
 
 
+def _brief_crash_loop(rng: np.random.Generator, seconds: int) -> Partition:
+    """Of about a minute, every two to five."""
+    length = rng.uniform(45, 110)
+    return _loop(rng, seconds, "crash", length, length * rng.uniform(2, 5), times=20)
+
+
 def _hangs_again(rng: np.random.Generator, seconds: int) -> Partition:
     """For 20 min every 45; its members are there."""
     return _loop(rng, seconds, "hang", 20 * 60, 45 * 60)
@@ -122,6 +128,16 @@ def _short_jobs(rng: np.random.Generator, seconds: int) -> Partition:
     return partition
 
 
+def _minute_jobs(rng: np.random.Generator, seconds: int) -> Partition:
+    """A run each minute to ten, that leaves nothing; then one does not come for long."""
+    partition = quick(rng)
+    partition.pause, partition.committer, partition.capacity = rng.uniform(60, 600), "batch", 20
+    partition.membership = "job"
+    start = 0.7 * seconds
+    partition.spans.append(Span("crash", int(start), int(start + 3600)))
+    return partition
+
+
 def _minute_deploys(rng: np.random.Generator, seconds: int) -> Partition:
     """Commits each minute; nobody is there for up to one, every two hours or so."""
     partition = quick(rng)
@@ -137,6 +153,7 @@ RHYTHMS: Mapping[str, Draw] = {
     "crash loop": _crash_loop,
     "crash loops": _crash_loops,
     "quick crash loop": _quick_crash_loop,
+    "brief crash loop": _brief_crash_loop,
     "hangs again": _hangs_again,
     "commits by count": _commits_by_count,
     "crashes by count": _crashes_by_count,
@@ -144,5 +161,6 @@ RHYTHMS: Mapping[str, Draw] = {
     "half-minute transactions": _half_minute_transactions,
     "5-minute transactions": _five_minute_transactions,
     "short jobs": _short_jobs,
+    "minute jobs": _minute_jobs,
     "minute deploys": _minute_deploys,
 }

@@ -10,8 +10,8 @@ from warren_core.evaluation.windows import Bools, Int64
 
 LOOP = Rule(
     "loop",
-    learns="stops that are no habit, and absences of 2 min and more, that begin within 2 h and "
-    "eight of their lengths of the one before",
+    learns="stops that are no habit, absences of 2 min and more, and shorter ones after one that was "
+    "told, that begin within 2 h and eight of their lengths of the one before",
     speaks="from the third one on WARN in between, until none has begun for half as long again as "
     "usual; an absence is then told after 35 s",
     sentence="Who stops again and again is in a crash loop.",
@@ -22,14 +22,19 @@ A_LOOP = 3  # two stops may be one accident and what was done about it
 FURTHEST_MS = BY.often * BY.unseen  # two hours: what begins further apart is no loop
 
 
-def learn_loop(marks: Int64, wait: Int64, stopped: Bools, now: int | Int64) -> None:
-    """`stopped`: a wait has ended that neither a habit nor a day explains."""
-    if not (LOOP.on and stopped.any()):  # as mostly
+def learn_loop(
+    marks: Int64, wait: Int64, stopped: Bools, was_away: Bools, now: int | Int64
+) -> None:
+    """`stopped`: a wait has ended that neither a habit nor a day explains; `was_away`: an absence,
+    which is one more stop where it soon follows one, though it may be a habit by now.
+    """
+    if not (LOOP.on and (stopped | was_away & (marks[Mark.STOPS] > 0)).any()):  # as mostly
         return
     count, at, since, length = marks[[Mark.STOPS, Mark.STOP_AT, Mark.LOOP_SINCE, Mark.STOP_LENGTH]]
     began = now - wait
     near = BY.often * np.minimum(np.maximum(wait, length), BY.unseen)
     again = (count > 0) & (span_ms(began, at) <= near)
+    stopped = stopped | (was_away & again & (wait >= length // 2))
     number = np.where(again, np.minimum(count + 1, 1_000), 1)
     mean = np.where(again, length + (wait - length) // number, wait)
     marks[Mark.STOPS] = np.where(stopped, number, count)

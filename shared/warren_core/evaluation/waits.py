@@ -180,8 +180,9 @@ def _remember_pause(
     noted = ended & too_long & (wait >= before) | crashed & (wait >= before // 2)
     due = learn_daily(marks, figures, wait, crashed, now)
     noted &= ~due
-    stopped = np.where(absent, wait >= BY.lately, too_long & ~habit) & ~due & ~job
-    learn_loop(marks, wait, ended & stopped & ~held, now)
+    may_stop = ended & ~due & ~job & ~held
+    stopped = np.where(absent, too_long | (wait >= BY.lately), too_long & ~habit)
+    learn_loop(marks, wait, stopped & may_stop, absent & may_stop, now)
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, marks[Mark.ODD_APART])
     marks[Mark.ODD_AT] = np.where(noted, began, marks[Mark.ODD_AT])

@@ -73,6 +73,25 @@ def test_absences_that_leave_something_are_a_loop_however_much_it_works_between(
             assert {"STOP", "WARN"} <= here, number
 
 
+@pytest.mark.parametrize(("down", "up"), [(0.75, 1.5), (1, 1), (1, 1.5), (1.5, 5)])
+def test_a_quick_loop_is_told_however_short_its_stops_are(down: float, up: float) -> None:
+    """The first one is told; that it comes again at once is no habit."""
+    partition = there().healthy(35)
+    gone, here = [], []
+    for _ in range(6):
+        gone.append(away(partition, down))
+        here.append(back(partition, up))
+    assert all("STOP" in said for said in (gone[0], *gone[2:])), gone
+    assert all(said == {"WARN"} for said in here[2:]), here
+
+
+@pytest.mark.parametrize(("down", "up"), [(0.75, 0.25), (1, 0.5), (1.5, 0.5)])
+def test_a_job_of_each_minute_is_no_loop(down: float, up: float) -> None:
+    partition = there()
+    said = [away(partition, down) | back(partition, up) for _ in range(10)]
+    assert said == [{"OK"}] * 10
+
+
 def test_what_a_loop_has_taught_excuses_nothing() -> None:
     partition = there().healthy(35)
     for _ in range(4):
