@@ -10,8 +10,8 @@ from warren_core.evaluation.windows import Bools, Int64
 
 LOOP = Rule(
     "loop",
-    learns="stops that are no habit, absences of 2 min and more, and shorter ones after one that was "
-    "told, that begin within 2 h and eight of their lengths of the one before",
+    learns="stops that are no habit, absences of 2 min and more, and shorter ones after one that "
+    "was told, that begin within 2 h and eight of their lengths of the one before",
     speaks="from the third one on WARN in between, until none has begun for half as long again as "
     "usual; an absence is then told after 35 s",
     sentence="Who stops again and again is in a crash loop.",

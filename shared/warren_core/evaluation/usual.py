@@ -81,14 +81,16 @@ def or_daily_ms(marks: Int64, figures: Figures, at_any_time: Int64) -> Int64:
 
 def _due_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] so much later than it is written it reads: a topic of delays, which has gaps. A
-    few records may be left by chance.
+    few records may be left by chance, but not always as long.
     """
     usually, left = level_ms(figures), usual_lag(figures)
-    reads_late = (usually > BY.least_pause) & (left > by_chance(left))
+    always = usually > 2 * figures[Figure.VARIES]
+    reads_late = (usually > BY.least_pause) & (always | (left > by_chance(left)))
     if not reads_late.any():  # as mostly
         return np.zeros(len(left), np.int64)
     lag = marks[Mark.LOG_END] - marks[Mark.COMMITTED]
     young = lag <= explained_lag(marks, figures, 0)
+    young |= marks[Mark.READ_ALL_AT] >= marks[Mark.ADVANCED_AT]  # nothing was there to be read
     return np.where(reads_late & young, usually, 0).astype(np.int64)
 
 

@@ -220,12 +220,15 @@ def _told_in_turn(
 
 
 def _was_told(state: GroupState) -> Bools:
-    """[partition] an incident is open, and it was not OK at this offset."""
+    """[partition] an incident is open, and it was not OK at this offset, but for having gone back
+    to it.
+    """
     known = state.onset
     offset = state.windows.newest(Column.OFFSET)
     if known is None or state.status is not Status.ERR:
         return np.zeros(len(offset), np.bool_)
     told: Bools = known.was_bad & (known.marks[Began.OFFSET] == offset)
+    told &= known.marks[Began.REWOUND_FROM] == UNKNOWN
     return told
 
 

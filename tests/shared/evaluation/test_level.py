@@ -46,6 +46,35 @@ def test_a_topic_of_delays_is_no_trouble_whatever_the_traffic(delay: int) -> Non
     assert always_ok(partition)
 
 
+def retried(delay: float, *, dies_in_the_lull: bool = False) -> list[str]:
+    """A record each 20 s for an hour, none for 5 min, then again for 20 min; it is read when it is
+    as old as ever. What was said from the lull on.
+    """
+    partition = Late(delay)
+    partition.ends = [0] * len(partition.ends)
+    partition.committed = partition.end = 0
+    for tick in range(HOUR + 1500 // TICK):
+        lull = HOUR <= tick < HOUR + 300 // TICK
+        written = int(not lull and tick % (20 // TICK) == 0)
+        if dies_in_the_lull and tick >= HOUR + 240 // TICK:
+            partition.tick(written)
+        else:
+            partition.reads(written)
+    return partition.seen[HOUR:]
+
+
+@pytest.mark.parametrize("delay", [60, 120, 200])
+def test_after_a_lull_the_first_record_waits_as_long_as_ever(delay: int) -> None:
+    said = retried(delay)
+    assert set(said) == {"OK"}
+
+
+def test_who_dies_in_a_lull_is_told_once_the_first_record_is_too_old() -> None:
+    said = retried(120, dies_in_the_lull=True)
+    waited = (said.index("STOP") - 300 // TICK) * TICK
+    assert 120 < waited <= 420
+
+
 def test_who_is_always_twenty_seconds_behind_more_or_less_is_no_trouble() -> None:
     partition = Late(20)
     for tick in range(HOUR):

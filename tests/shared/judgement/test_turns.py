@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
+from warren.contracts import Cause
 from warren_core.evaluation import Rules
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.membership import Member, Membership
@@ -31,6 +32,7 @@ class Consumer:
         self.commits_all = commits_all
         self.stuck: int | None = None
         self.leaves = 0
+        self.goes_back = False  # in all partitions, once
         self.committed, self.log_end, self.at = [0] * 3, [0] * 3, [NOW] * 3
         self.now, self.turn, self.read = 0, 0, 0
         self.capacity = CAPACITY
@@ -38,6 +40,7 @@ class Consumer:
         knowledge = Knowledge(lambda: known if members else None)
         self.group = Judge(Rules(policy="progress"), knowledge=knowledge)
         self.statuses: list[list[str]] = []
+        self.causes: list[Cause | None] = []
 
     def work(self, seconds: int, burst: tuple[int, int, int] = (0, 0, 0)) -> Consumer:
         self.log_end = [end + more for end, more in zip(self.log_end, burst, strict=True)]
@@ -45,6 +48,8 @@ class Consumer:
             self.now += LOOK
             self.log_end = [end + WRITTEN * LOOK // S for end in self.log_end]
             before = list(self.committed)
+            if self.goes_back:
+                self.committed, self.goes_back = [0] * 3, False
             self._poll(self.capacity * LOOK // S)
             self._look(before)
         return self
@@ -68,6 +73,7 @@ class Consumer:
             end = self.log_end[partition]
             ats[partition] = At(offset, self.at[partition], log_end=end, commits=int(commits))
         outcome = self.group.judged(offset_event(NOW + self.now, {"orders": ats}))
+        self.causes.append(outcome.lag.cause)
         self.statuses.append([str(s) for s in outcome.lag.topics["orders"].status])
 
     def of(self, partition: int) -> list[str]:
@@ -144,3 +150,16 @@ def test_who_was_told_as_stopped_is_not_taken_back_because_another_partition_has
         one.log_end[partition] += 4 * WRITTEN * LOOK // S
         one.work(20)
     assert {all_of[0] for all_of in one.statuses[told:]} <= STANDS
+
+
+@pytest.mark.parametrize("commits_all", [True, False], ids=["all partitions", "what it has read"])
+def test_who_went_back_reads_one_partition_after_the_other_too(commits_all: bool) -> None:
+    """Each went back, and was told so: it does not stand still where its turn has not come."""
+    one = consumer(ALONE, commits_all=commits_all).work(300, (9_000, 9_000, 9_000))
+    one.goes_back, one.capacity = True, 60
+    began = len(one.statuses)
+    one.work(280)
+    said = one.statuses[began:]
+    assert not STANDS & {status for all_of in said for status in all_of}
+    assert {"REWIND", "WARN"} & set(said[-1])
+    assert {cause and cause.name for cause in one.causes[began + 1 :]} == {"replaying"}

@@ -5,32 +5,35 @@ from __future__ import annotations
 from warren.contracts.status import Status
 from warren.words import duration, grouped, records
 
-from warren_core.evaluation import UNKNOWN, Began, Column
+from warren_core.evaluation import Began, Column
 from warren_core.judgement.causes.catalogue import Found, cause, found, listed
 from warren_core.judgement.facts import Facts
 
 
 @cause("root", 100, "Offset went back, re-reading", "offsets went back, and commits move")
 def replaying(facts: Facts) -> Found | None:
-    rewound = facts.onset.marks[Began.REWOUND_FROM]
-    rows = [row for row in facts.with_status(Status.REWIND, Status.WARN) if rewound[row] >= 0]
-    if not rows or facts.worst not in (Status.REWIND, Status.WARN):
+    rewound, rewound_at = facts.onset.marks[[Began.REWOUND_FROM, Began.REWOUND_AT]]
+    rows = [row for row in facts.bad if rewound[row] >= 0]
+    if len(rows) < len(facts.bad) and facts.worst not in (Status.REWIND, Status.WARN):
+        return None
+    offsets = facts.windows.column(Column.OFFSET)
+    committed_at = facts.windows.newest(Column.COMMITTED_AT)
+    if not rows:
         return None
     row = rows[0]
-    before, at = facts.onset.marks[[Began.REWOUND_FROM, Began.REWOUND_AT], row].tolist()
-    offsets = facts.windows.column(Column.OFFSET)[row, -2:]
-    is_reset = facts.windows.newest(Column.COMMITTED_AT)[row] <= at
-    if before == UNKNOWN or is_reset or offsets[0] == offsets[1]:
+    # One partition may be read after the other.
+    if not ((offsets[:, -2] != offsets[:, -1]) & (committed_at > rewound_at[row])).any():
         return None  # it went back, and does not read
+    again = sum(int(rewound[each]) - int(offsets[each, -1]) for each in rows)
+    at = int(rewound_at[row])
     topic, partition = facts.layout.name(row)
-    again = before - int(offsets[1])
     return found(
-        f"Offset went back {duration(facts.now_ms - at)} ago from {grouped(before)} on "
+        f"Offset went back {duration(facts.now_ms - at)} ago from {grouped(int(rewound[row]))} on "
         f"{listed(facts, rows)}; {records(again)} still to be re-read",
         "If nobody reset offsets, look for seek() or out-of-order commits",
         topic=topic,
         partition=partition,
-        offset=int(offsets[1]),
+        offset=int(offsets[row, -1]),
         since=at,
         partitions=len(rows),
     )
