@@ -23,7 +23,16 @@ from warren_core.evaluation.predicates import log_at_rest, produced_per_s
 from warren_core.evaluation.progress import tracked
 from warren_core.evaluation.rewinds import goes_to_and_fro
 from warren_core.evaluation.rule import BY
-from warren_core.evaluation.track import ASSUMED, CATCHING_UP, LATE, Figure, Mark, Track
+from warren_core.evaluation.track import (
+    ASSUMED,
+    CATCHING_UP,
+    FALLS,
+    LATE,
+    RISES,
+    Figure,
+    Mark,
+    Track,
+)
 from warren_core.evaluation.usual import late_ms, remaining_ms
 from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 
@@ -34,6 +43,9 @@ _REASONS: Mapping[int, ReasonName] = {
     Status.BEYOND_END: "beyond_log_end",
     Status.WARN: "lag_not_shrinking",
 }
+
+
+_TRENDS: Mapping[int, str] = {RISES: "growing, ", FALLS: "shrinking, "}
 
 
 class Explanation(NamedTuple):
@@ -49,19 +61,17 @@ def explain(
     policies: Mapping[PolicyName, Bools],
     allowed_lag: int | Int64,
     onset: Onset | None = None,
-    lag_before: Int64 | None = None,
 ) -> dict[int, Explanation]:
     """By row, of the partitions that are not OK; `policies` says who was judged by which.
 
-    `onset`: since when they are not; else as far as the windows know. `lag_before`: at the look
-    before this one.
+    `onset`: since when they are not; else as far as the windows know.
     """
     rows = np.flatnonzero(status > Status.OK)
     if not len(rows):
         return {}
     onset = onset or onset_of(evidence.windows, status, None)
     assert onset is not None  # something is wrong
-    part = _Part.of(evidence, status, rows, onset.take(rows), lag_before)
+    part = _Part.of(evidence, status, rows, onset.take(rows))
     learnt = None
     if "progress" in policies:
         learnt = tracked(evidence, allowed_lag).take(rows)
@@ -85,7 +95,6 @@ class _Part(NamedTuple):
     windows: Windows
     status: list[int]
     lag: list[int]
-    lag_before: list[int]
     now: list[int]
     filled: list[int]
     newest: list[list[int]]  # [column][partition]
@@ -102,7 +111,6 @@ class _Part(NamedTuple):
         status: Statuses,
         rows: Int64,
         onset: Onset,
-        lag_before: Int64 | None,
     ) -> _Part:
         windows = evidence.windows
         if len(rows) < len(windows.filled):
@@ -113,7 +121,6 @@ class _Part(NamedTuple):
             windows=windows,
             status=status[rows].tolist(),
             lag=lag.tolist(),
-            lag_before=[UNKNOWN] * len(rows) if lag_before is None else lag_before[rows].tolist(),
             now=now.tolist(),
             filled=windows.filled.tolist(),
             newest=windows.newest().tolist(),
@@ -248,6 +255,8 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
                 told += f", usually up to {duration(marks[Mark.OPEN])}"
         if marks[Mark.REBALANCED] > 0:
             told += f", rebalanced for {rebalanced_for(marks[Mark.REBALANCED])} of it"
+        if part.silence(i) > 2 * waited:  # all was read meanwhile
+            told += f", with records to read for {duration(waited)}"
         return Explanation("no_commit", _no_commit(part.silence(i), told, behind))
     if status is Status.STALL:
         return Explanation("no_progress", _no_progress(marks[Mark.COMMITTED], waited, behind))
@@ -271,10 +280,9 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         told = f"about {late} late, {_caught_up(track, i, part.lag[i], now)}; {behind}"
         return Explanation("catching_up", told)
     since = duration(now - marks[Mark.BEHIND_SINCE])
-    above = f"for {since} above what the usual pause explains"
-    if UNKNOWN < part.lag_before[i] < part.lag[i]:
-        return Explanation("lag_growing", f"lag growing, {above}; {behind}")
-    return Explanation("lag_growing", f"lag {above}, not growing just now; {behind}")
+    trend = _TRENDS.get(marks[Mark.TREND], "")
+    told = f"lag {trend}for {since} above what the usual pause explains; {behind}"
+    return Explanation("lag_growing", told)
 
 
 def rebalanced_for(took_ms: int) -> str:

@@ -194,7 +194,6 @@ class _Cohort:
             self._observation,
         )
         observation = told_once(observation, latest)
-        lag_before = lag_of(settled(latest, windows), self._steps(before))
         give_way(latest, windows, track, observation)
         latest[:, observation.rows] = observation.latest
         forget_other_logs(windows, observation)
@@ -220,7 +219,7 @@ class _Cohort:
         evidence = self._evidence(rows, lag, observation)
         verdicts = by_rules(evidence, self._all)
         groups = judge_groups(verdicts, lag, unknown, self._starts)
-        return _Found(rows, evidence, verdicts, groups, lag, lag_before, commits)
+        return _Found(rows, evidence, verdicts, groups, lag, commits)
 
     def _is_for_judge(self, found: _Found) -> Iterable[bool]:
         """Which groups have expired, or have partitions that are UNKNOWN."""
@@ -289,8 +288,7 @@ class _Cohort:
         only = np.zeros_like(status)
         only[worst] = status[worst]
         policies = self._all.policies
-        before = found.lag_before if "progress" in policies else None
-        why = explain(evidence, only, policies, self._all.allowed_lag, onset, before)
+        why = explain(evidence, only, policies, self._all.allowed_lag, onset)
         return onset, {int(self._group[row]): why[row].reason for row in worst.tolist()}
 
     def _state(self, number: int, status: Status, commits: Commits, rows: Rows) -> GroupState:
@@ -320,7 +318,6 @@ class _Found(NamedTuple):
     verdicts: PartitionVerdicts
     groups: GroupVerdicts
     lag: Int64
-    lag_before: Int64
     commits: list[Commits]
 
 

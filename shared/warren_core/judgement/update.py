@@ -43,20 +43,11 @@ APART_MS = 10_000
 
 
 class Updated(NamedTuple):
-    """A state with an event's observation in it, the rules by its rows, and the state before."""
+    """A state with an event's observation in it, and the rules by its rows."""
 
     state: GroupState
     rules: PartitionRules
     observation: Observation
-    known: GroupState | None
-
-    @property
-    def lag_before(self) -> Int64 | None:
-        """[partition] before the update, UNKNOWN in those that are new; None where nobody asks."""
-        if self.known is None or self.state.track is None:
-            return None
-        lag = np.append(self.known.lag, UNKNOWN)  # MISSING is the last one
-        return lag[self.known.layout.rows_of(self.state.layout)]
 
 
 def updated_state(
@@ -98,7 +89,7 @@ def updated_state(
         heirs = first | (state.latest[Latest.COMMITTED] < 0)
         for topic in state.layout.ranges.values() if old.track and heirs.any() else ():
             inherit(state.track, heirs, topic)
-    return Updated(updated, of_rows, observation, known)
+    return Updated(updated, of_rows, observation)
 
 
 def told_once(observation: Observation, latest: Int64) -> Observation:

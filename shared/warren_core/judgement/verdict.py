@@ -145,7 +145,7 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
         return Verdict(partitions, group, lag, least_lag, why=why)
     status, policies = partitions.status, rules.policies
     onset = onset_of(state.windows, status, state.onset)
-    found = explain(evidence, status, policies, rules.allowed_lag, onset, updated.lag_before)
+    found = explain(evidence, status, policies, rules.allowed_lag, onset)
     apart: frozenset[int] = frozenset()
     if unsubscribed is not None:
         left = np.flatnonzero((unsubscribed != UNKNOWN) & (status != Status.OK)).tolist()

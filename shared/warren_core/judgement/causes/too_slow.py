@@ -29,11 +29,13 @@ def too_slow(facts: Facts) -> Found | None:
             f"{counted(partitions, 'partition')}, {counted(members, 'member')}: speed up "
             "processing, or add partitions and consumers"
         )
-    needs = ", and the lag has grown"
+    said = "the lag has grown"
     if pace.produced > pace.consumed * LITTLE:
-        needs = f", needs {times(pace.produced / pace.consumed)} the throughput"
+        said = f"{against(pace)}, needs {times(pace.produced / pace.consumed)} the throughput"
+    elif pace.produced >= pace.consumed:
+        said = f"{against(pace)}, and {said}"
     return found_at_pace(
-        f"Too slow: {against(pace)}{needs}",
+        f"Too slow: {said}",
         more,
         pace,
         members=members or None,

@@ -26,8 +26,10 @@ def unsubscribed(facts: Facts) -> Found | None:
     topic, group = topics[0], facts.group
     path = "/".join(map(segment, (facts.cluster, "consumer", group, "topic", topic)))
     return found(
-        f"No member subscribes to {topic}{more} any more; {records(unread)} stay unread",
-        "Subscribe again, or delete the committed offsets: kafka-consumer-groups "
+        f"No member subscribes to {topic}{more} any more; {records(unread)} "
+        f"{'stays' if unread == 1 else 'stay'} unread",
+        "If a consumer of it has died, start it. Else subscribe again, or delete the committed "
+        "offsets: kafka-consumer-groups "
         f"{BOOTSTRAP} --delete-offsets --group {shell_word(group)} --topic {shell_word(topic)}; "
         f"or let Warren forget them: DELETE /v3/kafka/{path}",
         topic=topic,
