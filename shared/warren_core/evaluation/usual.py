@@ -81,16 +81,14 @@ def or_daily_ms(marks: Int64, figures: Figures, at_any_time: Int64) -> Int64:
 
 def _due_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] so much later than it is written it reads: a topic of delays, which has gaps. A
-    few records may be left by chance, but not always as long.
+    few records may be left by chance.
     """
     usually, left = level_ms(figures), usual_lag(figures)
-    always = usually > 2 * figures[Figure.VARIES]
-    reads_late = (usually > BY.least_pause) & (always | (left > by_chance(left)))
+    reads_late = (usually > BY.least_pause) & (left > by_chance(left))
     if not reads_late.any():  # as mostly
         return np.zeros(len(left), np.int64)
     lag = marks[Mark.LOG_END] - marks[Mark.COMMITTED]
     young = lag <= explained_lag(marks, figures, 0)
-    young |= marks[Mark.READ_ALL_AT] >= marks[Mark.ADVANCED_AT]  # nothing was there to be read
     return np.where(reads_late & young, usually, 0).astype(np.int64)
 
 
@@ -178,6 +176,16 @@ def _new_ms(marks: Int64, _: Figures) -> Int64 | int:
     return np.where(new, BY.long, 0)
 
 
+def _first_ms(marks: Int64, figures: Figures) -> Int64 | int:
+    """Who has read all, and is always as late, reads what comes next when it is as old as ever. Of
+    a log that was at rest few records are known, and none of late: time alone tells.
+    """
+    usually = level_ms(figures)
+    late = (usually > BY.least_pause) & (usually > 2 * figures[Figure.VARIES])
+    late &= marks[Mark.READ_ALL_AT] >= marks[Mark.ADVANCED_AT]
+    return np.where(late, with_room(usually.astype(np.int64)), 0) if late.any() else 0
+
+
 def _away_ms(marks: Int64, _: Figures) -> Int64 | int:
     """Who waits long without members need not with them, but may have gone since one looked."""
     goes = marks[Mark.GOES]
@@ -200,6 +208,7 @@ ALLOWANCES: tuple[tuple[Rule, Callable[[Int64, Figures], Int64 | int]], ...] = (
     (UNLEARNT, _unlearnt_ms),
     (NEW, _new_ms),
     (RUNS, _runs_ms),
+    (LEVEL, _first_ms),
     (AWAY, _away_ms),
 )
 
@@ -209,6 +218,7 @@ def repeating_ms(marks: Int64, figures: Figures) -> Int64:
     unknown = marks[Mark.WAITS] < BY.known_waits
     least = np.where(unknown, BY.soon, BY.stands)
     learnt: Int64 = np.maximum(least, marks[Mark.REPEATING] * 3 // 2)
+    learnt = np.maximum(learnt, _first_ms(marks, figures))
     learnt = learnt + marks[Mark.HELD] + _due_ms(marks, figures)
     excused = (marks[Mark.REPEATS] < BY.repeated) | (marks[Mark.OPEN_SINCE] >= 0)
     return np.where(excused, LONGEST_MS, learnt)
