@@ -46,10 +46,12 @@ class Attempts:
         clock: Clock,
         check_lease: Callable[[], None],
         as_now: Callable[[str], str],
+        known: Callable[[], Awaitable[None]],
     ) -> None:
         """`check_lease` raises when nothing may be sent any more. `as_now`: an event's text with
-        what is known of its group now; people are told that.
+        what is known of its group now, which `known` waits for; people are told that.
         """
+        self._known = known
         self._as_now = as_now if tells_people(channel) else None
         self.prepare = outcomes.begin
         self.record = outcomes.record
@@ -110,6 +112,7 @@ class Attempts:
         """
         if self._as_now is None:
             return told
+        await self._known()
         try:
             return await asyncio.to_thread(made, told, self._as_now)
         except Exception:  # a fault of ours keeps nobody from being told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from warren.clock import Clock
@@ -18,6 +18,10 @@ from warren_notifier.delivery.slots import Slots
 from warren_notifier.delivery.worker import Sleep, Worker
 from warren_notifier.owned import OwnedSubjects
 from warren_notifier.routing.routes import Grouping
+
+
+async def _known() -> None:
+    """Nothing is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ class Workers:
     limits: Mapping[str, RateLimit] = field(default_factory=dict)
     as_now: Callable[[str], str] = str
     """An event's text with what is known of its group now; by default as it is."""
+    known: Callable[[], Awaitable[None]] = _known
+    """Returns when that is known."""
 
     def of(self, name: str, channel: Channel) -> Worker:
         slots = Slots(channel.concurrency, self.limits.get(name))
@@ -49,6 +55,7 @@ class Workers:
             self.clock,
             self.check_lease,
             self.as_now,
+            self.known,
         )
         digests = Digests(
             name, self.tasks, attempts, self.owned, self.grouping, slots, self.clock, self.sleep

@@ -1,5 +1,5 @@
 """The newest evaluation and measurement of groups with an open incident, from `warren.lag` and
-`warren.freshness`: what reminders and digests say of now.
+`warren.freshness`: what messages for people say of now.
 
 Both topics have many records of groups that are well; those are let go by their keys alone.
 """
@@ -7,13 +7,15 @@ Both topics have many records of groups that are well; those are let go by their
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TypeVar
 
 import structlog
 from confluent_kafka import Message
+from warren.clock import Clock
 from warren.contracts import Event, FreshnessEvent, LagEvent
 from warren.contracts.group_key import split_group_key
 from warren.contracts.topics import FRESHNESS, LAG
@@ -26,6 +28,10 @@ log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 0.5
 LOOK_AGAIN_SECONDS = 10.0  # for topics that cannot be read
+KNOWN_WITHIN = 10.0
+"""Seconds after an assignment for which messages wait: about as long as a session may take to begin
+anew. Where the home cluster is slower, they carry the times of their events.
+"""
 BEFORE_MS = 60_000
 """From so long ago the topics are read: each group is judged far more often."""
 
@@ -83,19 +89,42 @@ class NewestTopics:
         self,
         home: HomeSettings,
         newest: Newest,
-        now_ms: Callable[[], int],
+        clock: Clock,
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
         self._home = home
         self._newest = newest
-        self._now_ms = now_ms
+        self._clock = clock
         self._sleep = sleep
         self._lag = LAG.full_name(home.topic_prefix)
         self._topics = [self._lag, FRESHNESS.full_name(home.topic_prefix)]
+        self._assigned = asyncio.Event()
+        self._known = asyncio.Event()
+        self._wait_until = 0.0
+        """By the monotonic clock."""
+
+    @contextmanager
+    def assigning(self) -> Iterator[None]:
+        """While partitions are assigned. What is known of their groups is read from then on: only
+        of these is anything remembered.
+        """
+        self._known.clear()
+        self._wait_until = self._clock.monotonic() + KNOWN_WITHIN
+        yield
+        self._assigned.set()
+
+    async def known(self) -> None:
+        """Returns when all has been read that was there at the last assignment, or it has taken too
+        long: nobody is to be told of now before.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._wait_until - self._clock.monotonic()):
+                await self._known.wait()
 
     async def follow(self) -> None:
         """Until cancelled. Whatever cannot be read ends no session: what is told is told anyway."""
         while True:
+            await self._assigned.wait()
             try:
                 await self._follow()
             except KafkaError as error:
@@ -105,16 +134,21 @@ class NewestTopics:
                 await self._sleep(LOOK_AGAIN_SECONDS)
 
     async def _follow(self) -> None:
+        """Until partitions are assigned once more."""
         loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(1, thread_name_prefix="newest") as thread:
-            since = self._now_ms() - BEFORE_MS
+            since = self._clock.now_ms() - BEFORE_MS
             open_reader = partial(TopicReader, HOME, HOME, self._home, self._topics, since=since)
             reader = await loop.run_in_executor(thread, open_reader)
+            self._assigned.clear()
             try:
-                while True:
+                while not self._assigned.is_set():
                     for record in await loop.run_in_executor(thread, reader.poll, POLL_SECONDS):
                         self._put(record)
+                    if reader.caught_up and not self._assigned.is_set():
+                        self._known.set()
             finally:
+                self._assigned.set()
                 thread.submit(reader.close)
 
     def _put(self, record: Message) -> None:
