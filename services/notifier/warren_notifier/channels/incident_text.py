@@ -164,11 +164,8 @@ def _title(delivery: Delivery, told: ToldEvent, now: int) -> str:
     flapping = delivery.pending.flapping
     said = [
         f"flapping, {_times(flapping, now)}" if flapping is not None else "",
-        *(
-            [what_is_wrong(told, now) or "not OK", f"since {clock(change.opened_at, now)}"]
-            if delivery.pending.kind == "repeated"
-            else [_wrong_then(told, now)]
-        ),
+        what_is_wrong(told, now) or "not OK",
+        _since(delivery.pending.kind, told, now),
         *(condition_over(each, told) for each in told.ended),
         stay_lost(told.lost) if told.lost and told.kept_at is not None else "",
     ]
@@ -182,11 +179,12 @@ def what_is_wrong(told: ToldEvent, now: int) -> str:
     return brief(each.data for each in told.open)
 
 
-def _wrong_then(told: ToldEvent, now: int) -> str:
-    """The same, with its time where it may be otherwise by now."""
-    said = what_is_wrong(told, now) or "not OK"
+def _since(kind: DeliveryKind, told: ToldEvent, now: int) -> str:
+    """A reminder says since when it is so; what may be otherwise by now, of when it is."""
+    if kind == "repeated":
+        return f"since {clock(told.change.opened_at, now)}"
     is_of_then = told.open and now - told.root_at >= APART_MS
-    return f"{said} at {clock(told.root_at, now)}" if is_of_then else said
+    return f"as of {clock(told.root_at, now)}" if is_of_then else ""
 
 
 def _times(flapping: Flapping, now: int) -> str:
