@@ -198,6 +198,7 @@ class Harness:
             limits or {},
             as_now,
         )
+        self.edits = making.edits
         self.queues = {name: making.of(name, channel) for name, channel in channels.items()}
         self._going = asyncio.Event()
         if not stopped:

@@ -12,7 +12,9 @@ from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.slack_receiver import SlackApi
 from notifier.specimens import Specimen, made, send
 from support.waiting import until
+from warren.contracts import Cause, GroupIncidentEvent
 from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
+from warren_notifier.channels.renewable import renewable
 
 
 def bot(receiver: HttpReceiver, **fields: Any) -> Channel:
@@ -161,3 +163,53 @@ def test_a_notifier_that_starts_anew_finds_the_thread() -> None:
     assert [reply["text"][:5] for reply in replies] == ["[ERR]", "[OK] "]
     assert api.messages[first]["text"].startswith("[OK] ")
     assert log.states() == []
+
+
+CAUSES = {"no_members": "No members in the group", "stuck_record": "Stuck at one record"}
+
+
+def test_the_first_message_follows_another_cause() -> None:
+    """No event tells of it. What is right already is left alone, and nothing is audited."""
+    causes = [
+        Cause(name=name, short=short, sentence=f"{short} for 1m") for name, short in CAUSES.items()
+    ]
+    known, api, log = {"cause": causes[0]}, SlackApi(), Log()
+
+    def now(text: str) -> str:
+        whole = GroupIncidentEvent.from_bytes(text.encode())
+        (each,) = whole.data.conditions
+        data = each.data.model_copy(update=known)
+        conditions = [each.model_copy(update={"data": data})]
+        told = whole.data.model_copy(update={"conditions": conditions})
+        return whole.model_copy(update={"data": told}).model_dump_json()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        routes = [route(channels=("slack",), group_by=[])]
+        harness = Harness(log, tasks, routes, {"slack": renewable(bot(receiver))}, as_now=now)
+        await harness.assign()
+        await harness.read(event(cause=causes[0]))
+        await harness.idle()
+        (edits,) = harness.edits
+        texts = []
+        for cause in (causes[0], causes[1], causes[1]):
+            known["cause"] = cause
+            before = len(receiver.requests)
+            await edits.look()
+            texts.append(
+                (api.messages[next(iter(api.threads()))]["text"], len(receiver.requests) - before)
+            )
+        assert [(text.partition(";")[0], calls) for text, calls in texts] == [
+            ("[ERR] prod: billing no members in the group", 1),
+            ("[ERR] prod: billing stuck at one record", 1),
+            ("[ERR] prod: billing stuck at one record", 0),
+        ]
+        await harness.read(event("OK", "ERR", event_id="e2", at=OPENED_AT + MINUTE), offset=1)
+        await harness.idle()
+        await edits.look()
+
+    with api.receiver() as receiver:
+        life(scenario)
+    ((first, replies),) = api.threads().items()
+    assert len(replies) == 1
+    assert "OK again" in api.messages[first]["text"]
+    assert log.outcomes() == ["delivered", "delivered"]

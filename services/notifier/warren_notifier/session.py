@@ -37,6 +37,7 @@ from warren_notifier.channels.channel import (
     tells_people,
 )
 from warren_notifier.channels.digest import tells_many
+from warren_notifier.delivery.edits import EVERY_SECONDS, Edits
 from warren_notifier.delivery.outcomes import Outcomes
 from warren_notifier.delivery.rate_limit import Rate, RateLimit, SharedBuckets
 from warren_notifier.delivery.records import Records
@@ -181,6 +182,7 @@ class Session:
                 tasks.create_task(self._writer.run()),
                 tasks.create_task(self._tick(due)),
                 tasks.create_task(asked.follow()),
+                *(tasks.create_task(self._edit(each)) for each in making.edits),
             ]
             await asked.known(self._stop)
             async with self._joined(dispatcher) as consumer:
@@ -256,6 +258,11 @@ class Session:
             await due.tick()
             await self._gauges.show()
             await self._sleep(TICK_SECONDS)
+
+    async def _edit(self, edits: Edits) -> None:
+        while True:
+            await self._sleep(EVERY_SECONDS)
+            await edits.look()
 
     async def _in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         work = functools.partial(call, *args, **kwargs)

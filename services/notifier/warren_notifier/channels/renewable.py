@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from warren_notifier.channels.channel import (
     Channel,
     Result,
+    edits,
     resend_intervals,
     takes_acknowledgements,
     tells_people,
@@ -27,6 +28,7 @@ class RenewableChannel:
         self.concurrency = channel.concurrency
         self.takes_acknowledgements = takes_acknowledgements(channel)
         self.tells_people = tells_people(channel)
+        self.edits = edits(channel)
         self.resend_ms = resend_intervals({"": channel}).get("", 0)
 
     async def renew(self, channel: Channel) -> None:
@@ -39,6 +41,10 @@ class RenewableChannel:
     async def send(self, delivery: Delivery) -> Result:
         async with self._in_use() as channel:
             return await channel.send(delivery)
+
+    async def edit(self, delivery: Delivery) -> Result | None:
+        async with self._in_use() as channel:
+            return await channel.edit(delivery) if edits(channel) else None
 
     async def close(self) -> None:
         await self._channel.close()

@@ -17,6 +17,7 @@ from warren_notifier.channels.channel import (
     Refused,
     Result,
     Retry,
+    edits,
     tells_people,
 )
 from warren_notifier.channels.digest import Digest, tells_many
@@ -30,6 +31,7 @@ from warren_notifier.state.delivery import Delivery
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Result | None)
 UNFIT_IN_A_ROW = 16  # of 32,000 news in halves one is alone by then: more, and it is the receiver
 
 
@@ -75,6 +77,17 @@ class Attempts:
         result, milliseconds = await self._timed(self._channel.send(told))
         step = self._plan.after(prepared.delivery.pending, result, self._clock.now_ms())
         return Attempted(prepared.delivery, step, milliseconds, _uncertain(prepared, result))
+
+    async def edit(self, delivery: Delivery, wanted: Callable[[], bool]) -> Result | None:
+        """Brings what was told up to date, if that is still `wanted` once it is known how it stands
+        now; None where there was nothing to do.
+        """
+        if not edits(self._channel):
+            return None
+        told = await self._of_now(_delivery_now, delivery)
+        self._check_lease()
+        async with self._slots.turn(wanted, tried=True) as is_wanted:
+            return await self._judged(self._channel.edit(told)) if is_wanted else None
 
     async def together(self, digest: Digest, news: list[Prepared]) -> list[Attempted]:
         """All news in one message: what it led to is the same for each, but for the receipt:
@@ -135,7 +148,7 @@ class Attempts:
         NOTIFIER_ATTEMPT_SECONDS.labels(self._name).observe(seconds)
         return result, round(seconds * 1000)
 
-    async def _judged(self, sending: Awaitable[Result]) -> Result:
+    async def _judged(self, sending: Awaitable[R]) -> R | Retry:
         try:
             async with asyncio.timeout(self._channel.timeout):
                 return await sending
