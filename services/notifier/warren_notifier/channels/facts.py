@@ -18,7 +18,7 @@ from warren_notifier.channels.endings import condition_over, is_explained, stay_
 from warren_notifier.channels.first_step import first_step, runbooks
 from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
 from warren_notifier.channels.links import is_web_link
-from warren_notifier.channels.loss import LOST_RECORDS, loss_step, said_already
+from warren_notifier.channels.loss import LOST_CAUSE, LOST_RECORDS, loss_step, said_already
 from warren_notifier.channels.told_event import CALLED, ToldEvent, at
 
 OLD_MS = 10_000
@@ -91,7 +91,8 @@ def _handled(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
 def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
     """Each condition has a time of its own: what is old carries it."""
     yield "Since", utc(told.change.opened_at)
-    needless = said_already(each.data for each in told.open)
+    everything = said_already(each.data for each in (*told.open, *told.kept))
+    needless = said_already(each.data for each in told.open) | (everything & {LOST_CAUSE})
     for each in told.open:
         seen, data = at(each), each.data
         found = [*_why(data, needless), *_objectives(data, needless)]
@@ -102,7 +103,7 @@ def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
             yield name, as_of(value, seen, now) if is_dated else value
     yield from _ownership([each.data for each in (*told.open, *told.kept)])
     for each in told.kept:
-        yield from _well_again(each, now)
+        yield from _well_again(each, everything, now)
     for each in told.ended:
         lasted = duration(at(each) - each.data.opened_at)
         yield "Over", f"{condition_over(each, told)} after {lasted}"
@@ -115,7 +116,9 @@ def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
     yield "Lag", then(records(lag), seen, now)
 
 
-def _well_again(event: StatusChangeEvent, now: int) -> Iterator[tuple[str, str]]:
+def _well_again(
+    event: StatusChangeEvent, needless: Collection[str], now: int
+) -> Iterator[tuple[str, str]]:
     """What holds no more by now, though its incident is not over."""
     seen = clock(at(event), now)
     if event.data.objectives is None:
@@ -123,7 +126,7 @@ def _well_again(event: StatusChangeEvent, now: int) -> Iterator[tuple[str, str]]
     for breach in event.data.objectives or ():
         if breach.limit == LOST_RECORDS:
             yield "Lost", visible(breach.sentence)
-        else:
+        elif breach.limit not in needless:
             yield "Kept again", visible(f"{breach.objective} at {seen}; before, {breach.sentence}")
 
 

@@ -53,8 +53,8 @@ class Attempts:
         """`check_lease` raises when nothing may be sent any more. `as_now`: an event's text with
         what is known of its group now, which `known` waits for; people are told that.
         """
-        self._known = known
         self._as_now = as_now if tells_people(channel) else None
+        self._known = known
         self.prepare = outcomes.begin
         self.record = outcomes.record
         self.without = outcomes.without_attempt
@@ -66,6 +66,11 @@ class Attempts:
         self._check_lease = check_lease
         self._unfit = 0
         """Messages that were refused as such, without one between them that was taken."""
+
+    async def ready(self) -> None:
+        """Returns when it is known how groups stand now, for who tells people that."""
+        if self._as_now is not None:
+            await self._known()
 
     async def alone(self, line: Line) -> Attempted | None:
         """One delivery in a message of its own; None when there is none any more."""
@@ -84,6 +89,7 @@ class Attempts:
         """
         if not edits(self._channel):
             return None
+        await self.ready()
         told = await self._of_now(_delivery_now, delivery)
         self._check_lease()
         async with self._slots.turn(wanted, tried=True) as is_wanted:
@@ -125,7 +131,6 @@ class Attempts:
         """
         if self._as_now is None:
             return told
-        await self._known()
         try:
             return await asyncio.to_thread(made, told, self._as_now)
         except Exception:  # a fault of ours keeps nobody from being told

@@ -142,6 +142,7 @@ class Digests:
             if wait > 0:
                 await self._sleep(min(wait, LOOK_SECONDS))
                 continue
+            await self._attempts.ready()
             tried = waiting.was_tried
             async with self._slots.turn(lambda: waiting.can_be_told, tried=tried) as wanted:
                 if wanted:
