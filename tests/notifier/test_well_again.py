@@ -13,12 +13,22 @@ from notifier.test_email_message import breach
 from notifier.test_joined_incidents import of, stuck
 from support.freshness_events import freshness_event, late
 from support.offset_events import NOW as FRESHNESS_NOW
-from warren.contracts import FRESHNESS_CHANGED, RETENTION_CHANGED, FreshnessEvent
+from warren.contracts import (
+    FRESHNESS_CHANGED,
+    RETENTION_CHANGED,
+    STATUS_CHANGED,
+    FreshnessEvent,
+    GroupIncidentEvent,
+)
 from warren.settings import ObjectiveSettings
+from warren.silences import Silences
 from warren_core.objectives.limits import ObjectiveBook
+from warren_notifier.channels.as_now import as_now
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_text import DigestText, digest_text
 from warren_notifier.channels.incident_text import incident_text
+from warren_notifier.source.groups import Configured, Groups
+from warren_notifier.source.newest import Newest
 from warren_notifier.state.delivery import Delivery
 
 FRESH = ObjectiveSettings(name="fresh", max_freshness=60)
@@ -160,3 +170,17 @@ def test_who_lost_records_and_may_lose_more_is_told_both() -> None:
     said = reminder(now(whole(both), freshness=measured(lost=0, left=600_000), limits=limits))
     assert "Objective    retention: orders/0 may lose unread records at 07:28 UTC" in said
     assert "Lost         66 deleted\n" in said
+
+
+def test_an_end_has_the_cause_that_was_known_later_than_its_opening() -> None:
+    root = of(STATUS_CHANGED)
+    over = of(STATUS_CHANGED, "OK", LATER, previous="ERR")
+    newest = Newest(lambda *_: True)
+    newest.take_lag(b"prod|losing", evaluated().to_bytes())
+    newest.take_lag(b"prod|losing", evaluated(cause={"name": "slow", "sentence": ""}).to_bytes())
+    end = GroupIncidentEvent.from_bytes(whole(root).encode())
+    update = {"conditions": [], "ended": [over], "was": [root], "status": "OK"}
+    ended = end.model_copy(update={"time": over.time, "data": end.data.model_copy(update=update)})
+    groups = Groups(newest, Silences(), Configured(), lambda: LATER)
+    told = as_now(ended.model_dump_json(), groups.standing)
+    assert title(told, "resolved") == "[OK] prod: losing OK again after 18m; was no members"

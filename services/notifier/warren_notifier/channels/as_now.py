@@ -8,8 +8,8 @@ again by them is told as that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from warren.contracts import (
     Acknowledgement,
     BadPartition,
     Breach,
+    Cause,
     FreshnessEvent,
     GroupIncidentEvent,
     LagEvent,
@@ -56,6 +57,8 @@ class Standing:
     """Unix milliseconds."""
     servers: str = ""
     """Bootstrap servers of its cluster."""
+    causes: Mapping[str, Cause] = field(default_factory=dict)
+    """Of incidents that are over, by their ids."""
 
 
 def ids_of(event: GroupIncidentEvent) -> list[str]:
@@ -69,9 +72,11 @@ def as_now(text: str, standing_of: Callable[[GroupIncidentEvent], Standing]) -> 
     if type_of(text) != GROUP_INCIDENT:
         return text
     event = GroupIncidentEvent.from_bytes(text.encode())
-    if not event.data.conditions:
-        return text
     standing = standing_of(event)
+    if not event.data.conditions:
+        was = [_with_cause(each, standing.causes) for each in event.data.was]
+        ended = event.data.model_copy(update={"was": was})
+        return event.model_copy(update={"data": ended}).model_dump_json()
     found = [_renewed(each, standing) for each in event.data.conditions]
     conditions = [_with_address(each, standing) for each, _ in found if each is not None]
     kept = [each for _, each in found if each is not None]
@@ -237,6 +242,15 @@ def _is_all(rows: TopicLag) -> bool:
     places = zip(rows.committed, rows.log_start, rows.log_end, strict=True)
     known = all(committed >= 0 or start == end for committed, start, end in places)
     return known and None not in rows.lag
+
+
+def _with_cause(event: StatusChangeEvent, causes: Mapping[str, Cause]) -> StatusChangeEvent:
+    """What is over by the cause that was known later, where its event has none."""
+    cause = event.data.cause
+    if event.type != STATUS_CHANGED or (cause is not None and cause.is_known):
+        return event
+    update = {"cause": causes.get(event.data.incident_id, cause)}
+    return event.model_copy(update={"data": event.data.model_copy(update=update)})
 
 
 def _with_address(event: StatusChangeEvent, standing: Standing) -> StatusChangeEvent:

@@ -7,6 +7,7 @@ Both topics have many records of groups that are well; those are let go by their
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -15,9 +16,11 @@ from typing import TypeVar
 
 import structlog
 from confluent_kafka import Message
+from pydantic import BaseModel, ConfigDict, ValidationError
 from warren.clock import Clock
-from warren.contracts import Event, FreshnessEvent, LagEvent
+from warren.contracts import Cause, Event, FreshnessEvent, LagEvent
 from warren.contracts.group_key import split_group_key
+from warren.contracts.lag_event import Incident
 from warren.contracts.topics import FRESHNESS, LAG
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.topic_reader import TopicReader
@@ -35,7 +38,19 @@ anew. Where the home cluster is slower, they carry the times of their events.
 BEFORE_MS = 60_000
 """From so long ago the topics are read: each group is judged far more often."""
 
+CAUSES = 10_000
+"""Incidents whose causes are remembered."""
+
 E = TypeVar("E", bound=Event)
+
+
+class _Judged(BaseModel):
+    """What is read of an evaluation as it comes."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    incident: Incident | None = None
+    cause: Cause | None = None
 
 
 class Newest:
@@ -46,14 +61,33 @@ class Newest:
         self._is_open = is_open
         self._lag: dict[tuple[str, str], bytes] = {}
         self._freshness: dict[tuple[str, str], bytes] = {}
+        self._causes: OrderedDict[str, Cause] = OrderedDict()
+        """The first that was known of each incident: often no event of it has one."""
 
     def take_lag(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.lag`; a tombstone forgets the group."""
-        self._take(self._lag, key, value)
+        if self._take(self._lag, key, value):
+            self._note_cause(value)
 
     def take_freshness(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.freshness`, likewise."""
         self._take(self._freshness, key, value)
+
+    def cause(self, incident_id: str) -> Cause | None:
+        """The first that was known of an incident of the consumer status, also when it is over."""
+        return self._causes.get(incident_id)
+
+    def _note_cause(self, value: bytes | None) -> None:
+        try:
+            judged = _Judged.model_validate_json(value or b"")
+        except ValidationError:
+            return
+        incident, cause = judged.incident, judged.cause
+        if incident is None or cause is None or not cause.is_known:
+            return
+        self._causes.setdefault(incident.id, cause)
+        while len(self._causes) > CAUSES:
+            self._causes.popitem(last=False)
 
     def lag(self, cluster: str, group: str) -> LagEvent | None:
         return _read(LagEvent, self._lag.get((cluster, group)))
@@ -63,15 +97,17 @@ class Newest:
 
     def _take(
         self, known: dict[tuple[str, str], bytes], key: bytes | None, value: bytes | None
-    ) -> None:
+    ) -> bool:
+        """Whether it is remembered."""
         try:
             group = split_group_key(key)
         except ContractViolation:
-            return  # a further part of a huge group
+            return False  # a further part of a huge group
         if value is not None and self._is_open(*group):
             known[group] = value
-        else:
-            known.pop(group, None)
+            return True
+        known.pop(group, None)
+        return False
 
 
 def _read(contract: type[E], value: bytes | None) -> E | None:
