@@ -160,17 +160,17 @@ def test_a_cause_is_counted_as_long_as_it_is_open_and_once_for_each_group() -> N
     gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW, "ERR", lag=10_000)
     others = tuple(of(STATUS_CHANGED, group=name, cause=STUCK) for name in ("a", "b"))
     assert facts(told(gone), lasting=(stuck(), *others))["Conditions"] == (
-        "3 stuck record, 1 losing data"
+        "3 stuck record; 1 losing data"
     )
     over = told(of(STATUS_CHANGED, "OK", NOW, previous="ERR", cause=STUCK), "resolved")
     said = facts(over, told(gone), lasting=others)["Conditions"]
-    assert said == "2 stuck record, 1 losing data"
+    assert said == "2 stuck record; 1 losing data"
 
 
 def test_a_storm_counts_what_its_rows_have_no_room_for() -> None:
     lasting = tuple(of(STATUS_CHANGED, group=f"g{number}") for number in range(30))
     assert facts(told(stuck()), lasting=lasting)["Conditions"] == (
-        "30 cause not clear, 1 stuck record"
+        "30 cause not clear; 1 stuck record"
     )
     warned = [
         told(of(RETENTION_CHANGED, "WARN", group=f"g{number}", objectives=[]), "opened")
@@ -178,7 +178,7 @@ def test_a_storm_counts_what_its_rows_have_no_room_for() -> None:
     ]
     late = of(FRESHNESS_CHANGED, group="g1", objectives=[])
     said = facts(*warned, lasting=(*lasting, late))["Conditions"]
-    assert said == "30 cause not clear, 25 objectives not kept"
+    assert said == "30 cause not clear; 25 objectives not kept"
 
 
 def test_a_group_with_something_new_is_not_unchanged() -> None:

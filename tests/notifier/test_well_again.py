@@ -175,7 +175,7 @@ def test_who_lost_records_and_may_lose_more_is_told_both() -> None:
 def test_an_end_has_the_cause_that_was_known_later_than_its_opening() -> None:
     root = of(STATUS_CHANGED)
     over = of(STATUS_CHANGED, "OK", LATER, previous="ERR")
-    newest = Newest(lambda *_: True)
+    newest = Newest(lambda *_: False)  # the end was read before
     newest.take_lag(b"prod|losing", evaluated().to_bytes())
     newest.take_lag(b"prod|losing", evaluated(cause={"name": "slow", "sentence": ""}).to_bytes())
     end = GroupIncidentEvent.from_bytes(whole(root).encode())

@@ -217,7 +217,7 @@ def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tu
         shown = {each for each, _ in most}
         rest = sum(group.is_bad and shown.isdisjoint(group.conditions) for group in bad)
         said = [f"{grouped(count)} {each}" for each, count in most]
-        yield "Conditions", ", ".join([*said, *([f"{grouped(rest)} other"] if rest else [])])
+        yield "Conditions", "; ".join([*said, *([f"{grouped(rest)} other"] if rest else [])])
     if bad:
         yield "Lag", _total_lag(bad, now)
 

@@ -7,6 +7,7 @@ Both topics have many records of groups that are well; those are let go by their
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -41,6 +42,9 @@ BEFORE_MS = 60_000
 CAUSES = 10_000
 """Incidents whose causes are remembered."""
 
+_INCIDENT = re.compile(rb'"incident":{"id":"([^"]+)"')
+"""Whose incident a record is of, seen before all of it is read."""
+
 E = TypeVar("E", bound=Event)
 
 
@@ -66,8 +70,8 @@ class Newest:
 
     def take_lag(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.lag`; a tombstone forgets the group."""
-        if self._take(self._lag, key, value):
-            self._note_cause(value)
+        self._note_cause(value or b"")
+        self._take(self._lag, key, value)
 
     def take_freshness(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.freshness`, likewise."""
@@ -77,15 +81,19 @@ class Newest:
         """The first that was known of an incident of the consumer status, also when it is over."""
         return self._causes.get(incident_id)
 
-    def _note_cause(self, value: bytes | None) -> None:
+    def _note_cause(self, value: bytes) -> None:
+        """Also where the group is well again by its events, which are read beside."""
+        found = _INCIDENT.search(value)
+        if found is None or found[1].decode(errors="replace") in self._causes:
+            return
         try:
-            judged = _Judged.model_validate_json(value or b"")
+            judged = _Judged.model_validate_json(value)
         except ValidationError:
             return
         incident, cause = judged.incident, judged.cause
         if incident is None or cause is None or not cause.is_known:
             return
-        self._causes.setdefault(incident.id, cause)
+        self._causes[incident.id] = cause
         while len(self._causes) > CAUSES:
             self._causes.popitem(last=False)
 
@@ -97,17 +105,15 @@ class Newest:
 
     def _take(
         self, known: dict[tuple[str, str], bytes], key: bytes | None, value: bytes | None
-    ) -> bool:
-        """Whether it is remembered."""
+    ) -> None:
         try:
             group = split_group_key(key)
         except ContractViolation:
-            return False  # a further part of a huge group
+            return  # a further part of a huge group
         if value is not None and self._is_open(*group):
             known[group] = value
-            return True
-        known.pop(group, None)
-        return False
+        else:
+            known.pop(group, None)
 
 
 def _read(contract: type[E], value: bytes | None) -> E | None:
