@@ -17,6 +17,7 @@ from notifier.test_group_incident import People
 from notifier.test_joined_incidents import DELETED, STANDS, STUCK, of, stuck
 from support.freshness_events import freshness_event
 from support.offset_events import NOW as FRESHNESS_NOW
+from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import (
     RETENTION_CHANGED,
@@ -245,6 +246,30 @@ def test_people_are_told_of_now_and_machines_the_event_as_published() -> None:
     assert [each.event for each in people.sent] == ["of now"]
     assert [each.event for each in machine.sent] == [stuck().to_bytes().decode()]
     assert "of now" not in str(log.records)
+
+
+def test_people_are_told_once_it_is_known_how_groups_stand_now() -> None:
+    """Until then nothing may have arrived. Machines do not wait."""
+    log, people, machine = Log(), People(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        known = asyncio.Event()
+        routes = [route(channels=("people", "machine"))]
+        channels = {"people": people, "machine": machine}
+        harness = Harness(log, tasks, routes, channels, known=known)
+        await harness.assign()
+        await harness.read(stuck())
+        await until(lambda: machine.taken != [])
+        assert people.sent == []
+        tellings = (t for owned in harness.owned.all() for t in owned.state.tellings.values())
+        (waiting,) = (t for t in tellings if t.told.channel == "people")
+        assert not waiting.is_under_way
+        assert not waiting.told.uncertain
+        known.set()
+        await harness.idle()
+
+    life(scenario)
+    assert len(people.sent) == 1
 
 
 def test_what_cannot_be_made_of_now_is_told_as_it_was_published() -> None:
