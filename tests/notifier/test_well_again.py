@@ -70,7 +70,7 @@ def test_a_limit_that_is_kept_by_now_is_told_so() -> None:
 
 def test_a_group_that_is_well_by_now_is_not_told_as_in_trouble() -> None:
     about = well(whole(stuck(), retention(), is_late()))
-    assert title(about) == (
+    assert title(about, "repeated") == (
         "[OK] prod: losing OK at 07:18 UTC, was stuck record, losing data, late; "
         "66 records stay lost"
     )

@@ -181,9 +181,11 @@ def what_is_wrong(told: ToldEvent, now: int) -> str:
 
 def _since(kind: DeliveryKind, told: ToldEvent, now: int) -> str:
     """A reminder says since when it is so; what may be otherwise by now, of when it is."""
+    if told.kept_at is not None:
+        return ""
     if kind == "repeated":
         return f"since {clock(told.change.opened_at, now)}"
-    is_of_then = told.open and now - told.root_at >= APART_MS
+    is_of_then = now - told.root_at >= APART_MS
     return f"as of {clock(told.root_at, now)}" if is_of_then else ""
 
 

@@ -23,7 +23,7 @@ from warren.contracts import Cause, Event, FreshnessEvent, LagEvent
 from warren.contracts.group_key import split_group_key
 from warren.contracts.lag_event import Incident
 from warren.contracts.topics import FRESHNESS, LAG
-from warren.errors import ContractViolation, KafkaError
+from warren.errors import ContractViolation, KafkaError, TopicMissing
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
@@ -170,6 +170,8 @@ class NewestTopics:
             try:
                 await self._follow()
             except KafkaError as error:
+                if isinstance(error, TopicMissing):  # as in an older installation
+                    self._known.set()
                 log.warning(
                     "messages have the figures of their events, not of now", problem=str(error)
                 )
