@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeGuard, TypeVar, get_args, runtime_checkable
+from typing import Generic, Protocol, TypeVar, get_args, runtime_checkable
 
 from warren.clock import Clock
 from warren.contracts import ChannelIdentity
@@ -100,20 +100,6 @@ class PeopleChannel(Channel, Protocol):
 
 def tells_people(channel: Channel) -> bool:
     return isinstance(channel, PeopleChannel) and channel.tells_people
-
-
-@runtime_checkable
-class EditingChannel(Channel, Protocol):
-    """A channel that can change what it has told."""
-
-    edits: bool
-
-    async def edit(self, delivery: Delivery) -> Result | None:
-        """Brings what was told of an incident up to date; None where it says so already."""
-
-
-def edits(channel: Channel) -> TypeGuard[EditingChannel]:
-    return isinstance(channel, EditingChannel) and channel.edits
 
 
 @runtime_checkable

@@ -8,12 +8,11 @@ from contextlib import asynccontextmanager
 from warren_notifier.channels.channel import (
     Channel,
     Result,
-    edits,
     resend_intervals,
     takes_acknowledgements,
     tells_people,
 )
-from warren_notifier.channels.digest import Digest, DigestChannel, tells_many
+from warren_notifier.channels.digest import Digest, DigestChannel, edits, tells_many
 from warren_notifier.state.delivery import Delivery
 
 
@@ -28,7 +27,6 @@ class RenewableChannel:
         self.concurrency = channel.concurrency
         self.takes_acknowledgements = takes_acknowledgements(channel)
         self.tells_people = tells_people(channel)
-        self.edits = edits(channel)
         self.resend_ms = resend_intervals({"": channel}).get("", 0)
 
     async def renew(self, channel: Channel) -> None:
@@ -41,10 +39,6 @@ class RenewableChannel:
     async def send(self, delivery: Delivery) -> Result:
         async with self._in_use() as channel:
             return await channel.send(delivery)
-
-    async def edit(self, delivery: Delivery) -> Result | None:
-        async with self._in_use() as channel:
-            return await channel.edit(delivery) if edits(channel) else None
 
     async def close(self) -> None:
         await self._channel.close()
@@ -68,12 +62,21 @@ class RenewableDigestChannel(RenewableChannel):
 
     def __init__(self, channel: DigestChannel) -> None:
         super().__init__(channel)
+        self.edits = edits(channel)
 
     async def send_many(self, digest: Digest) -> Result:
         async with self._in_use() as channel:
             if not tells_many(channel):
                 raise TypeError("a channel that told many was replaced by one that cannot")
             return await channel.send_many(digest)
+
+    async def edit(self, delivery: Delivery) -> Result | None:
+        async with self._in_use() as channel:
+            return await channel.edit(delivery) if edits(channel) else None
+
+    async def edit_many(self, digest: Digest) -> Result | None:
+        async with self._in_use() as channel:
+            return await channel.edit_many(digest) if edits(channel) else None
 
 
 def renewable(channel: Channel) -> RenewableChannel:

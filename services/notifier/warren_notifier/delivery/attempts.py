@@ -17,10 +17,9 @@ from warren_notifier.channels.channel import (
     Refused,
     Result,
     Retry,
-    edits,
     tells_people,
 )
-from warren_notifier.channels.digest import Digest, tells_many
+from warren_notifier.channels.digest import Digest, edits, tells_many
 from warren_notifier.delivery.outcomes import Outcomes, Prepared
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.delivery.slots import Slots
@@ -91,9 +90,25 @@ class Attempts:
             return None
         await self.ready()
         told = await self._of_now(_delivery_now, delivery)
+        return await self._edited(self._channel.edit, told, wanted)
+
+    async def edit_many(self, digest: Digest, wanted: Callable[[], bool]) -> Result | None:
+        """Likewise, of a digest without news."""
+        if not edits(self._channel):
+            return None
+        await self.ready()
+        told = await self._of_now(_digest_now, digest)
+        return await self._edited(self._channel.edit_many, told, wanted)
+
+    async def _edited(
+        self,
+        edit: Callable[[T], Awaitable[Result | None]],
+        told: T,
+        wanted: Callable[[], bool],
+    ) -> Result | None:
         self._check_lease()
         async with self._slots.turn(wanted, tried=True) as is_wanted:
-            return await self._judged(self._channel.edit(told)) if is_wanted else None
+            return await self._judged(edit(told)) if is_wanted else None
 
     async def together(self, digest: Digest, news: list[Prepared]) -> list[Attempted]:
         """All news in one message: what it led to is the same for each, but for the receipt:

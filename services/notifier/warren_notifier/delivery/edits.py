@@ -4,16 +4,17 @@ another cause is none. Nothing of it is audited, for nobody is told anything.
 
 from __future__ import annotations
 
-from warren.contracts import PendingDelivery
+from warren.contracts import DigestKey, PendingDelivery
 
 from warren_notifier.channels.channel import Refused, Result, Retry
 from warren_notifier.delivery.attempts import Attempts
+from warren_notifier.delivery.digests import Digests
 from warren_notifier.owned import Line, OwnedSubjects
 from warren_notifier.state.delivery import Delivery
 
 EVERY_SECONDS = 30.0  # a look at all open incidents
 AT_ONCE = 200
-"""Incidents in one look."""
+"""Incidents in one look, and in a digest: what they say of now takes a while to be read."""
 EDITED = 20
 """Messages in one look: Slack takes about 50 updates a minute."""
 
@@ -21,8 +22,11 @@ EDITED = 20
 class Edits:
     """Of one channel."""
 
-    def __init__(self, channel: str, attempts: Attempts, owned: OwnedSubjects) -> None:
+    def __init__(
+        self, channel: str, attempts: Attempts, digests: Digests, owned: OwnedSubjects
+    ) -> None:
         self._channel = channel
+        self._digests = digests
         self._attempts = attempts
         self._owned = owned
         self._next = 0
@@ -32,6 +36,9 @@ class Edits:
         """Brings messages of open incidents up to date, as many as the receiver takes now; the next
         look goes on behind them.
         """
+        for key in self._owned.digests:
+            if isinstance(await self._edit_many(key), Retry | Refused):
+                return
         lines = self._lines()
         begin, left = self._next % max(len(lines), 1), EDITED
         for line in [*lines[begin:], *lines[:begin]][:AT_ONCE]:
@@ -44,6 +51,17 @@ class Edits:
     def _lines(self) -> list[Line]:
         lines = [line for owned in self._owned.all() for line in owned.lines()]
         return [line for line in lines if line.key[1] == self._channel]
+
+    async def _edit_many(self, key: DigestKey) -> Result | None:
+        digest, sent_at = self._digests.standing(key), self._digests.sent_at(key)
+        if digest is None or len(digest.lasting) > AT_ONCE:
+            return None
+
+        def is_as_before() -> bool:
+            has_no_news = self._digests.standing(key) is not None
+            return has_no_news and self._digests.sent_at(key) == sent_at
+
+        return await self._attempts.edit_many(digest, is_as_before)
 
     async def _edit(self, line: Line) -> Result | None:
         delivery, change = _of_now(line), line.owned.state.change

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from warren.clock import Clock
 
-from warren_notifier.channels.channel import Channel, edits
+from warren_notifier.channels.channel import Channel
+from warren_notifier.channels.digest import edits
 from warren_notifier.delivery.attempts import Attempts
 from warren_notifier.delivery.digests import Digests
 from warren_notifier.delivery.edits import Edits
@@ -60,11 +61,11 @@ class Workers:
             self.as_now,
             self.known,
         )
-        if edits(channel):
-            self.edits.append(Edits(name, attempts, self.owned))
         digests = Digests(
             name, self.tasks, attempts, self.owned, self.grouping, slots, self.clock, self.sleep
         )
+        if edits(channel):
+            self.edits.append(Edits(name, attempts, digests, self.owned))
         return Worker(
             self.tasks, attempts, digests.join, slots, self.clock, self.sleep, self.queue_size
         )

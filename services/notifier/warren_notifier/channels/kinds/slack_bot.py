@@ -24,7 +24,7 @@ from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http import JSON, Target, TargetSettings, printable
 from warren_notifier.channels.http_endpoint import Answered
 from warren_notifier.channels.kinds.slack import OF_MESSAGE, PASSING
-from warren_notifier.channels.note import NoteChannel
+from warren_notifier.channels.note import Note, NoteChannel
 from warren_notifier.channels.slack_message import JsonObject, slack_message
 from warren_notifier.state.delivery import Delivery
 
@@ -120,12 +120,22 @@ class SlackBotChannel(NoteChannel[SlackBotSettings]):
         if first is None or first.of_many:
             return None
         text = self._text(delivery)
-        what = f"{text.status} {text.what}"
-        if self._edited.get(first.ts) == what:
+        return await self._edit(first, f"{text.status} {text.what}", self._note(delivery))
+
+    async def edit_many(self, digest: Digest) -> Result | None:
+        first = _newest(digest.receipts)
+        if first is None:
+            return None
+        note = await self._digest_note(digest)
+        what = "|".join(f"{each.status} {each.name} {each.what}" for each in note.groups)
+        return await self._edit(first, what, note)
+
+    async def _edit(self, first: _First, what: str, note: Note) -> Result | None:
+        if self._edited.get(first.ts) == what or first.ts in self._editing:
             return None
         self._editing[first.ts] = asyncio.get_running_loop().create_future()
         try:
-            failed = await self._update(first, slack_message(self._note(delivery)))
+            failed = await self._update(first, slack_message(note))
         finally:
             self._editing.pop(first.ts).set_result(None)
         if failed is None:
