@@ -88,7 +88,8 @@ def _incidents() -> Iterator[str]:
     for situation in SITUATIONS:
         told = next(iter(situation.told.values()))
         for kind in _TOLD:
-            said = incident_text(_delivery(told, kind), "", told.lag.evaluated_at + 10 * _MINUTE)
+            later = 10 * _MINUTE if kind == "repeated" else 0
+            said = incident_text(_delivery(told, kind), "", told.lag.evaluated_at + later)
             yield f"**{said.title}** {said.headline}"
 
 

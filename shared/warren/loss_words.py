@@ -22,6 +22,12 @@ def after_loss(topic: str = "") -> str:
     return f"{fix}; deleted records cannot be recovered"
 
 
+def before_loss(topic: str = "") -> str:
+    """Say what to do before records are lost, likewise."""
+    of_topic = f" of {topic}" if topic else ""
+    return f"Raise retention.ms{of_topic} until the group has caught up"
+
+
 def running_out(place: str, left_ms: float, limit_ms: float, now: int) -> str:
     """`orders/0 may lose unread records at 07:22 UTC (in 30m; limit 1h)`.
 

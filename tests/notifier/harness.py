@@ -164,8 +164,10 @@ class Harness:
         silences: Silences | None = None,
         resends: Mapping[str, int] | None = None,
         as_now: Callable[[str], str] = str,
+        known: asyncio.Event | None = None,
     ) -> None:
         self.log = log
+        self._is_known = known
         self.clock = clock or ManualClock(OPENED_AT)
         self.owned = OwnedSubjects()
         self.writer = MemoryWriter(log, crash_after)
@@ -197,7 +199,9 @@ class Harness:
             lambda: None,
             limits or {},
             as_now,
+            self._known,
         )
+        self.edits = making.edits
         self.queues = {name: making.of(name, channel) for name, channel in channels.items()}
         self._going = asyncio.Event()
         if not stopped:
@@ -206,6 +210,10 @@ class Harness:
         self.due = Due(rulebook, self.owned, outbox, self.clock)
         self.tick, self.tell_again = self.due.tick, self.due.tell_again
         self.dispatcher = Dispatcher(routes, *known, self.queues, outbox)
+
+    async def _known(self) -> None:
+        if self._is_known is not None:
+            await self._is_known.wait()
 
     def start(self) -> None:
         """Lets the waits of a harness that was made `stopped` begin to end."""

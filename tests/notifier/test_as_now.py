@@ -17,6 +17,7 @@ from notifier.test_group_incident import People
 from notifier.test_joined_incidents import DELETED, STANDS, STUCK, of, stuck
 from support.freshness_events import freshness_event
 from support.offset_events import NOW as FRESHNESS_NOW
+from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import (
     RETENTION_CHANGED,
@@ -150,7 +151,6 @@ def test_the_worst_partitions_are_those_of_now() -> None:
     [
         {"lag": None, "freshness": None},
         {"lag": evaluated(is_known=False)},
-        {"lag": evaluated(status="OK", incident=None)},
         {"lag": evaluated(incident={"id": "another", "opened_at": LATER})},
         {"lag": evaluated(evaluated_at=OPENED_AT - MINUTE)},
     ],
@@ -226,8 +226,8 @@ def test_commands_have_the_clusters_address(servers: str, said: str) -> None:
 def test_of_many_the_lag_says_of_when_it_is_and_every_group_has_a_cause() -> None:
     told = [news(1, total_lag=1, cause=STUCK), news(2, total_lag=2, at=LATER)]
     body = text(writer(LINK).digest(Digest("d", PROD, told, [], None), LATER))
-    assert "Lag          3 records, measured 07:00 UTC to 07:18 UTC\n" in body
-    assert "Causes       1 stuck record, 1 other or not clear\n" in body
+    assert "Lag          2 records; 1 group not measured lately\n" in body
+    assert "Conditions   1 cause not clear; 1 stuck record\n" in body
 
 
 def test_people_are_told_of_now_and_machines_the_event_as_published() -> None:
@@ -246,6 +246,30 @@ def test_people_are_told_of_now_and_machines_the_event_as_published() -> None:
     assert [each.event for each in people.sent] == ["of now"]
     assert [each.event for each in machine.sent] == [stuck().to_bytes().decode()]
     assert "of now" not in str(log.records)
+
+
+def test_people_are_told_once_it_is_known_how_groups_stand_now() -> None:
+    """Until then nothing may have arrived. Machines do not wait."""
+    log, people, machine = Log(), People(), Scripted()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        known = asyncio.Event()
+        routes = [route(channels=("people", "machine"))]
+        channels = {"people": people, "machine": machine}
+        harness = Harness(log, tasks, routes, channels, known=known)
+        await harness.assign()
+        await harness.read(stuck())
+        await until(lambda: machine.taken != [])
+        assert people.sent == []
+        tellings = (t for owned in harness.owned.all() for t in owned.state.tellings.values())
+        (waiting,) = (t for t in tellings if t.told.channel == "people")
+        assert not waiting.is_under_way
+        assert not waiting.told.uncertain
+        known.set()
+        await harness.idle()
+
+    life(scenario)
+    assert len(people.sent) == 1
 
 
 def test_what_cannot_be_made_of_now_is_told_as_it_was_published() -> None:

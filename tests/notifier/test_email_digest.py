@@ -68,7 +68,7 @@ def test_a_storm_lists_the_worst_and_counts_the_rest() -> None:
     body = text(storm)
     assert "2,000 consumer groups on prod are in trouble: 1,000 ERR, 1,000 WARN." in body
     assert "Lag          1,999,000 records at 07:00 UTC\n" in body
-    assert "Causes       1,000 one broker, 1,000 other or not clear\n" in body
+    assert "Conditions   1,000 one broker; 1,000 cause not clear\n" in body
     worst = "ERR g1999: one broker\n  since 07:00 UTC · lag 1,999 at 07:00 UTC\n"
     assert worst in body
     assert body.index("g1999") < body.index("g1998")

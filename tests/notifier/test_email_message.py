@@ -38,7 +38,7 @@ def html(of: EmailMessage) -> str:
 
 def test_an_opening_in_full() -> None:
     opening = mail(link="https://warren.example.org")
-    assert opening["Subject"] == "[ERR] prod: billing 1 partition stopped"
+    assert opening["Subject"] == "[ERR] prod: billing 1 partition stopped; as of 07:00 UTC"
     assert text(opening) == OPENING
 
 
@@ -289,7 +289,7 @@ def test_objectives_that_are_not_kept() -> None:
     )
     more = {"objectives": [breach], "partitions": [], "partition_counts": {}, "max_lag": None}
     opening = mail(event("WARN", **more))
-    assert opening["Subject"] == "[WARN] prod: billing late"
+    assert opening["Subject"] == "[WARN] prod: billing late; as of 07:00 UTC"
     told = text(opening)
     assert "Consumer group billing on cluster prod is WARN." in told
     assert "Objective    fresh: orders/1 is at least 10m late (limit 1m)\n" in told

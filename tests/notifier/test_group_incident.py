@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from notifier.builders import MINUTE, OPENED_AT, route
 from notifier.harness import Harness, Log, Scripted, life
-from notifier.test_email_message import text, writer
+from notifier.test_email_message import breach, text, writer
 from notifier.test_joined_incidents import DELETED, LATE, LOSING, STANDS, broken, of, stuck
 from support.waiting import until
 from warren.clock import ManualClock
@@ -161,12 +161,34 @@ def test_the_subject_says_the_whole_as_it_is_now_the_root_first() -> None:
     titles = [str(writer("").message(one, OPENED_AT + MINUTE)["Subject"]) for one in people.sent]
     assert all(one.startswith("[WARN]") for one in titles[:1])
     assert titles[2] == "[ERR] prod: losing stuck record, losing data, late"
-    assert titles[3].endswith("; freshness objectives kept again")
+    assert titles[3].endswith("; late: objectives kept again")
     assert titles[4].startswith("[ERR] prod: losing ")
-    assert titles[4].endswith("; consumer status OK again")
-    assert titles[5] == "[OK] prod: losing objectives kept again after 5s"
+    assert titles[4].endswith("; consumer status: OK again")
+    assert titles[5] == (
+        "[OK] prod: losing OK again after 5s; was stuck record; 1 record stays lost"
+    )
     body = mail(people.sent[2])
     assert body.index(STANDS) < body.index(DELETED) < body.index(LATE)
+
+
+def test_the_end_says_what_was_wrong_and_what_stays_lost() -> None:
+    """The final number of lost records comes with an event that nobody is told of."""
+    many = breach("lost_records", 4270.0, sentence="4,270 unread records deleted")
+    final = losing(OPENED_AT + 2_500)
+    data = final.data.model_copy(update={"previous": "ERR", "objectives": [many]})
+    people, machine = People(), Scripted()
+    events = [*STORM[:3], final.model_copy(update={"data": data}), *STORM[3:]]
+    log = play(events, {"mail": people, "hook": machine})
+    assert [one.pending.kind for one in people.sent].count("changed") == 4
+    assert len(machine.sent) == len(STORM)
+    end = people.sent[-1]
+    mails = writer("").message(end, OPENED_AT + MINUTE)
+    assert mails["Subject"] == (
+        "[OK] prod: losing OK again after 5s; was stuck record; 4,270 records stay lost"
+    )
+    assert "Was          stuck record, losing data, late\n" in text(mails)
+    assert "Lost         4,270 records stay lost\n" in text(mails)
+    assert log.states() == []
 
 
 def test_a_condition_that_gets_worse_below_the_worst_is_no_news() -> None:

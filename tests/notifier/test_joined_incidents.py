@@ -159,23 +159,26 @@ def facts(*new: Delivery, lasting: tuple[StatusChangeEvent, ...]) -> dict[str, s
 def test_a_cause_is_counted_as_long_as_it_is_open_and_once_for_each_group() -> None:
     gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW, "ERR", lag=10_000)
     others = tuple(of(STATUS_CHANGED, group=name, cause=STUCK) for name in ("a", "b"))
-    assert facts(told(gone), lasting=(stuck(), *others))["Causes"] == "3 stuck record"
-    over = told(of(STATUS_CHANGED, "OK", NOW, previous="ERR", cause=STUCK), "resolved")
-    assert (
-        facts(over, told(gone), lasting=others)["Causes"] == "2 stuck record, 1 other or not clear"
+    assert facts(told(gone), lasting=(stuck(), *others))["Conditions"] == (
+        "3 stuck record; 1 losing data"
     )
+    over = told(of(STATUS_CHANGED, "OK", NOW, previous="ERR", cause=STUCK), "resolved")
+    said = facts(over, told(gone), lasting=others)["Conditions"]
+    assert said == "2 stuck record; 1 losing data"
 
 
 def test_a_storm_counts_what_its_rows_have_no_room_for() -> None:
     lasting = tuple(of(STATUS_CHANGED, group=f"g{number}") for number in range(30))
-    assert "Conditions" not in facts(told(stuck()), lasting=lasting)
+    assert facts(told(stuck()), lasting=lasting)["Conditions"] == (
+        "30 cause not clear; 1 stuck record"
+    )
     warned = [
         told(of(RETENTION_CHANGED, "WARN", group=f"g{number}", objectives=[]), "opened")
         for number in range(25)
     ]
     late = of(FRESHNESS_CHANGED, group="g1", objectives=[])
     said = facts(*warned, lasting=(*lasting, late))["Conditions"]
-    assert said == "30 consumer status, 25 retention, 1 freshness"
+    assert said == "30 cause not clear; 25 objectives not kept"
 
 
 def test_a_group_with_something_new_is_not_unchanged() -> None:

@@ -133,7 +133,7 @@ def test_a_bot_keeps_one_thread_for_a_storm() -> None:
     )
     assert api.messages[first]["text"] == over_now
     assert [reply["text"] for reply in replies] == [
-        "[ERR] prod: late 1 partition stopped",
+        "[ERR] prod: late 1 partition stopped; as of 07:00 UTC",
         "[ERR] prod: g1 +50 1 partition stopped (1 new, 1 over)",
         over_now,
     ]

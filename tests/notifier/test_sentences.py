@@ -46,7 +46,7 @@ def subject(kind: Any, now: int = OPENED_AT, **data: Any) -> str:
     [
         ("opened", 0, 0, 0, "not OK"),
         ("opened", 1, 1, 0, "1 partition stopped"),
-        ("opened", 2, 2140, 12, "2 partitions stopped"),
+        ("opened", 2, 2140, 12, "2 partitions stopped; as of 07:00 UTC"),
         ("repeated", 0, 2140, 12, "not OK; since 07:00 UTC"),
         ("repeated", 1, 2140, 12, "1 partition stopped; since 07:00 UTC"),
         ("repeated", 2, 0, 24 * 60, "2 partitions stopped; since 2026-11-21 07:00 UTC"),

@@ -49,7 +49,7 @@ SPECIMEN = Specimen(
 def test_a_message_says_what_is_wrong_and_what_to_do() -> None:
     cause = Cause(name="no_members", sentence="Nobody is in the group.", action="Start it.")
     message = posted(delivery(event(cause=cause)))
-    assert message["text"] == "[ERR] prod: billing no members"
+    assert message["text"] == "[ERR] prod: billing no members; as of 07:00 UTC"
     text = shown(message)
     for part in ("Consumer group billing on cluster prod is ERR.", "Nobody is in the group."):
         assert part in text

@@ -12,7 +12,9 @@ from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.slack_receiver import SlackApi
 from notifier.specimens import Specimen, made, send
 from support.waiting import until
+from warren.contracts import Cause, GroupIncidentEvent
 from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
+from warren_notifier.channels.renewable import renewable
 
 
 def bot(receiver: HttpReceiver, **fields: Any) -> Channel:
@@ -161,3 +163,62 @@ def test_a_notifier_that_starts_anew_finds_the_thread() -> None:
     assert [reply["text"][:5] for reply in replies] == ["[ERR]", "[OK] "]
     assert api.messages[first]["text"].startswith("[OK] ")
     assert log.states() == []
+
+
+GONE, STUCK = (
+    Cause(name=name, short=short, sentence=f"{short} for 1m")
+    for name, short in (("no_members", "No members"), ("stuck_record", "Stuck at one record"))
+)
+
+
+class Causes:
+    """Which cause groups have now."""
+
+    def __init__(self) -> None:
+        self.now = GONE
+
+    def __call__(self, text: str) -> str:
+        whole = GroupIncidentEvent.from_bytes(text.encode())
+        conditions = [
+            each.model_copy(update={"data": each.data.model_copy(update={"cause": self.now})})
+            for each in whole.data.conditions
+        ]
+        told = whole.data.model_copy(update={"conditions": conditions})
+        return whole.model_copy(update={"data": told}).model_dump_json()
+
+
+@pytest.mark.parametrize("groups", [["billing"], ["billing", "ledger"]])
+def test_the_first_message_follows_another_cause(groups: list[str]) -> None:
+    """No event tells of it. What is right already is left alone, and nothing is audited."""
+    causes, api, log, told = Causes(), SlackApi(), Log(), list[tuple[str, int]]()
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        channels = {"slack": renewable(bot(receiver))}
+        harness = Harness(log, tasks, [route(channels=("slack",))], channels, as_now=causes)
+        await harness.assign()
+        about = [event(event_id=name, group=name, incident_id=name) for name in groups]
+        await harness.read(*about)
+        await harness.idle()
+        (edits,) = harness.edits
+        for causes.now in (GONE, STUCK, STUCK):
+            before = len(receiver.requests)
+            await edits.look()
+            (first,) = api.threads()
+            told.append((api.messages[first]["text"], len(receiver.requests) - before))
+        over = [
+            event("OK", "ERR", event_id=f"{name}-over", group=name, incident_id=name)
+            for name in groups
+        ]
+        await harness.read(*over, offset=len(groups))
+        await harness.idle()
+        await edits.look()
+
+    with api.receiver() as receiver:
+        life(scenario)
+    assert [calls for _, calls in told] == [1, 1, 0]
+    assert "no members" in told[0][0]
+    assert "stuck at one record" in told[1][0]
+    ((first, replies),) = api.threads().items()
+    assert len(replies) == 1
+    assert api.messages[first]["text"].startswith("[OK]")
+    assert set(log.outcomes()) == {"delivered"}

@@ -37,6 +37,7 @@ from warren_notifier.channels.channel import (
     tells_people,
 )
 from warren_notifier.channels.digest import tells_many
+from warren_notifier.delivery.edits import EVERY_SECONDS, Edits
 from warren_notifier.delivery.outcomes import Outcomes
 from warren_notifier.delivery.rate_limit import Rate, RateLimit, SharedBuckets
 from warren_notifier.delivery.records import Records
@@ -156,6 +157,7 @@ class Session:
             rulebook = self._rulebook(silences)
             known = (self._owned, self._records, self._writer)
             outcomes = Outcomes(*known, rulebook, self._redaction, self._clock)
+            figures = NewestTopics(self._home, newest, self._clock, self._sleep)
             making = Workers(
                 tasks,
                 self._plan,
@@ -168,22 +170,23 @@ class Session:
                 self._lease.check,
                 self._limits,
                 lambda event: as_now(event, groups.standing),
+                figures.known,
             )
             workers = {name: making.of(name, one) for name, one in self._channels.items()}
             outbox = Outbox(rulebook, *known, outcomes, workers)
             due = Due(rulebook, self._owned, outbox, self._clock)
             dispatcher = Dispatcher(self._grouping.routes, *known, workers, outbox)
             asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)
-            figures = NewestTopics(self._home, newest, self._clock.now_ms, self._sleep)
             helpers = [
                 tasks.create_task(figures.follow()),
                 tasks.create_task(self._writer.run()),
                 tasks.create_task(self._tick(due)),
                 tasks.create_task(asked.follow()),
+                *(tasks.create_task(self._edit(each)) for each in making.edits),
             ]
             await asked.known(self._stop)
             async with self._joined(dispatcher) as consumer:
-                await self._consume(consumer, dispatcher)
+                await self._consume(consumer, dispatcher, figures)
             for helper in helpers:
                 helper.cancel()
 
@@ -225,15 +228,18 @@ class Session:
         finally:
             await self._in_thread(consumer.close)
 
-    async def _consume(self, consumer: StatusConsumer, dispatcher: Dispatcher) -> None:
+    async def _consume(
+        self, consumer: StatusConsumer, dispatcher: Dispatcher, figures: NewestTopics
+    ) -> None:
         states = StateTopic(self._home)
         while not self._stop.is_set():
             self._turns.begin()
             poll = await self._in_thread(consumer.poll, POLL_SECONDS)
             if poll.assigned:
                 stored = await self._in_thread(states.read, poll.assigned.keys())
-                for partition, start in poll.assigned.items():
-                    await dispatcher.assign(partition, stored[partition], start)
+                with figures.assigning():
+                    for partition, start in poll.assigned.items():
+                        await dispatcher.assign(partition, stored[partition], start)
                 log.info("partitions taken up", partitions=sorted(poll.assigned))
             if consumer.has_assignment:
                 self._on_ready()
@@ -252,6 +258,11 @@ class Session:
             await due.tick()
             await self._gauges.show()
             await self._sleep(TICK_SECONDS)
+
+    async def _edit(self, edits: Edits) -> None:
+        while True:
+            await self._sleep(EVERY_SECONDS)
+            await edits.look()
 
     async def _in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         work = functools.partial(call, *args, **kwargs)

@@ -45,10 +45,20 @@ class GroupIncident(BaseModel):
     ended: list[StatusChangeEvent] = []
     seen: list[str] = []
     """Types of conditions that have been open in it: one that opens again may be flapping."""
+    was: list[StatusChangeEvent] = []
+    """How conditions of it that are over were when they were last open, the root first; without
+    their partitions.
+    """
+    lost: int = 0
+    """Records that conditions which are over have said to be lost: they stay so."""
     acknowledged: Acknowledged | None = None
     """Who looks after it, when people are told of it."""
     silenced_until: Milliseconds | None = None
     """Until when people silence the group, likewise."""
+    kept: list[StatusChangeEvent] = []
+    """Likewise, as of when they are well again: conditions, or their limits, that are so by now
+    while their incidents are not over.
+    """
 
     @property
     def told(self) -> list[StatusChangeEvent]:

@@ -1,14 +1,15 @@
 """What people are told of a group as it stands now, not as it was when its incident changed. Pure.
 
 A status change is an event of its moment. Hours later a reminder or a digest has newer figures: the
-newest evaluation and measurement. What these do not say keeps the time of its event.
+newest evaluation and measurement. What these do not say keeps the time of its event; what is well
+again by them is told as that.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,20 +22,23 @@ from warren.contracts import (
     Acknowledgement,
     BadPartition,
     Breach,
+    Cause,
     FreshnessEvent,
     GroupIncidentEvent,
     LagEvent,
     MaxLag,
     StatusChange,
     StatusChangeEvent,
+    TopicLag,
 )
 from warren.contracts.status import Status
 from warren.words import as_of
 from warren_core.judgement.lateness import late_ms
 from warren_core.objectives.lag import GroupLag
 from warren_core.objectives.limits import Limit
-from warren_core.objectives.readings import read
+from warren_core.objectives.readings import UNKNOWN, Reading, read
 
+from warren_notifier.channels.loss import LOST_RECORDS, loss_in
 from warren_notifier.channels.told_event import at, type_of
 
 APART_MS = 60_000
@@ -53,6 +57,8 @@ class Standing:
     """Unix milliseconds."""
     servers: str = ""
     """Bootstrap servers of its cluster."""
+    causes: Mapping[str, Cause] = field(default_factory=dict)
+    """Of incidents that are over, by their ids."""
 
 
 def ids_of(event: GroupIncidentEvent) -> list[str]:
@@ -66,43 +72,68 @@ def as_now(text: str, standing_of: Callable[[GroupIncidentEvent], Standing]) -> 
     if type_of(text) != GROUP_INCIDENT:
         return text
     event = GroupIncidentEvent.from_bytes(text.encode())
-    if not event.data.conditions:
-        return text
     standing = standing_of(event)
-    conditions = [
-        _with_address(_renewed(each, standing), standing) for each in event.data.conditions
-    ]
+    if not event.data.conditions:
+        was = [_with_cause(each, standing.causes) for each in event.data.was]
+        ended = event.data.model_copy(update={"was": was})
+        return event.model_copy(update={"data": ended}).model_dump_json()
+    found = [_renewed(each, standing) for each in event.data.conditions]
+    conditions = [_with_address(each, standing) for each, _ in found if each is not None]
+    kept = [each for _, each in found if each is not None]
     said = standing.acknowledged
     data = event.data.model_copy(
         update={
             "conditions": conditions,
+            "kept": kept,
             "acknowledged": said and Acknowledged(at=said.at, by=said.by, why=said.why),
             "silenced_until": standing.silenced_until,
         }
     )
-    newest = max([event.time, *(each.time for each in conditions)])
+    newest = max([event.time, *(each.time for each in [*conditions, *kept])])
     return event.model_copy(update={"time": newest, "data": data}).model_dump_json()
 
 
-def _renewed(event: StatusChangeEvent, standing: Standing) -> StatusChangeEvent:
+Renewed = tuple[StatusChangeEvent | None, StatusChangeEvent | None]
+"""What is wrong of a condition, and what is not any more while its incident is not over."""
+
+
+def _renewed(event: StatusChangeEvent, standing: Standing) -> Renewed:
     """A condition by the newest judgement of it; as it was where that says nothing of it."""
     lag, freshness = standing.lag, standing.freshness
     if lag is None or not lag.is_known or lag.evaluated_at < at(event):
-        return event
+        return event, None
     if event.type == STATUS_CHANGED:
+        if lag.incident is None and lag.status == "OK":
+            seen = lag.evaluated_at
+            return None, _at(event, seen, _figures(lag, seen, freshness))
         if lag.incident is None or lag.incident.id != event.data.incident_id:
-            return event
-        return _at(
-            event, lag.evaluated_at, _of_commits(lag) | _lateness(lag.evaluated_at, freshness)
-        )
-    if freshness is None or abs(freshness.measured_at - lag.evaluated_at) > APART_MS:
-        return event
-    breaches = [
-        _breach(each, event, standing.limits, freshness, lag)
-        for each in event.data.objectives or ()
+            return event, None
+        update = _of_commits(lag) | _figures(lag, lag.evaluated_at, freshness)
+        return _at(event, lag.evaluated_at, update), None
+    if freshness is None or freshness.measured_at < at(event):
+        return event, None
+    if abs(freshness.measured_at - lag.evaluated_at) > APART_MS:
+        return event, None
+    return _of_objectives(event, lag, freshness, standing.limits)
+
+
+def _of_objectives(
+    event: StatusChangeEvent, lag: LagEvent, freshness: FreshnessEvent, limits: Sequence[Limit]
+) -> Renewed:
+    seen = freshness.measured_at
+    update = _figures(lag, seen, freshness)
+    breaches = event.data.objectives or []
+    found = [(each, _reading(each, limits, freshness, lag)) for each in breaches]
+    kept = [_dated(each, event, seen) for each, reading in found if reading.verdict == "kept"]
+    broken = [
+        _broken(each, reading) if reading.verdict == "broken" else _dated(each, event, seen)
+        for each, reading in found
+        if reading.verdict != "kept"
     ]
-    update = {"objectives": breaches, "total_lag": lag.total_lag}
-    return _at(event, freshness.measured_at, update | _lateness(freshness.measured_at, freshness))
+    return (
+        None if kept and not broken else _at(event, seen, update | {"objectives": broken}),
+        _at(event, seen, update | {"objectives": kept}) if kept else None,
+    )
 
 
 def _at(event: StatusChangeEvent, when: int, update: dict[str, Any]) -> StatusChangeEvent:
@@ -117,7 +148,6 @@ def _of_commits(lag: LagEvent) -> dict[str, Any]:
         "cause": lag.cause,
         "reason": lag.reason,
         "explanation": lag.explanation,
-        "total_lag": lag.total_lag,
         "partitions_omitted": 0,
     }
     if lag.parts > 1:
@@ -153,34 +183,45 @@ def _worst_first(row: BadPartition) -> tuple[int, int]:
     return -Status[row.status], -(row.lag or 0)
 
 
-def _lateness(now: int, freshness: FreshnessEvent | None) -> dict[str, int | None]:
-    """As of `now`, Unix milliseconds; nothing where that was measured long before."""
+def _figures(lag: LagEvent, now: int, freshness: FreshnessEvent | None) -> dict[str, Any]:
+    """Lag, and how late and how near loss the group is as of `now`, Unix milliseconds; not where
+    that was measured long before.
+    """
     if freshness is None or abs(freshness.measured_at - now) > APART_MS:
-        return {"late_ms": None, "time_to_loss_ms": None}
-    left = freshness.time_to_loss_ms
+        return {"total_lag": lag.total_lag, "late_ms": None, "time_to_loss_ms": None}
+    left = loss_in(freshness, lag)
     return {
+        "total_lag": lag.total_lag,
         "late_ms": late_ms(freshness.freshness_ms, freshness.at_least_ms),
         "time_to_loss_ms": None if left is None else max(freshness.measured_at + left - now, 0),
     }
 
 
-def _breach(
-    breach: Breach,
-    event: StatusChangeEvent,
-    limits: Sequence[Limit],
-    freshness: FreshnessEvent,
-    lag: LagEvent,
-) -> Breach:
-    """Read once more; where that says nothing, the sentence carries the time of its event."""
+def _reading(
+    breach: Breach, limits: Sequence[Limit], freshness: FreshnessEvent, lag: LagEvent
+) -> Reading:
+    """Of its limit once more; a burn rate is of hours, which are not known here."""
     named = (one for one in limits if (one.objective, one.name) == (breach.objective, breach.limit))
     limit = next(named, None)
-    if limit is not None and limit.target_of is None:
-        reading = read(limit, freshness, lambda: _group_lag(lag))
-        if reading.verdict == "broken":
-            fields = ("value", "sentence", "topic", "partition")
-            return breach.model_copy(update={name: getattr(reading, name) for name in fields})
-    dated = as_of(breach.sentence, at(event), freshness.measured_at)
-    return breach.model_copy(update={"sentence": dated, "value": None})
+    if limit is None or limit.target_of is not None:
+        return UNKNOWN
+    return read(limit, freshness, lambda: _group_lag(lag))
+
+
+def _broken(breach: Breach, reading: Reading) -> Breach:
+    """With the figures of now; lost records stay lost where the group reads on elsewhere."""
+    if breach.limit == LOST_RECORDS and (breach.value or 0) > (reading.value or 0):
+        return breach
+    fields = ("value", "sentence", "topic", "partition")
+    return breach.model_copy(update={name: getattr(reading, name) for name in fields})
+
+
+def _dated(breach: Breach, event: StatusChangeEvent, now: int) -> Breach:
+    """The sentence carries the time of its event; what is lost stays so at any time."""
+    if breach.limit == LOST_RECORDS:
+        return breach
+    said = as_of(breach.sentence, at(event), now)
+    return breach.model_copy(update={"sentence": said, "value": None})
 
 
 def _group_lag(lag: LagEvent) -> GroupLag | None:
@@ -188,10 +229,28 @@ def _group_lag(lag: LagEvent) -> GroupLag | None:
         return None
     return GroupLag(
         {
-            topic: (sum(each or 0 for each in rows.lag), None not in rows.lag)
+            topic: (sum(each or 0 for each in rows.lag), _is_all(rows))
             for topic, rows in lag.topics.items()
         }
     )
+
+
+def _is_all(rows: TopicLag) -> bool:
+    """Nobody knows how far behind a group is where nothing was committed, unless the log is
+    empty.
+    """
+    places = zip(rows.committed, rows.log_start, rows.log_end, strict=True)
+    known = all(committed >= 0 or start == end for committed, start, end in places)
+    return known and None not in rows.lag
+
+
+def _with_cause(event: StatusChangeEvent, causes: Mapping[str, Cause]) -> StatusChangeEvent:
+    """What is over by the cause that was known later, where its event has none."""
+    cause = event.data.cause
+    if event.type != STATUS_CHANGED or (cause is not None and cause.is_known):
+        return event
+    update = {"cause": causes.get(event.data.incident_id, cause)}
+    return event.model_copy(update={"data": event.data.model_copy(update=update)})
 
 
 def _with_address(event: StatusChangeEvent, standing: Standing) -> StatusChangeEvent:

@@ -7,18 +7,20 @@ from collections.abc import Iterable, Iterator
 from warren.contracts import Cause, LimitName, PartitionStatusName, StatusChange
 from warren.words import counted, visible
 
-_LOST = ("records_lost", "lost_records")
+from warren_notifier.channels.loss import LOST_CAUSE, LOST_RECORDS, NEAR_LOSS
+
+_LOST = (LOST_CAUSE, LOST_RECORDS)
 """The same seen by a cause and by a limit."""
-_NEAR_LOSS = "min_time_to_loss"
 # Of an objective's limit that is not kept.
 _LIMITS: dict[LimitName | str, str] = {
-    "lost_records": "losing data",
-    _NEAR_LOSS: "close to losing data",
+    LOST_RECORDS: "losing data",
+    NEAR_LOSS: "close to losing data",
     "max_freshness": "late",
     "max_lag": "lag too large",
     "min_produce_rate": "producers too slow",
     "burn_rate": "error budget burns too fast",
 }
+PARTITIONS = "partitions"
 # Of partitions, gravest first.
 _PARTITIONS: dict[PartitionStatusName, str] = {
     "BEYOND_END": "beyond the log end",
@@ -31,10 +33,17 @@ _PARTITIONS: dict[PartitionStatusName, str] = {
 
 def brief(changes: Iterable[StatusChange]) -> str:
     """`stuck at one record, losing data`, of a group's open conditions; each thing once."""
+    return ", ".join(things(changes))
+
+
+def things(changes: Iterable[StatusChange], unclear: str = "") -> list[str]:
+    """The same, one by one. `unclear`: instead of how many partitions it is without a cause."""
     said = dict(thing for change in changes for thing in _things(change))
-    if _LOST[0] in said:
-        said.pop(_NEAR_LOSS, None)  # it has come to pass
-    return ", ".join(dict.fromkeys(visible(words) for words in said.values()))
+    if unclear and PARTITIONS in said:
+        said[PARTITIONS] = unclear
+    if LOST_CAUSE in said:
+        said.pop(NEAR_LOSS, None)  # it has come to pass
+    return list(dict.fromkeys(visible(words) for words in said.values()))
 
 
 def called(cause: Cause) -> str:
@@ -44,7 +53,7 @@ def called(cause: Cause) -> str:
 
 def is_losing(change: StatusChange) -> bool:
     """Whether records were deleted before the group had consumed them."""
-    return any(name == _LOST[0] for name, _ in _things(change))
+    return any(name == LOST_CAUSE for name, _ in _things(change))
 
 
 def _things(change: StatusChange) -> Iterator[tuple[str, str]]:
@@ -54,13 +63,13 @@ def _things(change: StatusChange) -> Iterator[tuple[str, str]]:
             yield "objectives", "objectives not kept"
         for breach in change.objectives:
             words = _LIMITS.get(breach.limit, f"{breach.limit} not kept")
-            yield _LOST[0] if breach.limit in _LOST else breach.limit, words
+            yield LOST_CAUSE if breach.limit in _LOST else breach.limit, words
     elif change.cause is not None and change.cause.is_known:
         yield change.cause.name, called(change.cause)
         if any(found.name in _LOST for found in change.cause.also):
-            yield _LOST[0], _LIMITS["lost_records"]
+            yield LOST_CAUSE, _LIMITS[LOST_RECORDS]
     else:
-        yield "partitions", _partitions(change)
+        yield PARTITIONS, _partitions(change)
 
 
 def _partitions(change: StatusChange) -> str:

@@ -14,7 +14,9 @@ from warren_notifier.state.delivery import Delivery
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What one message tells: at least one news. The same news have the same `digest_id`."""
+    """What one message tells: at least one news, or how all stands now. The same news have the
+    same `digest_id`.
+    """
 
     digest_id: str
     key: DigestKey
@@ -48,6 +50,23 @@ class DigestChannel(Channel, Protocol):
 
     async def send_many(self, digest: Digest) -> Result:
         """One attempt, likewise."""
+
+
+@runtime_checkable
+class EditingChannel(DigestChannel, Protocol):
+    """A channel that can change what it has told. None: that says so already."""
+
+    edits: bool
+
+    async def edit(self, delivery: Delivery) -> Result | None:
+        """Brings what was told of an incident up to date."""
+
+    async def edit_many(self, digest: Digest) -> Result | None:
+        """Likewise, of a digest that has no news."""
+
+
+def edits(channel: Channel) -> TypeGuard[EditingChannel]:
+    return isinstance(channel, EditingChannel) and channel.edits
 
 
 def tells_many(channel: Channel) -> TypeGuard[DigestChannel]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from warren.contracts import DeliveryKind, EventTypeName, StatusChange
+from warren.contracts import DeliveryKind, EventTypeName, StatusChange, StatusChangeEvent
 from warren.words import duration, visible
+from warren_core.objectives.near_loss import SOON_MS
 
-from warren_notifier.channels.brief import brief, called, is_losing
+from warren_notifier.channels.brief import brief, is_losing, things
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.facts import how_it_ended
+from warren_notifier.channels.endings import ending, how_it_ended
 from warren_notifier.channels.first_step import runbooks
 from warren_notifier.channels.lateness import time_to_loss_ms
 from warren_notifier.channels.told_event import CALLED, ToldEvent, at, told_event
@@ -23,16 +24,19 @@ _NEWS: tuple[DeliveryKind, ...] = ("opened", "changed", "repeated")  # what says
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """The newest of one. `kind`: None where it has no news. `at`: Unix milliseconds."""
+    """The newest of one. `kind`: None where it has no news. `at`: Unix milliseconds. `is_kept`: it
+    is well again by now, though not over.
+    """
 
     kind: DeliveryKind | None
     type: EventTypeName
     change: StatusChange
     at: int
+    is_kept: bool = False
 
     @property
     def is_open(self) -> bool:
-        return self.change.status in BAD
+        return self.change.status in BAD and not self.is_kept
 
     @property
     def end(self) -> str:
@@ -61,6 +65,10 @@ class Group:
         return any(each.is_open for each in self.incidents)
 
     @property
+    def is_over(self) -> bool:
+        return not any(each.is_open or each.is_kept for each in self.incidents)
+
+    @property
     def status(self) -> str:
         """The worst."""
         return min((each.change.status for each in self.open), key=BAD.__getitem__, default="OK")
@@ -84,10 +92,9 @@ class Group:
         return next((kind for kind in _NEWS if kind in kinds or kind == ended), None)
 
     @property
-    def causes(self) -> set[str]:
-        """In words."""
-        known = (each.change.cause for each in self.open)
-        return {called(cause) for cause in known if cause is not None and cause.is_known}
+    def conditions(self) -> list[str]:
+        """What is wrong, one by one, in words that several groups have in common."""
+        return things((each.change for each in self.open), unclear="cause not clear")
 
     @property
     def brief(self) -> str:
@@ -109,17 +116,31 @@ class Group:
         return runbooks(each.change for each in self.open)
 
     @property
-    def rank(self) -> tuple[int, bool, float, int]:
-        """Sorts the worst first: by status, then who loses data, then who does so soonest."""
-        keeps = not any(is_losing(each.change) for each in self.open)
-        soonest = float("inf") if self.loss_at is None else self.loss_at[0]
-        return BAD.get(self.status, len(BAD)), keeps, soonest, -self.lag[0]
+    def is_silenced(self) -> bool:
+        """People want to hear nothing of it for a while."""
+        return self.told.silenced_until is not None
+
+    @property
+    def rank(self) -> tuple[bool, bool, float, int, int]:
+        """Sorts the worst first: who is well by now or silenced comes last, who loses data, or will
+        within the hour, first; then by status and lag.
+        """
+        place = BAD.get(self.status, len(BAD))
+        return not self.is_bad, self.is_silenced, self._loss, place, -self.lag[0]
+
+    @property
+    def _loss(self) -> float:
+        """When data is lost, Unix milliseconds; 0 where it is, infinity where nothing is near."""
+        if any(is_losing(each.change) for each in self.open):
+            return 0
+        at, seen = self.loss_at or (SOON_MS, 0)
+        return at if at - seen < SOON_MS else float("inf")
 
     @property
     def ends(self) -> str:
         """How it ended; of several incidents with what each was about."""
         if len(self.incidents) == 1:
-            return self.incidents[0].end
+            return ending(self.told)
         return "; ".join(f"{CALLED[each.type]}: {each.end}" for each in self.incidents)
 
     @property
@@ -130,7 +151,8 @@ class Group:
     @property
     def _ended(self) -> list[Incident]:
         """The news of what is over."""
-        return [each for each in self.incidents if not each.is_open and each.kind is not None]
+        over = [each for each in self.incidents if each.change.status not in BAD]
+        return [each for each in over if each.kind is not None]
 
 
 def digest_groups(digest: Digest) -> list[Group]:
@@ -152,14 +174,23 @@ def _joined(told: Iterable[tuple[str, DeliveryKind | None]]) -> list[Group]:
         of = told_event(text)
         group = of.change.cluster, of.change.group
         newest[group] = of
-        is_over = not of.open
-        for event in [of.event] if is_over else [*of.open, *of.ended]:
+        for event, is_kept in _events(of):
             known, seen = groups[group].get(event.type), at(event)
             if known is None or known.at <= seen:
-                groups[group][event.type] = Incident(kind, event.type, event.data, seen)
+                groups[group][event.type] = Incident(kind, event.type, event.data, seen, is_kept)
     return [
         Group(sorted(each.values(), key=_place), newest[group]) for group, each in groups.items()
     ]
+
+
+def _events(of: ToldEvent) -> Iterator[tuple[StatusChangeEvent, bool]]:
+    """Of each condition one, with whether it is well by now: what is wrong says more."""
+    if not of.open and not of.kept:
+        yield of.event, False
+        return
+    yield from ((event, False) for event in [*of.open, *of.ended])
+    wrong = {event.type for event in of.open}
+    yield from ((event, True) for event in of.kept if event.type not in wrong)
 
 
 def _place(incident: Incident) -> int:

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from warren.contracts import STATUS_CHANGED, DigestKey, Label
+from warren.contracts import DigestKey, Label
 from warren.words import clock, counted, grouped, records, utc, visible
 
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_groups import BAD, Group, digest_groups, lasting_groups
-from warren_notifier.channels.facts import handled, is_old, loss, then
+from warren_notifier.channels.facts import handled, loss, then
 from warren_notifier.channels.first_step import first_step
+from warren_notifier.channels.incident_text import APART_MS, what_is_wrong
 from warren_notifier.channels.links import is_web_link, page_link
-from warren_notifier.channels.told_event import CALLED
 
 SHOWN = 20
 NEW = 10
@@ -22,7 +22,9 @@ NEW = 10
 SUBJECT = 64
 """Characters of a subject for the groups: with status and cluster what telephones show."""
 NEWS = ("opened", "changed")  # kinds of deliveries that tell something new
-CAUSES = 3
+CONDITIONS = 5
+"""Kinds of trouble that are counted by name."""
+WAIT = "Nothing for now; its incident is over when it stays OK"
 _WHERE = {
     "cluster": "on {}",
     "route": "of route {}",
@@ -69,14 +71,14 @@ class DigestText:
 def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) -> DigestText:
     """The text of a digest as of `now`, Unix milliseconds, with so many groups."""
     groups = digest_groups(digest)
-    bad = sorted((group for group in groups if group.is_bad), key=lambda group: group.rank)
-    over = [group for group in groups if not group.is_bad]
+    bad = sorted((group for group in groups if not group.is_over), key=lambda group: group.rank)
+    over = [group for group in groups if group.is_over]
     where = place(digest.key)
     has_cluster = any(label.name == "cluster" for label in digest.key.labels)
-    status, listed = bad[0].status if bad else "OK", _listed(bad, shown)
+    status, listed = _worst(bad), _listed(bad, shown)
     return DigestText(
         status=status,
-        title=f"[{status}] {_what(digest.key)}: {_state(bad, over, has_cluster)}",
+        title=f"[{status}] {_what(digest.key)}: {_state(bad, over, has_cluster, now)}",
         headline=_headline(bad, over, where),
         facts=list(_facts(bad, over, now)),
         worst=[_line(group, has_cluster, link_base, now) for group in listed],
@@ -85,6 +87,16 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
         over_omitted=max(len(over) - shown, 0),
         link=f"{link_base.rstrip('/')}/" if link_base else "",
     )
+
+
+def _worst(bad: Sequence[Group]) -> str:
+    """Status of all: of those that are not silenced, where there are any."""
+    told = [group.status for group in bad if not group.is_silenced and group.is_bad]
+    return min(told or [group.status for group in bad], key=_badness, default="OK")
+
+
+def _badness(status: str) -> int:
+    return BAD.get(status, len(BAD))
 
 
 def besides(digest: Digest) -> str:
@@ -97,7 +109,7 @@ def besides(digest: Digest) -> str:
         elif group.is_bad:
             said.append(f"of this group: {group.brief}")
     if others:
-        worst = min((each.status for each in others), key=lambda status: BAD.get(status, len(BAD)))
+        worst = min((each.status for each in others), key=_badness)
         said.append(f"{counted(len(others), 'group')} {place(digest.key)} (worst {worst})")
     return "; ".join(said)
 
@@ -130,21 +142,32 @@ def _listed(bad: Sequence[Group], shown: int) -> list[Group]:
     return [*bad[: shown - len(new)], *new]
 
 
-def _state(bad: Sequence[Group], over: Sequence[Group], has_cluster: bool) -> str:
+def _state(bad: Sequence[Group], over: Sequence[Group], has_cluster: bool, now: int) -> str:
     """The rest of the subject: `billing +2 losing data; ledger stuck at one record; +4 (1 new)`."""
-    alike: dict[str, list[Group]] = {}
-    for group in bad:
-        alike.setdefault(group.brief, []).append(group)
     if not bad:
         return f"over: {_some([(_name(group, has_cluster), 1) for group in over], ', ')}"
+    troubled = [group for group in bad if group.is_bad and not group.is_silenced] or bad
+    alike: dict[str, list[Group]] = {}
+    for group in troubled:
+        alike.setdefault(_wrong(group, now), []).append(group)
     news = sum(group.kind == "opened" for group in bad)
-    more = [f"{grouped(news)} new"] if 0 < news < len(bad) else []
-    more += [f"{grouped(len(over))} over"] if over else []
+    counts = {
+        "new": news if news < len(bad) else 0,
+        "silenced": sum(group.is_bad and group.is_silenced for group in bad),
+        "OK for now": sum(not group.is_bad for group in bad),
+        "over": len(over),
+    }
+    more = [f"{grouped(count)} {what}" for what, count in counts.items() if count]
     said = [
         (f"{_name(first, has_cluster)}{_and(len(rest))} {what}", 1 + len(rest))
         for what, (first, *rest) in alike.items()
     ]
     return _some(said, "; ") + (f" ({', '.join(more)})" if more else "")
+
+
+def _wrong(group: Group, now: int) -> str:
+    """What is wrong in a few words, or was where it is well by now."""
+    return group.brief if group.is_bad else what_is_wrong(group.told, now)
 
 
 def _some(said: Sequence[tuple[str, int]], between: str) -> str:
@@ -167,10 +190,14 @@ def _headline(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
     if not bad:
         count = _count(over, "consumer group")
         return f"{count} {where}: what was told of {_them(over)} is over."
-    counts = Counter[str](group.status for group in bad)
+    troubled = [group for group in bad if group.is_bad]
+    well = len(bad) - len(troubled)
+    counts = Counter[str](group.status for group in troubled)
     said = ", ".join(f"{grouped(counts[status])} {status}" for status in BAD if counts[status])
-    verb = "is" if len(bad) == 1 else "are"
-    return f"{_count(bad, 'consumer group')} {where} {verb} in trouble: {said}."
+    verb = "is" if len(troubled) == 1 else "are"
+    trouble = f"{_count(troubled, 'consumer group')} {where} {verb} in trouble: {said}."
+    calm = f"{counted(well, 'consumer group')} {where} {'is' if well == 1 else 'are'} OK for now."
+    return " ".join([trouble] * bool(troubled) + [calm] * bool(well))
 
 
 def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tuple[str, str]]:
@@ -184,29 +211,26 @@ def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tu
         yield "Unchanged", grouped(kinds[None])
     if over:
         yield "Over", grouped(len(over))
-    about = Counter(CALLED[each.type] for group in bad for each in group.open)
-    if about.keys() - {CALLED[STATUS_CHANGED]}:
-        known = [f"{grouped(about[name])} {name}" for name in CALLED.values() if about[name]]
-        yield "Conditions", ", ".join(known)
+    conditions = Counter(each for group in bad for each in group.conditions)
+    if conditions:
+        most = conditions.most_common(CONDITIONS)
+        shown = {each for each, _ in most}
+        rest = sum(group.is_bad and shown.isdisjoint(group.conditions) for group in bad)
+        said = [f"{grouped(count)} {each}" for each, count in most]
+        yield "Conditions", "; ".join([*said, *([f"{grouped(rest)} other"] if rest else [])])
     if bad:
         yield "Lag", _total_lag(bad, now)
-    causes = Counter(cause for group in bad for cause in group.causes)
-    if causes:
-        most = causes.most_common(CAUSES)
-        shown = {cause for cause, _ in most}
-        rest = sum(shown.isdisjoint(group.causes) for group in bad)
-        said = [f"{grouped(count)} {cause}" for cause, count in most]
-        said += [f"{grouped(rest)} other or not clear"] if rest else []
-        yield "Causes", ", ".join(said)
 
 
 def _total_lag(bad: Sequence[Group], now: int) -> str:
-    """Of all, with the times of which it is where it is another by now."""
-    total, times = records(sum(group.lag[0] for group in bad)), [group.lag[1] for group in bad]
-    first, last = (clock(seen, now) for seen in (min(times), max(times)))
-    if first == last:
-        return then(total, min(times), now)
-    return f"{total}, measured {first} to {last}" if is_old(min(times), now) else total
+    """Of all that were measured at about the same time, and how many others there are: a sum over
+    figures of different times is none of now.
+    """
+    newest = max(group.lag[1] for group in bad)
+    together = [group for group in bad if newest - group.lag[1] <= APART_MS]
+    total = then(records(sum(group.lag[0] for group in together)), newest, now)
+    rest = len(bad) - len(together)
+    return f"{total}; {counted(rest, 'group')} not measured lately" if rest else total
 
 
 def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLine:
@@ -214,15 +238,16 @@ def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLin
     figures = [f"since {clock(group.since, now)}", then(f"lag {grouped(lag)}", seen, now)]
     if group.loss_at is not None:
         figures.append(f"data loss {loss(*group.loss_at, now)}")
+    figures += [f"{records(group.told.lost)} lost"] if group.told.lost else []
     figures += [group.over] if group.over else []
     told = group.told
     figures += handled(told.acknowledged, told.silenced_until, now)
     return GroupLine(
         status=group.status,
         name=_name(group, has_cluster),
-        what=group.brief,
+        what=_wrong(group, now),
         figures=" · ".join(figures),
-        action=first_step(each.change for each in group.open),
+        action=first_step(each.change for each in group.open) if group.is_bad else WAIT,
         runbook=next(filter(is_web_link, group.runbooks), ""),
         acknowledge=page_link(link_base, "incidents", told.incident_to_acknowledge)
         if told.acknowledged is None

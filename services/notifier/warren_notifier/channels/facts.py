@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from warren.contracts import Acknowledged, BadPartition, Breach, DeliveryKind, StatusChange
+from warren.contracts import (
+    Acknowledged,
+    BadPartition,
+    DeliveryKind,
+    StatusChange,
+    StatusChangeEvent,
+)
 from warren.words import as_of, clock, duration, grouped, records, utc, visible
 
-from warren_notifier.channels.first_step import first_step
+from warren_notifier.channels.brief import brief
+from warren_notifier.channels.endings import condition_over, is_explained, stay_lost
+from warren_notifier.channels.first_step import first_step, runbooks
 from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
 from warren_notifier.channels.links import is_web_link
+from warren_notifier.channels.loss import LOST_CAUSE, LOST_RECORDS, loss_step, said_already
 from warren_notifier.channels.told_event import CALLED, ToldEvent, at
-from warren_notifier.routing import lost_end
 
 OLD_MS = 10_000
 """From this age on figures are others by now: they carry the time of which they are."""
 SENTENCES = ("Cause", "Also", "Explanation", "Objective")
 """Facts with figures of when they were said."""
-STEP = "What to do"
+STEPS = STEP, THEN = "What to do", "Then"
 FIGURES = ("Late by", "Data loss", "Lag")
 """The first of those that come last."""
-# How an incident ended, for the subject and for the sentence.
-_END = {
-    None: ("OK again", "is OK again"),
-    "group_deleted": ("group deleted", "was deleted"),
-    "group_expired": ("group expired", "has expired: it does not commit any more"),
-    "group_forgotten": ("group forgotten", "was forgotten on request until it commits again"),
-    "offsets_expired": (
-        "offsets expired, not recovered",
-        "has not recovered: its committed offsets have expired",
-    ),
-    "offsets_deleted": (
-        "offsets deleted, not recovered",
-        "has not recovered: its committed offsets, or their topics, were deleted",
-    ),
-    "not_watched": (
-        "not watched any more",
-        "is not watched any more: the collector's settings leave it out",
-    ),
-    "objective_removed": (
-        "objective removed",
-        "has no such objective any more: it was removed from the settings",
-    ),
-    lost_end.REPLACED: (
-        "replaced by another incident",
-        "has another incident since; the end of this one was not seen",
-    ),
-}
-_KEPT = ("objectives kept again", "keeps its objectives again")
 
 
 def is_old(seen: int, now: int) -> bool:
@@ -81,13 +61,22 @@ def handled(acknowledged: Acknowledged | None, silenced_until: int | None, now: 
 
 
 def facts_of(kind: DeliveryKind, told: ToldEvent, now: int) -> list[tuple[str, str]]:
-    """(name, value) pairs as of `now`, Unix milliseconds."""
-    of = _of_several(told, now) if told.is_several else _of_one(kind, told.change, told.at, now)
-    found = [*of, *_handled(told, now)]
-    if kind == "resolved" or not told.open or any(name == STEP for name, _ in found):
+    """(name, value) pairs as of `now`, Unix milliseconds; each once."""
+    if kind == "resolved":
+        return [*_of_end(told), *_handled(told, now)]
+    of = _of_several(told, now) if told.is_several else _of_one(told.change, told.at, now)
+    found = list(dict.fromkeys([*of, *_handled(told, now)]))
+    if not told.open:
         return found
-    place = next((n for n, (name, _) in enumerate(found) if name in FIGURES), len(found))
-    return [*found[:place], (STEP, first_step(e.data for e in told.open)), *found[place:]]
+    step = loss_step(b for each in told.open for b in each.data.objectives or ())
+    names = [name for name, _ in found]
+    if STEP not in names:
+        place = next((n for n, name in enumerate(names) if name in FIGURES), len(found))
+        found.insert(place, (STEP, first_step(e.data for e in told.open)))
+    elif step and visible(step) not in (value for _, value in found):
+        place = max(n for n, name in enumerate(names) if name in (*SENTENCES, *STEPS))
+        found.insert(place + 1, (THEN, visible(step)))
+    return found
 
 
 def _handled(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
@@ -101,55 +90,81 @@ def _handled(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
 
 def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
     """Each condition has a time of its own: what is old carries it."""
-    change = told.change
-    yield "Since", utc(change.opened_at)
+    yield "Since", utc(told.change.opened_at)
+    everything = said_already(each.data for each in (*told.open, *told.kept))
+    needless = said_already(each.data for each in told.open) | (everything & {LOST_CAUSE})
     for each in told.open:
         seen, data = at(each), each.data
-        found = [*_why(data), *_objectives(data.objectives or [])]
-        if not any(name in SENTENCES for name, _ in found):
+        found = [*_why(data, needless), *_objectives(data, needless)]
+        if not found and not data.objectives:
             yield "Condition", f"{CALLED[each.type]} {data.status}"
         for name, value in found:
             is_dated = name in SENTENCES and is_old(seen, now)
             yield name, as_of(value, seen, now) if is_dated else value
-    yield from _ownership(change)
+    yield from _ownership([each.data for each in (*told.open, *told.kept)])
+    for each in told.kept:
+        yield from _well_again(each, everything, now)
     for each in told.ended:
         lasted = duration(at(each) - each.data.opened_at)
-        yield "Over", f"{CALLED[each.type]}: {how_it_ended(each.data)} after {lasted}"
-    measured = max(told.open, key=lambda each: (each.data.total_lag > 0, each.time))
+        yield "Over", f"{condition_over(each, told)} after {lasted}"
     if told.late_ms is not None:
         late, seen = told.late_ms
         yield "Late by", then(duration(late), seen, now)
     if told.loss_at is not None:
         yield "Data loss", loss(*told.loss_at, now)
-    yield "Lag", then(records(measured.data.total_lag), at(measured), now)
+    lag, seen = told.lag
+    yield "Lag", then(records(lag), seen, now)
 
 
-def _of_one(
-    kind: DeliveryKind, change: StatusChange, seen: int, now: int
+def _well_again(
+    event: StatusChangeEvent, needless: Collection[str], now: int
 ) -> Iterator[tuple[str, str]]:
-    since = utc(change.opened_at)
-    if kind == "resolved":
-        yield "From", since
-        yield "Until", f"{utc(seen)} ({duration(seen - change.opened_at)})"
-        if change.explanation and change.reason and change.reason in _END:
-            yield "Explanation", visible(change.explanation)
-    else:
-        yield "Since", since
-        if is_old(seen, now):
-            yield "As of", utc(seen)
-        yield from _why(change)
-        yield from _ownership(change)
-    if change.objectives is not None:
-        yield from _objectives(change.objectives)
-    if kind != "resolved":
-        late, left = lateness_ms(change), time_to_loss_ms(change)
-        if late is not None:
-            yield "Late by", duration(late)
-        if left is not None:
-            # All of it is "as of" that time, which a line before says.
-            yield "Data loss", loss(seen + left, seen, seen if left else now)
-    if change.objectives is not None:
-        return
+    """What holds no more by now, though its incident is not over."""
+    seen = clock(at(event), now)
+    if event.data.objectives is None:
+        yield "Well again", f"{CALLED[event.type]} at {seen}; before: {brief([event.data])}"
+    for breach in event.data.objectives or ():
+        if breach.limit == LOST_RECORDS:
+            yield "Lost", visible(breach.sentence)
+        elif breach.limit not in needless:
+            yield "Kept again", visible(f"{breach.objective} at {seen}; before, {breach.sentence}")
+
+
+def _of_end(told: ToldEvent) -> Iterator[tuple[str, str]]:
+    change, seen = told.change, told.at
+    yield "From", utc(change.opened_at)
+    yield "Until", f"{utc(seen)} ({duration(seen - change.opened_at)})"
+    if told.was:
+        yield "Was", brief(each.data for each in told.was)
+    if told.lost:
+        yield "Lost", stay_lost(told.lost)
+    if is_explained(change):
+        yield "Explanation", visible(change.explanation or "")
+    yield from _ownership([change]) if change.objectives else ()
+    yield from _objectives(change, ())
+    if change.objectives is None:
+        yield from _lag(change)
+
+
+def _of_one(change: StatusChange, seen: int, now: int) -> Iterator[tuple[str, str]]:
+    yield "Since", utc(change.opened_at)
+    if is_old(seen, now):
+        yield "As of", utc(seen)
+    needless = said_already([change])
+    yield from _why(change, needless)
+    yield from _objectives(change, needless)
+    yield from _ownership([change])
+    late, left = lateness_ms(change), time_to_loss_ms(change)
+    if late is not None:
+        yield "Late by", duration(late)
+    if left is not None:
+        # All of it is "as of" that time, which a line before says.
+        yield "Data loss", loss(seen + left, seen, seen if left else now)
+    if change.objectives is None:
+        yield from _lag(change)
+
+
+def _lag(change: StatusChange) -> Iterator[tuple[str, str]]:
     yield "Lag", records(change.total_lag)
     if change.max_lag is not None and change.max_lag.lag != 0:
         worst = change.max_lag
@@ -162,53 +177,37 @@ def _of_one(
         yield "Partitions", ", ".join(f"{grouped(n)} {status}" for status, n in counts)
 
 
-def _why(change: StatusChange) -> Iterator[tuple[str, str]]:
+def _why(change: StatusChange, needless: Collection[str]) -> Iterator[tuple[str, str]]:
     """Objectives say in their own lines what the explanation says of them."""
     if change.cause is not None and change.cause.is_known:
         yield "Cause", visible(change.cause.sentence)
         if change.cause.action:
             yield STEP, visible(change.cause.action)
         for found in change.cause.also:
+            if found.name in needless:
+                continue
             yield "Also", visible(found.sentence)
             if found.action:
-                yield "Then", visible(found.action)
+                yield THEN, visible(found.action)
     elif change.explanation and change.objectives is None:
         yield "Explanation", visible(change.explanation)
 
 
-def how_it_ended(change: StatusChange) -> str:
-    """`OK again`, `group deleted`."""
-    return _end(change)[0]
+def _ownership(changes: Sequence[StatusChange]) -> Iterator[tuple[str, str]]:
+    """Of groups, and of objectives that have an own."""
+    breaches = [breach for change in changes for breach in change.objectives or ()]
+    for owner in [*(b.owner for b in breaches), *(change.owner for change in changes)]:
+        if owner:
+            yield "Owner", visible(owner)
+    for runbook in runbooks(changes):
+        is_step = not is_web_link(runbook) and any(b.runbook == runbook for b in breaches)
+        yield STEP if is_step else "Runbook", visible(runbook)
 
 
-def end_sentence(change: StatusChange) -> str:
-    """`is OK again`, `was deleted`."""
-    return _end(change)[1]
-
-
-def _end(change: StatusChange) -> tuple[str, str]:
-    """Of a reason that only a newer Warren knows, the reason itself."""
-    if change.reason is None and change.objectives is not None:
-        return _KEPT
-    said = visible(change.reason or "")
-    return _END.get(change.reason, (f"ended, {said},", f"is not watched any more: {said}"))
-
-
-def _ownership(change: StatusChange) -> Iterator[tuple[str, str]]:
-    """Objectives say theirs in their own lines."""
-    if change.owner:
-        yield "Owner", visible(change.owner)
-    if change.runbook:
-        yield "Runbook", visible(change.runbook)
-
-
-def _objectives(breaches: Sequence[Breach]) -> Iterator[tuple[str, str]]:
-    for breach in breaches:
-        yield "Objective", visible(f"{breach.objective}: {breach.sentence}")
-        if breach.owner:
-            yield "Owner", visible(breach.owner)
-        if breach.runbook:
-            yield "Runbook" if is_web_link(breach.runbook) else STEP, visible(breach.runbook)
+def _objectives(change: StatusChange, needless: Collection[str]) -> Iterator[tuple[str, str]]:
+    for breach in change.objectives or ():
+        if breach.limit not in needless:
+            yield "Objective", visible(f"{breach.objective}: {breach.sentence}")
 
 
 def row_of(partition: BadPartition) -> tuple[str, str, str, str, str, str]:

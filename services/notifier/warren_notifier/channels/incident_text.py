@@ -9,20 +9,17 @@ from warren.contracts import DeliveryKind, Flapping, GroupStatusName, StatusChan
 from warren.words import as_of, clock, counted, duration, visible
 
 from warren_notifier.channels.brief import brief
-from warren_notifier.channels.facts import (
-    end_sentence,
-    facts_of,
-    how_it_ended,
-    is_old,
-    row_of,
-)
+from warren_notifier.channels.endings import condition_over, end_of, ending, stay_lost
+from warren_notifier.channels.facts import facts_of, is_old, row_of
 from warren_notifier.channels.first_step import runbooks
 from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
 from warren_notifier.channels.links import is_web_link, page_link
-from warren_notifier.channels.told_event import CALLED, ToldEvent, told_event
+from warren_notifier.channels.told_event import ToldEvent, told_event
 from warren_notifier.state.delivery import Delivery
 
 SHOWN = 10
+APART_MS = 60_000
+"""What was seen so long ago is not told as of now."""
 MEANING = {
     "STOP": "has stopped committing: the consumer is down or hangs",
     "STALL": "commits, but always the same offset: it does not get past a record",
@@ -43,8 +40,12 @@ class IncidentText:
     event_type: str
     at: int
     """When it happened, Unix milliseconds."""
+    root_at: int
+    """As of when the root is, likewise."""
     now: int
     """As of when the text is, likewise."""
+    status: GroupStatusName
+    """The worst of what is wrong by now."""
     title: str
     what: str
     """What is wrong in a few words; empty at the end."""
@@ -61,17 +62,14 @@ class IncidentText:
     """Leads to a page that asks who looks after the incident; empty where there is nothing to."""
 
     @property
-    def status(self) -> GroupStatusName:
-        return self.change.status
-
-    @property
     def is_open(self) -> bool:
-        return self.status in ("WARN", "ERR")
+        """Whether its incident is, well or not by now."""
+        return self.change.status in ("WARN", "ERR")
 
     def dated(self, sentence: str) -> str:
         """A stored sentence: its figures are of then, and it says so where that is long ago."""
-        is_dated = sentence and is_old(self.at, self.now)
-        return as_of(sentence, self.at, self.now) if is_dated else sentence
+        is_dated = sentence and is_old(self.root_at, self.now)
+        return as_of(sentence, self.root_at, self.now) if is_dated else sentence
 
     @property
     def sentences(self) -> str:
@@ -129,10 +127,12 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
         change=change,
         event_type=told.event.type,
         at=seen,
+        root_at=told.root_at,
         now=now,
+        status=told.status,
         title=_title(delivery, told, now),
-        what="" if kind == "resolved" else brief(each.data for each in told.open),
-        headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, change)}",
+        what="" if kind == "resolved" else what_is_wrong(told, now),
+        headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, told, now)}",
         facts=[
             *facts_of(kind, told, now),
             *_left_out(delivery.pending.left_out),
@@ -158,17 +158,35 @@ def _measured(told: ToldEvent, now: int) -> str:
 def _title(delivery: Delivery, told: ToldEvent, now: int) -> str:
     """What an SRE reads on a telephone: where, who, and what is wrong in a few words."""
     change = told.change
-    who = f"[{change.status}] {visible(change.cluster)}: {visible(change.group)}"
+    who = f"[{told.status}] {visible(change.cluster)}: {visible(change.group)}"
     if delivery.pending.kind == "resolved":
-        return f"{who} {how_it_ended(change)} after {duration(told.at - change.opened_at)}"
+        return f"{who} {ending(told)}"
     flapping = delivery.pending.flapping
     said = [
         f"flapping, {_times(flapping, now)}" if flapping is not None else "",
-        brief(each.data for each in told.open) or "not OK",
-        f"since {clock(change.opened_at, now)}" if delivery.pending.kind == "repeated" else "",
-        *(f"{CALLED[each.type]} {how_it_ended(each.data)}" for each in told.ended),
+        what_is_wrong(told, now) or "not OK",
+        _since(delivery.pending.kind, told, now),
+        *(condition_over(each, told) for each in told.ended),
+        stay_lost(told.lost) if told.lost and told.kept_at is not None else "",
     ]
     return f"{who} {'; '.join(filter(None, said))}"
+
+
+def what_is_wrong(told: ToldEvent, now: int) -> str:
+    """In a few words; what was, where all is well by now."""
+    if told.kept_at is not None:
+        return f"OK at {clock(told.kept_at, now)}, was {brief(each.data for each in told.kept)}"
+    return brief(each.data for each in told.open)
+
+
+def _since(kind: DeliveryKind, told: ToldEvent, now: int) -> str:
+    """A reminder says since when it is so; what may be otherwise by now, of when it is."""
+    if told.kept_at is not None:
+        return ""
+    if kind == "repeated":
+        return f"since {clock(told.change.opened_at, now)}"
+    is_of_then = now - told.root_at >= APART_MS
+    return f"as of {clock(told.root_at, now)}" if is_of_then else ""
 
 
 def _times(flapping: Flapping, now: int) -> str:
@@ -188,13 +206,16 @@ def _left_out(changes: int) -> Iterator[tuple[str, str]]:
         yield "Left out", f"{counted(changes, 'change')} in between"
 
 
-def _sentence(kind: DeliveryKind, change: StatusChange) -> str:
+def _sentence(kind: DeliveryKind, told: ToldEvent, now: int) -> str:
+    change = told.change
     if kind == "resolved":
-        return f"{end_sentence(change)}."
+        return f"{end_of(told)[1]}."
+    if told.kept_at is not None:
+        return f"is OK at {clock(told.kept_at, now)}; its incident is over when it stays so."
     if kind == "repeated":
-        return f"is still {change.status}."
+        return f"is still {told.status}."
     if kind == "changed":
-        if change.previous == change.status:
-            return f"is still {change.status}."
-        return f"went from {change.previous} to {change.status}."
-    return f"is {change.status}."
+        if change.previous == told.status:
+            return f"is still {told.status}."
+        return f"went from {change.previous} to {told.status}."
+    return f"is {told.status}."

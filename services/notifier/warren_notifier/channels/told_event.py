@@ -15,12 +15,14 @@ from warren.contracts import (
     Acknowledged,
     EventTypeName,
     GroupIncidentEvent,
+    GroupStatusName,
     StatusChange,
     StatusChangeEvent,
 )
 from warren.words import condition
 
 from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
+from warren_notifier.channels.loss import lost_records
 
 # What an incident is about, for people: the root comes first, then what follows, gravest first.
 CALLED: dict[EventTypeName, str] = {
@@ -36,8 +38,9 @@ class _Type(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ToldEvent:
-    """`event`: all of it as one event, with the status and the incident of the whole. `open` and
-    `ended`: events of conditions, the root first; a single event is one of them.
+    """`event`: all of it as one event, with the status and the incident of the whole. `open`,
+    `kept` (well again, though their incidents are not over) and `ended`: events of conditions, the
+    root first; a single event is one of them.
     """
 
     event: StatusChangeEvent
@@ -46,6 +49,11 @@ class ToldEvent:
     acknowledged: Acknowledged | None = None
     silenced_until: int | None = None
     """Unix milliseconds."""
+    kept: Sequence[StatusChangeEvent] = ()
+    was: Sequence[StatusChangeEvent] = ()
+    """What is over of it, as it was."""
+    lost_before: int = 0
+    """Records that what is over has lost."""
 
     @property
     def change(self) -> StatusChange:
@@ -59,12 +67,37 @@ class ToldEvent:
     @property
     def root_at(self) -> int:
         """When partitions, and the largest lag of one, were so: they are the root's."""
-        return at((*self.open, *self.ended)[0])
+        return at((*self.open, *self.kept, *self.ended)[0])
+
+    @property
+    def status(self) -> GroupStatusName:
+        """The worst of what is wrong; OK where nothing is by now, though it may be again."""
+        if not self.kept or any(each.data.status == self.change.status for each in self.open):
+            return self.change.status
+        return "WARN" if self.open else "OK"
+
+    @property
+    def kept_at(self) -> int | None:
+        """When all was seen to be well again, Unix milliseconds; None: it is not, or is over."""
+        return None if self.open or not self.kept else max(map(at, self.kept))
+
+    @property
+    def lost(self) -> int:
+        """How many records are lost."""
+        now = lost_records(each.data for each in (*self.open, *self.kept))
+        return self.lost_before + now
+
+    @property
+    def lag(self) -> tuple[int, int]:
+        """The newest that somebody has measured, and as of when; without a measurement it is 0."""
+        said = [*self.open, *self.kept] or self.ended
+        newest = max(said, key=lambda each: (each.data.total_lag > 0, each.time))
+        return newest.data.total_lag, at(newest)
 
     @property
     def incident_to_acknowledge(self) -> str:
         """The id of what is open: the whole's, or the root's where the first condition is over."""
-        ids = [each.data.incident_id for each in self.open]
+        ids = [each.data.incident_id for each in (*self.open, *self.kept)]
         own = self.change.incident_id
         return ids[0] if ids and own not in ids else own
 
@@ -80,13 +113,14 @@ class ToldEvent:
         return left and (left[0] + left[1], left[1])
 
     def _newest(self, figure: Callable[[StatusChange], int | None]) -> tuple[int, int] | None:
-        known = [(ms, at(each)) for each in self.open if (ms := figure(each.data)) is not None]
+        said = self.open or self.kept
+        known = [(ms, at(each)) for each in said if (ms := figure(each.data)) is not None]
         return max(known, key=lambda one: one[1], default=None)
 
     @property
     def is_several(self) -> bool:
         """Whether there is more to tell than one event says."""
-        return bool(self.open) and len(self.open) + len(self.ended) > 1
+        return bool(self.kept) or (bool(self.open) and len(self.open) + len(self.ended) > 1)
 
 
 def type_of(text: str) -> str:
@@ -104,7 +138,14 @@ def told_event(text: str) -> ToldEvent:
     whole = GroupIncidentEvent.from_bytes(value)
     data = whole.data
     return ToldEvent(
-        _as_one(whole), data.conditions, data.ended, data.acknowledged, data.silenced_until
+        _as_one(whole),
+        data.conditions,
+        data.ended,
+        data.acknowledged,
+        data.silenced_until,
+        data.kept,
+        data.was,
+        data.lost,
     )
 
 
@@ -120,13 +161,12 @@ def at(event: StatusChangeEvent) -> int:
 
 
 def _as_one(whole: GroupIncidentEvent) -> StatusChangeEvent:
+    """Figures are the newest that some condition says."""
     data = whole.data
-    said = data.conditions or data.ended
+    said = data.conditions or data.kept or data.ended
     root = said[0]
     measured = max(said, key=lambda each: (each.data.total_lag > 0, each.time)).data
-    breaches = [b for each in said for b in each.data.objectives or ()]
-    late = [e.data.late_ms for e in said if e.data.late_ms is not None]
-    left = [e.data.time_to_loss_ms for e in said if e.data.time_to_loss_ms is not None]
+    breaches = [b for each in data.conditions for b in each.data.objectives or ()]
     update = {
         "status": data.status,
         "previous": data.previous,
@@ -134,8 +174,23 @@ def _as_one(whole: GroupIncidentEvent) -> StatusChangeEvent:
         "opened_at": data.opened_at,
         "total_lag": measured.total_lag,
         "objectives": breaches[:MAX_OBJECTIVES] if breaches else root.data.objectives,
-        "late_ms": max(late, default=None),
-        "time_to_loss_ms": min(left, default=None),
+        "late_ms": _newest(said, "late_ms"),
+        "time_to_loss_ms": _newest(said, "time_to_loss_ms"),
     }
+    if not data.conditions and data.kept:
+        update |= {
+            "cause": None,
+            "explanation": None,
+            "objectives": None if root.data.objectives is None else [],
+            "max_lag": None,
+            "partition_counts": {},
+            "partitions": [],
+            "partitions_omitted": 0,
+        }
     merged = root.data.model_copy(update=update)
     return root.model_copy(update={"id": whole.id, "time": whole.time, "data": merged})
+
+
+def _newest(said: Sequence[StatusChangeEvent], figure: str) -> int | None:
+    known = [(each.time, ms) for each in said if (ms := getattr(each.data, figure)) is not None]
+    return max(known, default=(None, None))[1]

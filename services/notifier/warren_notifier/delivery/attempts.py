@@ -19,7 +19,7 @@ from warren_notifier.channels.channel import (
     Retry,
     tells_people,
 )
-from warren_notifier.channels.digest import Digest, tells_many
+from warren_notifier.channels.digest import Digest, edits, tells_many
 from warren_notifier.delivery.outcomes import Outcomes, Prepared
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.delivery.slots import Slots
@@ -30,6 +30,7 @@ from warren_notifier.state.delivery import Delivery
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Result | None)
 UNFIT_IN_A_ROW = 16  # of 32,000 news in halves one is alone by then: more, and it is the receiver
 
 
@@ -46,11 +47,13 @@ class Attempts:
         clock: Clock,
         check_lease: Callable[[], None],
         as_now: Callable[[str], str],
+        known: Callable[[], Awaitable[None]],
     ) -> None:
         """`check_lease` raises when nothing may be sent any more. `as_now`: an event's text with
-        what is known of its group now; people are told that.
+        what is known of its group now, which `known` waits for; people are told that.
         """
         self._as_now = as_now if tells_people(channel) else None
+        self._known = known
         self.prepare = outcomes.begin
         self.record = outcomes.record
         self.without = outcomes.without_attempt
@@ -63,6 +66,11 @@ class Attempts:
         self._unfit = 0
         """Messages that were refused as such, without one between them that was taken."""
 
+    async def ready(self) -> None:
+        """Returns when it is known how groups stand now, for who tells people that."""
+        if self._as_now is not None:
+            await self._known()
+
     async def alone(self, line: Line) -> Attempted | None:
         """One delivery in a message of its own; None when there is none any more."""
         prepared = await self.prepare(line)
@@ -73,6 +81,34 @@ class Attempts:
         result, milliseconds = await self._timed(self._channel.send(told))
         step = self._plan.after(prepared.delivery.pending, result, self._clock.now_ms())
         return Attempted(prepared.delivery, step, milliseconds, _uncertain(prepared, result))
+
+    async def edit(self, delivery: Delivery, wanted: Callable[[], bool]) -> Result | None:
+        """Brings what was told up to date, if that is still `wanted` once it is known how it stands
+        now; None where there was nothing to do.
+        """
+        if not edits(self._channel):
+            return None
+        await self.ready()
+        told = await self._of_now(_delivery_now, delivery)
+        return await self._edited(self._channel.edit, told, wanted)
+
+    async def edit_many(self, digest: Digest, wanted: Callable[[], bool]) -> Result | None:
+        """Likewise, of a digest without news."""
+        if not edits(self._channel):
+            return None
+        await self.ready()
+        told = await self._of_now(_digest_now, digest)
+        return await self._edited(self._channel.edit_many, told, wanted)
+
+    async def _edited(
+        self,
+        edit: Callable[[T], Awaitable[Result | None]],
+        told: T,
+        wanted: Callable[[], bool],
+    ) -> Result | None:
+        self._check_lease()
+        async with self._slots.turn(wanted, tried=True) as is_wanted:
+            return await self._judged(edit(told)) if is_wanted else None
 
     async def together(self, digest: Digest, news: list[Prepared]) -> list[Attempted]:
         """All news in one message: what it led to is the same for each, but for the receipt:
@@ -132,7 +168,7 @@ class Attempts:
         NOTIFIER_ATTEMPT_SECONDS.labels(self._name).observe(seconds)
         return result, round(seconds * 1000)
 
-    async def _judged(self, sending: Awaitable[Result]) -> Result:
+    async def _judged(self, sending: Awaitable[R]) -> R | Retry:
         try:
             async with asyncio.timeout(self._channel.timeout):
                 return await sending

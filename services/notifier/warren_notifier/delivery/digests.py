@@ -119,6 +119,19 @@ class Digests:
                 waiting.task.cancel()
                 waiting.task = None
 
+    def standing(self, key: DigestKey) -> Digest | None:
+        """What messages of a key have told and still lasts; None while there is news to tell, or
+        where a receiver has left nothing to find them by.
+        """
+        waiting = self._waiting.get(key) or _Waiting(key)
+        digest = None if waiting.members else self._digest(waiting, {})
+        return digest if digest and digest.lasting and digest.receipts else None
+
+    def sent_at(self, key: DigestKey) -> int:
+        """When the newest message was sent, Unix milliseconds, as far as is known here."""
+        waiting = self._waiting.get(key)
+        return 0 if waiting is None else waiting.sent_at
+
     def _begin(self, key: DigestKey) -> _Waiting:
         now = self._clock.now_ms()
         for other, waiting in list(self._waiting.items()):
@@ -142,6 +155,7 @@ class Digests:
             if wait > 0:
                 await self._sleep(min(wait, LOOK_SECONDS))
                 continue
+            await self._attempts.ready()
             tried = waiting.was_tried
             async with self._slots.turn(lambda: waiting.can_be_told, tried=tried) as wanted:
                 if wanted:

@@ -134,6 +134,7 @@ class Worker:
 
     async def _step(self, queue: GroupQueue) -> None:
         """Takes the head of a queue one attempt further."""
+        await self._attempts.ready()
         line = queue.head
         telling = line.telling
         if telling is None or telling.delivery is None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from warren.clock import Clock
 
 from warren_notifier.channels.channel import Channel
+from warren_notifier.channels.digest import edits
 from warren_notifier.delivery.attempts import Attempts
 from warren_notifier.delivery.digests import Digests
+from warren_notifier.delivery.edits import Edits
 from warren_notifier.delivery.outcomes import Outcomes
 from warren_notifier.delivery.rate_limit import RateLimit
 from warren_notifier.delivery.retry_plan import RetryPlan
@@ -18,6 +20,10 @@ from warren_notifier.delivery.slots import Slots
 from warren_notifier.delivery.worker import Sleep, Worker
 from warren_notifier.owned import OwnedSubjects
 from warren_notifier.routing.routes import Grouping
+
+
+async def _known() -> None:
+    """Nothing is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,10 @@ class Workers:
     limits: Mapping[str, RateLimit] = field(default_factory=dict)
     as_now: Callable[[str], str] = str
     """An event's text with what is known of its group now; by default as it is."""
+    known: Callable[[], Awaitable[None]] = _known
+    """Returns when that is known."""
+    edits: list[Edits] = field(default_factory=list)
+    """Of the channels that were made."""
 
     def of(self, name: str, channel: Channel) -> Worker:
         slots = Slots(channel.concurrency, self.limits.get(name))
@@ -49,10 +59,13 @@ class Workers:
             self.clock,
             self.check_lease,
             self.as_now,
+            self.known,
         )
         digests = Digests(
             name, self.tasks, attempts, self.owned, self.grouping, slots, self.clock, self.sleep
         )
+        if edits(channel):
+            self.edits.append(Edits(name, attempts, digests, self.owned))
         return Worker(
             self.tasks, attempts, digests.join, slots, self.clock, self.sleep, self.queue_size
         )

@@ -31,6 +31,7 @@ from warren_notifier.routing.change import (
     whole,
 )
 from warren_notifier.routing.lost_end import ended
+from warren_notifier.routing.past_conditions import short, with_past
 
 _CHANGES = UUID("8d0d6d0c-4f0e-4f0a-9a44-0c1f7f4c3a52")  # namespace of ids that no event gave
 
@@ -67,6 +68,7 @@ def after(
             seen=sorted(
                 {*(known.seen if known is not None else ()), *(e.type for e in conditions)}
             ),
+            **with_past(known, _no_more(known, conditions)),
         ),
     )
     event = _fitting(event)
@@ -94,15 +96,21 @@ def _over(
 ) -> list[StatusChangeEvent]:
     """Conditions that were open and are no more, each by its end where that was seen."""
     found = []
-    for each in known.conditions if known is not None else ():
-        if each.data.incident_id in _ids(conditions):
-            continue
+    for each in _no_more(known, conditions):
         if by is not None and by.closing and by.incident_id == each.data.incident_id:
             found.append(_event(by))
         else:
             at = datetime.fromtimestamp(by.at / 1000, UTC) if by is not None else each.time
             found.append(ended(each, by.event_id if by is not None else each.id, at))
     return found
+
+
+def _no_more(
+    known: GroupIncident | None, conditions: Sequence[StatusChangeEvent]
+) -> list[StatusChangeEvent]:
+    """Conditions that were open and are no more, each as it was."""
+    ids, before = _ids(conditions), known.conditions if known is not None else []
+    return [each for each in before if each.data.incident_id not in ids]
 
 
 def _begins_again(known: GroupIncident | None, conditions: Iterable[StatusChangeEvent]) -> bool:
@@ -136,14 +144,5 @@ def _fitting(event: GroupIncidentEvent) -> GroupIncidentEvent:
     if len(event.model_dump_json()) <= LARGEST:
         return event
     data = event.data
-    update = {"conditions": _short(data.conditions), "ended": _short(data.ended)}
+    update = {"conditions": [*map(short, data.conditions)], "ended": [*map(short, data.ended)]}
     return event.model_copy(update={"data": data.model_copy(update=update)})
-
-
-def _short(events: Iterable[StatusChangeEvent]) -> list[StatusChangeEvent]:
-    found = []
-    for each in events:
-        omitted = each.data.partitions_omitted + len(each.data.partitions)
-        update = {"partitions": [], "partitions_omitted": omitted}
-        found.append(each.model_copy(update={"data": each.data.model_copy(update=update)}))
-    return found

@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 from warren.contracts import GroupIncidentEvent, StatusChangeEvent
 
 from warren_notifier.routing.change import Change, read_change, whole
+from warren_notifier.routing.past_conditions import with_past
 
 REPLACED = "incident_replaced"  # the event's `reason`
 _ENDS = UUID("5f0f3c8e-9d1b-4c57-8a4e-2f3b8f6f5d20")  # namespace of event ids
@@ -37,6 +38,7 @@ def _whole_end(of: Change, by: Change, at: datetime) -> Change:
         "incident_id": of.incident_id,
         "conditions": [],
         "ended": over,
+        **with_past(known.data, known.data.conditions),
     }
     data = known.data.model_copy(update=update)
     id_ = str(uuid5(_ENDS, f"{of.incident_id}|{by.event_id}"))

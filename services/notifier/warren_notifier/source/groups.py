@@ -41,6 +41,8 @@ class Groups:
         """Of the group of an incident."""
         cluster, group = event.data.cluster, event.data.group
         silence = self.silences.in_force(self.now_ms()).of(cluster, group)
+        over = [each.data.incident_id for each in event.data.was]
+        causes = {each: found for each in over if (found := self.newest.cause(each)) is not None}
         said = (self.silences.acknowledgement(each) for each in ids_of(event))
         return Standing(
             self.newest.lag(cluster, group),
@@ -49,4 +51,5 @@ class Groups:
             next(filter(None, said), None),
             None if silence is None else silence.ends_at,
             self.configured.servers.get(cluster, ""),
+            causes,
         )

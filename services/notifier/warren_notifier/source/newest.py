@@ -1,5 +1,5 @@
 """The newest evaluation and measurement of groups with an open incident, from `warren.lag` and
-`warren.freshness`: what reminders and digests say of now.
+`warren.freshness`: what messages for people say of now.
 
 Both topics have many records of groups that are well; those are let go by their keys alone.
 """
@@ -7,17 +7,23 @@ Both topics have many records of groups that are well; those are let go by their
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import re
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TypeVar
 
 import structlog
 from confluent_kafka import Message
-from warren.contracts import Event, FreshnessEvent, LagEvent
+from pydantic import BaseModel, ConfigDict, ValidationError
+from warren.clock import Clock
+from warren.contracts import Cause, Event, FreshnessEvent, LagEvent
 from warren.contracts.group_key import split_group_key
+from warren.contracts.lag_event import Incident
 from warren.contracts.topics import FRESHNESS, LAG
-from warren.errors import ContractViolation, KafkaError
+from warren.errors import ContractViolation, KafkaError, TopicMissing
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
@@ -26,10 +32,29 @@ log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 0.5
 LOOK_AGAIN_SECONDS = 10.0  # for topics that cannot be read
+KNOWN_WITHIN = 10.0
+"""Seconds after an assignment for which messages wait: about as long as a session may take to begin
+anew. Where the home cluster is slower, they carry the times of their events.
+"""
 BEFORE_MS = 60_000
 """From so long ago the topics are read: each group is judged far more often."""
 
+CAUSES = 10_000
+"""Incidents whose causes are remembered."""
+
+_INCIDENT = re.compile(rb'"incident":{"id":"([^"]+)"')
+"""Whose incident a record is of, seen before all of it is read."""
+
 E = TypeVar("E", bound=Event)
+
+
+class _Judged(BaseModel):
+    """What is read of an evaluation as it comes."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    incident: Incident | None = None
+    cause: Cause | None = None
 
 
 class Newest:
@@ -40,14 +65,37 @@ class Newest:
         self._is_open = is_open
         self._lag: dict[tuple[str, str], bytes] = {}
         self._freshness: dict[tuple[str, str], bytes] = {}
+        self._causes: OrderedDict[str, Cause] = OrderedDict()
+        """The first that was known of each incident: often no event of it has one."""
 
     def take_lag(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.lag`; a tombstone forgets the group."""
+        self._note_cause(value or b"")
         self._take(self._lag, key, value)
 
     def take_freshness(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.freshness`, likewise."""
         self._take(self._freshness, key, value)
+
+    def cause(self, incident_id: str) -> Cause | None:
+        """The first that was known of an incident of the consumer status, also when it is over."""
+        return self._causes.get(incident_id)
+
+    def _note_cause(self, value: bytes) -> None:
+        """Also where the group is well again by its events, which are read beside."""
+        found = _INCIDENT.search(value)
+        if found is None or found[1].decode(errors="replace") in self._causes:
+            return
+        try:
+            judged = _Judged.model_validate_json(value)
+        except ValidationError:
+            return
+        incident, cause = judged.incident, judged.cause
+        if incident is None or cause is None or not cause.is_known:
+            return
+        self._causes[incident.id] = cause
+        while len(self._causes) > CAUSES:
+            self._causes.popitem(last=False)
 
     def lag(self, cluster: str, group: str) -> LagEvent | None:
         return _read(LagEvent, self._lag.get((cluster, group)))
@@ -83,38 +131,68 @@ class NewestTopics:
         self,
         home: HomeSettings,
         newest: Newest,
-        now_ms: Callable[[], int],
+        clock: Clock,
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
         self._home = home
         self._newest = newest
-        self._now_ms = now_ms
+        self._clock = clock
         self._sleep = sleep
         self._lag = LAG.full_name(home.topic_prefix)
         self._topics = [self._lag, FRESHNESS.full_name(home.topic_prefix)]
+        self._assigned = asyncio.Event()
+        self._known = asyncio.Event()
+        self._wait_until = 0.0
+        """By the monotonic clock."""
+
+    @contextmanager
+    def assigning(self) -> Iterator[None]:
+        """While partitions are assigned. What is known of their groups is read from then on: only
+        of these is anything remembered.
+        """
+        self._known.clear()
+        self._wait_until = self._clock.monotonic() + KNOWN_WITHIN
+        yield
+        self._assigned.set()
+
+    async def known(self) -> None:
+        """Returns when all has been read that was there at the last assignment, or it has taken too
+        long: nobody is to be told of now before.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._wait_until - self._clock.monotonic()):
+                await self._known.wait()
 
     async def follow(self) -> None:
         """Until cancelled. Whatever cannot be read ends no session: what is told is told anyway."""
         while True:
+            await self._assigned.wait()
             try:
                 await self._follow()
             except KafkaError as error:
+                if isinstance(error, TopicMissing):  # as in an older installation
+                    self._known.set()
                 log.warning(
                     "messages have the figures of their events, not of now", problem=str(error)
                 )
                 await self._sleep(LOOK_AGAIN_SECONDS)
 
     async def _follow(self) -> None:
+        """Until partitions are assigned once more."""
         loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(1, thread_name_prefix="newest") as thread:
-            since = self._now_ms() - BEFORE_MS
+            since = self._clock.now_ms() - BEFORE_MS
             open_reader = partial(TopicReader, HOME, HOME, self._home, self._topics, since=since)
             reader = await loop.run_in_executor(thread, open_reader)
+            self._assigned.clear()
             try:
-                while True:
+                while not self._assigned.is_set():
                     for record in await loop.run_in_executor(thread, reader.poll, POLL_SECONDS):
                         self._put(record)
+                    if reader.caught_up and not self._assigned.is_set():
+                        self._known.set()
             finally:
+                self._assigned.set()
                 thread.submit(reader.close)
 
     def _put(self, record: Message) -> None:

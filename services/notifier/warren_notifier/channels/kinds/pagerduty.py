@@ -91,7 +91,7 @@ class PagerDutyChannel(HttpChannel[PagerDutySettings]):
             "dedup_key": incident_key(delivery.pending.incident_id, DEDUP_KEY),
         }
         severities = SEVERITIES | self._settings.severities
-        severity = severities.get(text.status, "critical")
+        severity = severities.get(text.change.status, "critical")
 
         def body(longest: int) -> bytes:
             more = _alert(text, severity, longest) if action == "trigger" else {}

@@ -6,12 +6,13 @@ refuse.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, SecretStr
 from warren.clock import Clock
@@ -23,7 +24,7 @@ from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http import JSON, Target, TargetSettings, printable
 from warren_notifier.channels.http_endpoint import Answered
 from warren_notifier.channels.kinds.slack import OF_MESSAGE, PASSING
-from warren_notifier.channels.note import NoteChannel
+from warren_notifier.channels.note import Note, NoteChannel
 from warren_notifier.channels.slack_message import JsonObject, slack_message
 from warren_notifier.state.delivery import Delivery
 
@@ -32,6 +33,8 @@ ANSWER_BYTES = 1 << 20  # an answer has the whole message in it
 UNCHANGEABLE = {"cant_update_message", "edit_window_closed", "message_not_found"}
 UPDATES = 10_000  # of messages that are remembered at most; one that is forgotten is made again
 PLACE = re.compile(r"[A-Za-z0-9]{1,40}/[0-9]{1,20}\.[0-9]{1,20}")  # of a message
+K = TypeVar("K")
+V = TypeVar("V")
 NO_THREAD = {"cannot_reply_to_message", "message_not_found", "thread_not_found"}
 
 
@@ -75,12 +78,17 @@ class SlackBotChannel(NoteChannel[SlackBotSettings]):
     Which message is the first is the receipt: `<conversation>/<ts>`, with `/digest` for a digest's.
     """
 
+    edits = True
+
     def __init__(
         self, settings: SlackBotSettings, link_base: str, guard: EgressGuard, clock: Clock
     ) -> None:
         super().__init__(settings, link_base, guard, clock)
         self._updated: OrderedDict[tuple[str, str], None] = OrderedDict()
         """Which message says what, by its `ts` and the delivery's id."""
+        self._edited: OrderedDict[str, str] = OrderedDict()
+        """What first messages were made to say is wrong since they told news, by their `ts`."""
+        self._editing: dict[str, asyncio.Future[None]] = {}
 
     async def send(self, delivery: Delivery) -> Result:
         message = slack_message(self._note(delivery))
@@ -106,6 +114,34 @@ class SlackBotChannel(NoteChannel[SlackBotSettings]):
             now, {**news, "reply_broadcast": True} if seen else news, first, of_many=True
         )
 
+    async def edit(self, delivery: Delivery) -> Result | None:
+        """Only where something else is wrong: figures alone do not change."""
+        first = _First.of(delivery.receipt)
+        if first is None or first.of_many:
+            return None
+        text = self._text(delivery)
+        return await self._edit(first, f"{text.status} {text.what}", self._note(delivery))
+
+    async def edit_many(self, digest: Digest) -> Result | None:
+        first = _newest(digest.receipts)
+        if first is None:
+            return None
+        note = await self._digest_note(digest)
+        what = "|".join(f"{each.status} {each.name} {each.what}" for each in note.groups)
+        return await self._edit(first, what, note)
+
+    async def _edit(self, first: _First, what: str, note: Note) -> Result | None:
+        if self._edited.get(first.ts) == what or first.ts in self._editing:
+            return None
+        self._editing[first.ts] = asyncio.get_running_loop().create_future()
+        try:
+            failed = await self._update(first, slack_message(note))
+        finally:
+            self._editing.pop(first.ts).set_result(None)
+        if failed is None:
+            _remember(self._edited, first.ts, what)
+        return failed or Delivered("edited")
+
     async def _update_once(self, first: _First, delivery: Delivery) -> Retry | Refused | None:
         """As `_change`. Slack takes about one update a second: an attempt that it ends goes on
         where the one before has stopped.
@@ -115,9 +151,7 @@ class SlackBotChannel(NoteChannel[SlackBotSettings]):
             return None
         failed = await self._change(first, slack_message(self._note(delivery)))
         if failed is None:
-            self._updated[said] = None
-            while len(self._updated) > UPDATES:
-                self._updated.popitem(last=False)
+            _remember(self._updated, said, None)
         return failed
 
     async def _tell(
@@ -142,6 +176,13 @@ class SlackBotChannel(NoteChannel[SlackBotSettings]):
         )
 
     async def _change(self, first: _First, message: JsonObject) -> Retry | Refused | None:
+        """By news, which comes after an edit that is under way; as `_update`."""
+        if first.ts in self._editing:
+            await self._editing[first.ts]
+        self._edited.pop(first.ts, None)
+        return await self._update(first, message)
+
+    async def _update(self, first: _First, message: JsonObject) -> Retry | Refused | None:
         """None where the thread can go on."""
         place = {"channel": first.conversation, "ts": first.ts}
         changed = await self._call("chat.update", {**place, **message})
@@ -175,6 +216,12 @@ class SlackBotChannel(NoteChannel[SlackBotSettings]):
         if error in PASSING:
             return Retry(error)
         return Refused(error, of_message=error in OF_MESSAGE)
+
+
+def _remember(known: OrderedDict[K, V], key: K, value: V) -> None:
+    known[key] = value
+    while len(known) > UPDATES:
+        known.popitem(last=False)
 
 
 def _newest(receipts: Iterable[str | None]) -> _First | None:
