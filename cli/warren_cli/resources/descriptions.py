@@ -90,7 +90,7 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
         what = f"{broken['objective']} ({broken['status']})"
         # What is lost, or will be, stands above with the figure of now.
         said = "" if broken["limit"] in _LOSS else f"{as_told(broken, now_ms)}; "
-        since_ = f"broken for {ago(broken['since'], now_ms)}; incident {broken['incident_id']}"
+        since_ = f"broken for {ago(broken['since'], now_ms)}"
         yield "broken objective", f"{what}: {said}{since_}"
     yield "acknowledged", _noted(body.get("acknowledgement"))
     if silence := body.get("silence"):

@@ -1,13 +1,15 @@
 """A group's incidents, folded from those of its conditions: from the first that opens to the last
-that ends, in the order of their log, as the notifier tells people of them.
+that ends, in the order of their log, as the notifier tells people of them. Every page, list and
+answer has a group's incident from here.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
+from typing import NamedTuple, Self
 
 from warren.contracts import (
     CONDITIONS,
@@ -29,9 +31,26 @@ def group_incidents(
     """All that are remembered or open, newest first, each with its conditions."""
     by_group: defaultdict[tuple[str, str], list[IncidentRecord]] = defaultdict(list)
     for each in incidents(changes, groups):
-        by_group[each.cluster, each.group].append(each)
+        by_group[each.name].append(each)
     found = [one for known in by_group.values() for one in _folded(known)]
     return sorted(found, key=lambda incident: (-incident.opened_at, incident.id))
+
+
+class KnownIncidents(NamedTuple):
+    """Incidents of groups, as of one moment: all that are remembered or open, newest first."""
+
+    all: Sequence[IncidentRecord]
+    by_group: Mapping[tuple[str, str], IncidentRecord]
+    """Those that are open."""
+
+    @classmethod
+    def of(cls, changes: Iterable[RecordedChange], groups: Iterable[GroupView]) -> Self:
+        known = group_incidents(changes, groups)
+        return cls(known, {one.name: one for one in known if one.is_open})
+
+    def open_of(self, cluster: str, group: str) -> IncidentRecord | None:
+        """None while nothing is wrong with it."""
+        return self.by_group.get((cluster, group))
 
 
 def _folded(known: Iterable[IncidentRecord]) -> list[IncidentRecord]:
