@@ -309,5 +309,8 @@ def _untold(
     )
 
 
+_BADNESS = {status.name: int(status) for status in Status}
+
+
 def _badness(status: GroupStatusName) -> int:
-    return int(Status[status])
+    return _BADNESS[status]
