@@ -66,7 +66,10 @@ NO_CHANGES = Stamp("status_changes", None, "none before", END + HOUR_MS)
             "1 incident began. 1 ended, after 1 hour. A notification went out after 4 seconds.",
         ),
         (
-            made(BAD, group("web", warn=1), WELL, group("x"), incidents=(incident(start=-1, end=1), OPEN)),
+            made(
+                *(BAD, group("web", warn=1), WELL, group("x")),
+                incidents=(incident(start=-1, end=1), OPEN),
+            ),
             HAPPENED,
             "2 of 4 consumer groups were in trouble; the other 2 were well all the time. "
             "1 incident began and 1 incident went on from before. 1 ended, after 2 hours. "

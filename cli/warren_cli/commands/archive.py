@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 from warren.words import grouped
 
+from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
 from warren_cli.spark import job_progress, spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
@@ -37,7 +38,7 @@ def run(
     from warren_archiver.submitted import is_submitted
 
     if settings.archiver.every and not once and not is_submitted(os.environ):
-        run_passes(settings, pass_command(config))
+        run_passes(settings, pass_command(settings_file(config)))
         return
     from warren_archiver.application import archive
 

@@ -22,14 +22,14 @@ from warren.settings_file import load_settings
 from warren.words import counted
 
 from warren_cli.burrow_config import Imported, import_burrow
-from warren_cli.commands.options import ConfigOption
+from warren_cli.commands.options import FileOption
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()
 def check(
-    config: ConfigOption = None,
+    config: FileOption = None,
     connections: Annotated[
         bool, typer.Option("--connect", help="Also connect to every cluster")
     ] = False,
@@ -99,7 +99,7 @@ def _check_login(oidc: OidcSettings, *, connect: bool) -> int:
 
 
 @app.command()
-def show(config: ConfigOption = None) -> None:
+def show(config: FileOption = None) -> None:
     """Print the settings in force as JSON; secrets are masked."""
     settings = load_settings(config)
     shown = settings.model_dump(mode="json")

@@ -16,6 +16,7 @@ from warren.silences import group_matcher
 from warren.words import duration, visible
 
 from warren_cli.api_client import ApiRefused, ApiUnavailable, request
+from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ApiOption, ConfigOption, StatusName
 from warren_cli.commands.silence import ByOption, whoever
 
@@ -66,7 +67,7 @@ def explain_(
         raise SettingsError("--type", f"{visible(event_type)} is none of {', '.join(EVENT_TYPES)}")
     if status not in _STATUSES:
         raise SettingsError("--status", "nobody is told that a status is unknown")
-    settings, clock = load_settings(config), SystemClock()
+    settings, clock = load_settings(settings_file(config)), SystemClock()
     routes = [Route(route) for route in settings.notifier.routes]
     grouping = Grouping(routes, digesting(settings.notifier))
     subject = Subject(cluster, group, event_type)
@@ -134,7 +135,7 @@ def try_out(
     All as for a real one, whatever the route is for and whatever is silenced. Exit 1: not all has
     arrived.
     """
-    settings = load_settings(config)
+    settings = load_settings(settings_file(config))
     known = {one.name: one.channels for one in settings.notifier.routes}
     if known and route not in known:
         raise SettingsError("--route", f"no route {visible(route)}; there are: {', '.join(known)}")
