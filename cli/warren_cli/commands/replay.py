@@ -100,9 +100,8 @@ def replay(
         _check_order(start_ms, end_ms)
     asked = [] if objectives is None else objectives_in(objectives)
     known = None if labels is None else labels_in(labels)
-    changed(
-        load_settings(settings_file(config)), set_ or [], policy
-    )  # told before anything is downloaded
+    # What is wrong with the changes is told before anything is downloaded.
+    changed(load_settings(settings_file(config)), set_ or [], policy)
     settings = spark_settings(config)
     other = changed(settings, set_ or [], policy)
     clock = SystemClock()
