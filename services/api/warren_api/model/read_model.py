@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
 
@@ -101,6 +101,8 @@ class ReadModel:
                 self._views.remove(name)
                 self._changes.pop(name, None)
                 self._freshness.pop(name, None)
+                if name in self._members:
+                    self._members[name] = replace(self._members[name], had_offsets=True)
                 self._newest = self._not_judged = None
                 self.states += 1
             else:
@@ -126,7 +128,9 @@ class ReadModel:
             if event is None:
                 self._members.pop(name, None)
             else:
-                self._members[name] = Membership(event)
+                before = self._members.get(name)
+                had_offsets = before is not None and before.had_offsets
+                self._members[name] = Membership(event, had_offsets)
             if name not in self._views:
                 self._not_judged = None
             self._refresh(name)
