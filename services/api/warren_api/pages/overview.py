@@ -128,7 +128,7 @@ class LastChanges(NamedTuple):
         if self.newest is None:
             return ""
         change = self.newest.change
-        if change.reason in get_args(EndReasonName):
+        if change.reason is not None and change.reason in get_args(EndReasonName):
             return in_short(change.reason).lower()
         return f"{change.previous} → {change.status}"
 
