@@ -13,6 +13,7 @@ from warren.words import grouped
 
 from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
+from warren_cli.listed_commands import ListedCommands
 from warren_cli.spark import job_progress, spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from warren_archiver.check.topic_check import TopicCheck
     from warren_archiver.text_table import TextTable
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 _EQUAL, _DIFFERS = Text("equal", style="green"), Text("differs", style="red")
 
 

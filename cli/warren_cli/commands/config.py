@@ -17,14 +17,16 @@ from warren.clock import SystemClock
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import connect
 from warren.private_files import create_private, write_private
+from warren.refused_words import words_of
 from warren.settings import OidcSettings, Settings
 from warren.settings_file import load_settings
 from warren.words import counted
 
 from warren_cli.burrow_config import Imported, import_burrow
 from warren_cli.commands.options import FileOption
+from warren_cli.listed_commands import ListedCommands
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 
 
 @app.command()
@@ -170,7 +172,7 @@ def _check(burrow: Path, imported: Imported) -> None:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
+        message = words_of(first, first["msg"])
         raise SettingsError(str(burrow), f"cannot be taken over: {name}: {message}") from None
 
 

@@ -19,6 +19,7 @@ from warren_cli.api_client import ApiRefused, ApiUnavailable, request
 from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ApiOption, ConfigOption, StatusName
 from warren_cli.commands.silence import ByOption, whoever
+from warren_cli.listed_commands import ListedCommands
 
 if TYPE_CHECKING:
     from warren_notifier.routing.explanation import ChannelPart, RoutePart
@@ -30,7 +31,7 @@ _STATUSES: dict[StatusName, GroupStatusName] = {
     StatusName.ERR: "ERR",
 }
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 
 
 @app.callback()

@@ -29,7 +29,12 @@ def report(
     config: ConfigOption = None,
     last: Annotated[
         str | None,
-        typer.Option(metavar="LENGTH", help=f"Until now: 90s, 10m, 2h, 7d; default {DEFAULT}"),
+        typer.Option(
+            "--last",
+            "--since",
+            metavar="LENGTH",
+            help=f"Until now: 90s, 10m, 2h, 7d; default {DEFAULT}",
+        ),
     ] = None,
     day: Annotated[
         str | None, typer.Option(metavar="DATE", help="That day, UTC: 2026-11-21")

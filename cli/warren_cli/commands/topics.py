@@ -11,8 +11,9 @@ from warren.settings_file import load_settings
 
 from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
+from warren_cli.listed_commands import ListedCommands
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 
 
 @app.command()

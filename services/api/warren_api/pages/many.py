@@ -77,7 +77,7 @@ def add_routes(
             what, _, name = said["one"].partition(" ")
             names = named([name])
         elif "all" in said:
-            what, why = said["all"], f"search: {said.get('q', '')}"
+            what, why = said["all"], f"search: {said.get('q') or 'all groups'}"
             names = [(row.cluster, row.group) for row in found(said.get("q", ""))]
         elif "owner" in said:
             what, why = OWNER_LENGTH, f"owner: {said['owner']}"
