@@ -83,6 +83,8 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     yield "late", late(body).plain
     yield "data loss in", until_loss(body, now_ms).plain
     yield "lag", lag(body)
+    yield "owner", body.get("owner")  # an API that is older than this sends none
+    yield "runbook", body.get("runbook")
     yield "state", f"{body.get('state') or _NONE}, members: {count(body.get('member_count'))}"
     if opened := body["incident"]:
         yield "incident", f"{opened['id']}, open for {ago(opened['opened_at'], now_ms)}"
