@@ -143,3 +143,37 @@ def test_a_group_that_goes_on_reading_has_the_incident_of_its_objectives(api: Ap
 def test_what_has_no_open_condition_has_no_incident(api: Api) -> None:
     api.put("fine")
     assert api.get("/api/v1/groups/demo/fine").json()["incident"] is None
+
+
+def lost(count: int) -> dict[str, Any]:
+    return {
+        "objective": "retention",
+        "limit": "lost_records",
+        "status": "ERR",
+        "since": NOW,
+        "value": count,
+        "wanted": 0,
+        "sentence": f"{count} unread records deleted by retention (orders/0)",
+    }
+
+
+def test_what_is_over_says_the_root_and_what_was_lost_in_the_end(api: Api) -> None:
+    """The consumer status had no clear cause when it changed, and lost more after that."""
+    about = {"incident_id": "down-1", "opened_at": NOW - 9 * MINUTE, "cluster": "eu"}
+    loss = {"incident_id": "gone-1", "opened_at": NOW - 8 * MINUTE, "cluster": "eu", **RETENTION}
+    api.change("pay", "ERR", NOW - 9 * MINUTE, explanation="No commit for 40s", **about)
+    for minute, count in ((8, 74), (7, 4_270)):
+        told = {**loss, "objectives": [lost(count)], "explanation": lost(count)["sentence"]}
+        previous = "OK" if minute == 8 else "ERR"
+        api.change("pay", "ERR", NOW - minute * MINUTE, previous=previous, **told)
+    api.change("pay", "OK", NOW - 6 * MINUTE, previous="ERR", **about)
+    api.change("pay", "OK", NOW - 5 * MINUTE, previous="ERR", **loss)
+    (incident,) = [one for one in known(api) if one.cluster == "eu"]
+    assert incident.lost_records == 4_270
+    soup = page(api, "/incidents/down-1")
+    said = text(soup.main)  # type: ignore[arg-type]
+    assert "What was wrong: at 06:51 UTC : No commit for 40s." in said
+    assert "4270 unread records deleted by retention (orders/0)" in said
+    assert text(fact(soup, "Lost")) == "Lost 4,270 records"
+    assert api.get("/api/v1/incidents/gone-1").json()["lost_records"] == 4_270
+    assert api.get(f"/api/v1/incidents/{ROOT}").json()["lost_records"] is None

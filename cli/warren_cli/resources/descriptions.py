@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from warren.words import condition, duration, visible
+from warren.words import condition, counted, duration, visible
 
 from warren_cli.display.status_table import as_told, lag, late, since, until_loss, why
 from warren_cli.resources.catalogue import (
@@ -168,6 +168,8 @@ def _incident_facts(body: Row, now_ms: int) -> Facts:
     now = body.get("now") or {}  # an API that is older than this sends none
     if now:
         yield "lag now", count(now["total_lag"])
+    if lost := body.get("lost_records"):  # an API that is older than this sends none
+        yield "lost", counted(lost, "record")
     yield "largest lag", f"{count(body['max_total_lag'])}, at a status change"
     yield "acknowledged", _noted(body["acknowledgement"])
     yield "what is wrong" if body["open"] else "what was wrong", what_is_wrong(body, now_ms)

@@ -258,7 +258,7 @@ def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
     """`row`: the group as it is now. Of several conditions the root, then what follows from it.
     None where nothing was said.
     """
-    asked = [one for one in incident.conditions if one.is_open] or [incident]
+    asked = [one for one in incident.conditions if one.is_open] or incident.conditions or [incident]
     said = [(one, wrong) for one in asked if (wrong := _wrong(one, row)) is not None]
     if not said:
         return None

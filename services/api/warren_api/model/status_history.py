@@ -221,6 +221,17 @@ class IncidentRecord:
         return list(dict.fromkeys([self.id, *(one.id for one in self.conditions)]))
 
     @property
+    def lost_records(self) -> int | None:
+        """The most that was told of what retention deleted unread; None where nothing was."""
+        counts = [
+            round(breach.value)
+            for recorded in self.changes
+            for breach in recorded.change.objectives or ()
+            if breach.limit == "lost_records" and breach.value
+        ]
+        return max(counts, default=None)
+
+    @property
     def status(self) -> GroupStatusName:
         """The worst that is open, as was told last; of one that is over the worst of all."""
         last = [

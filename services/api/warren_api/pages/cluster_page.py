@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from fastapi import APIRouter, Request, Response
 
@@ -42,6 +43,7 @@ def add_routes(
             cluster,
             status_of(is_known, ready=ready),
             is_known=is_known,
+            near=[] if is_known else get_close_matches(cluster, context.clusters),
             state=context.model.cluster(cluster, now),
             totals=totals,
             groups=len(rows),
