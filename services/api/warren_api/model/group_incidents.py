@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 
 from warren.contracts import (
     CONDITIONS,
+    STATUS_CHANGED,
     Status,
 )
 
@@ -42,11 +43,17 @@ class KnownIncidents(NamedTuple):
     all: Sequence[IncidentRecord]
     by_group: Mapping[tuple[str, str], IncidentRecord]
     """Those that are open."""
+    is_settled: bool
+    """Whether evaluations have all that is open; else the next one may end some of it, silently."""
 
     @classmethod
-    def of(cls, changes: Iterable[RecordedChange], groups: Iterable[GroupView]) -> Self:
+    def of(cls, changes: Iterable[RecordedChange], groups: Sequence[GroupView]) -> Self:
         known = group_incidents(changes, groups)
-        return cls(known, {one.name: one for one in known if one.is_open})
+        by_group = {one.name: one for one in known if one.is_open}
+        judged = {view.event.incident.id for view in groups if view.event.incident}
+        open_ones = (one for incident in by_group.values() for one in incident.conditions)
+        told = {one.id for one in open_ones if one.is_open and one.type == STATUS_CHANGED}
+        return cls(known, by_group, told <= judged)
 
     def open_of(self, cluster: str, group: str) -> IncidentRecord | None:
         """None while nothing is wrong with it."""

@@ -282,10 +282,12 @@ class ReadModel:
     def incidents(self) -> KnownIncidents:
         """Of groups, folded once for each state, whoever asks."""
         state = self.history.sequence, self.states
-        if self._incidents is None or self._incidents[0] != state:
-            known = KnownIncidents.of(self.history.changes(), self.groups())
-            self._incidents = state, known
-        return self._incidents[1]
+        kept = self._incidents
+        if kept is not None and kept[0] == state and kept[1].is_settled:
+            return kept[1]
+        known = KnownIncidents.of(self.history.changes(), self.groups())
+        self._incidents = state, known
+        return known
 
     def standing(self, now: int, unknown_after: int) -> Standing:
         """How all groups stand at `now` (Unix milliseconds), when those judged more than
