@@ -1,4 +1,5 @@
-"""Where the API is that nobody named: of the `warren up` in this directory, else of the settings.
+"""Where the API and the settings are that nobody named: those of the `warren up` in this directory,
+else where settings are looked for.
 
 Settings are imported when there are some: that takes longer than the question itself.
 """
@@ -21,14 +22,34 @@ _NOT_SETTINGS = (_CONFIG, "WARREN_TOKEN", "WARREN_TEST_")
 
 def api_in_force(config: Path | None) -> str:
     """A file that somebody names decides alone. Raises SettingsError for wrong settings."""
-    if config is None and not _has_settings():
-        return running_api(Path(STATE_DIR)) or api_address()
+    running = None if _is_named(config) else running_api(_state_dir())
+    if running or (config is None and not _has_settings()):
+        return running or api_address()
     from warren.settings_file import load_settings
 
-    settings = load_settings(config)
-    is_named = config is not None or bool(os.environ.get(_CONFIG))
-    running = None if is_named else running_api(Path(settings.local.state_dir))
-    return running or settings.api.address
+    return load_settings(config).api.address
+
+
+def settings_file(config: Path | None) -> Path | None:
+    """The file that `load_settings` is to read: of the `warren up` that runs in this directory,
+    unless somebody names one. Raises SettingsError for wrong settings.
+    """
+    if _is_named(config):
+        return config
+    folder = _state_dir()
+    return folder / SETTINGS_FILE if running_api(folder) else None
+
+
+def _is_named(config: Path | None) -> bool:
+    return config is not None or bool(os.environ.get(_CONFIG))
+
+
+def _state_dir() -> Path:
+    if not _has_settings():
+        return Path(STATE_DIR)
+    from warren.settings_file import load_settings
+
+    return Path(load_settings().local.state_dir)
 
 
 def running_api(state_dir: Path) -> str | None:

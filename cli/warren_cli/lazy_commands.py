@@ -115,6 +115,9 @@ class LazyCommands(TyperGroup):
         """Run the command; raise ExtraMissing where it comes to what is not installed."""
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # words of a library
+            raise
         except ModuleNotFoundError as error:
             raise _missing(str(ctx.invoked_subcommand), error) from error
 

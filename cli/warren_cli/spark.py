@@ -16,6 +16,7 @@ from warren.log import configure
 from warren.settings import Settings
 from warren.settings_file import load_settings
 
+from warren_cli.api_place import settings_file
 from warren_cli.terminal.job_progress import JobProgress
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def spark_settings(config: Path | None, *, service: str = "") -> Settings:
 
     Raises SettingsError or LocalError.
     """
-    settings = load_settings(config)
+    settings = load_settings(settings_file(config))
     configure(settings.log, service=service)
     from warren_archiver.submitted import is_submitted
     from warren_local.jar_sets import SPARK_JARS

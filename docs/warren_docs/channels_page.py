@@ -8,7 +8,7 @@ from warren.settings.channels import ChannelSettings
 from warren_notifier.channels.channel import Kind
 from warren_notifier.channels.configured import kinds
 
-from warren_docs.settings_page import section
+from warren_docs.settings_page import first_paragraph, section
 
 INTRODUCTION = """# Channels
 
@@ -25,7 +25,7 @@ is in [settings.md](settings.md); this page has what each `type` has beside it.
 def pages() -> dict[str, str]:
     """File contents by path below docs/."""
     listed = "".join(
-        f"| [`{name}`](#type--{name}) | {(kind.settings.__doc__ or '').splitlines()[0]} |\n"
+        f"| [`{name}`](#type--{name}) | {first_paragraph(kind.settings)} |\n"
         for name, kind in kinds().items()
     )
     parts = [INTRODUCTION + listed, *map(_section, kinds().values())]

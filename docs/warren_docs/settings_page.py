@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator
+from inspect import getdoc
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -84,7 +85,7 @@ def section(
     lines = [
         f"## `{heading}`",
         "",
-        (model.__doc__ or "").splitlines()[0],
+        first_paragraph(model),
         "",
         "| setting | environment | type | default | meaning |",
         "|---|---|---|---|---|",
@@ -92,6 +93,11 @@ def section(
         "",
     ]
     return "\n".join(lines)
+
+
+def first_paragraph(model: type[BaseModel]) -> str:
+    """What a model is, on one line."""
+    return " ".join((getdoc(model) or "").partition("\n\n")[0].split())
 
 
 def _rows(

@@ -25,6 +25,7 @@ from pydantic_settings import (
 )
 
 from warren.errors import SettingsError
+from warren.refused_words import words_of
 from warren.service_links import service_links
 from warren.settings import Settings
 from warren.settings.file_secret import FileSecret
@@ -148,7 +149,7 @@ def explained(
     if first["type"] == "extra_forbidden":
         suggested = _suggestion(path, model=model, at=at)
         return SettingsError(name, removal(name) or f"unknown setting{suggested}")
-    return SettingsError(name, first["msg"].removeprefix("Value error, "))
+    return SettingsError(name, words_of(first, first["msg"]))
 
 
 def _suggestion(

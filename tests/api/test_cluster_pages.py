@@ -123,3 +123,11 @@ def test_chips_tell_how_many_groups_there_are(api: Api) -> None:
     assert chips() == [("demo 4, 1 UNKNOWN", "/clusters/demo")]
     api.feed = FeedState(ready=False, problem=None)
     assert ("demo", "/clusters/demo") in chips()
+
+
+def test_a_mistyped_cluster_has_near_names_and_leads_to_all_of_them(api: Api) -> None:
+    missing = page(api, "/clusters/dem", 404)
+    assert "Did you mean demo?" in " ".join(missing.get_text().split())
+    assert missing.select('main a[href="/clusters/demo"]')
+    assert missing.select('main a[href="/clusters"]')
+    assert not missing.select("main code")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from api.read_pages import fact, page, text
+from api.read_pages import cells, fact, page, row_of, text
 from api.served_api import NOW, Api
 from warren_api.model.group_incidents import group_incidents
 from warren_api.model.status_history import IncidentRecord
@@ -95,3 +95,85 @@ def test_one_acknowledgement_is_of_all_of_it(api: Api, id_: str) -> None:
     api.request("DELETE", f"{path}/acknowledge")
     assert api.get(f"/api/v1/incidents/{ROOT}").json()["acknowledgement"] is None
     assert api.model.silences.acknowledgement("stuck-1") is None
+
+
+OPEN = {"id": ROOT, "opened_at": NOW - 9 * MINUTE}
+
+
+def test_every_face_names_the_same_incident_and_beginning(api: Api) -> None:
+    """The incident list and the mails say the group's; no page says a condition's instead."""
+    (listed,) = api.get("/api/v1/incidents").json()["incidents"]
+    assert {name: listed[name] for name in OPEN} == OPEN
+    assert api.get("/api/v1/groups/demo/billing").json()["incident"] == OPEN
+    (group,) = api.get("/api/v1/groups").json()["groups"]
+    assert group["incident"] == OPEN
+    soup = page(api, "/groups/demo/billing")
+    assert f"incident {ROOT}" in text(soup.select(".started")[0])
+    assert {form["action"] for form in soup.select(".subject form[action^='/incidents/']")} == {
+        f"/incidents/{ROOT}"
+    }
+    assert "9m" in cells(row_of(api, "billing"))["Since"]
+
+
+def test_a_condition_that_has_ended_meanwhile_began_it_all_the_same(api: Api) -> None:
+    opened_at = OPEN["opened_at"]
+    end = {"previous": "ERR", "incident_id": ROOT, "opened_at": opened_at, **FRESHNESS}
+    api.change("billing", "OK", NOW - 6 * MINUTE, **end)
+    assert api.get("/api/v1/groups/demo/billing").json()["incident"] == OPEN
+
+
+def test_a_group_that_goes_on_reading_has_the_incident_of_its_objectives(api: Api) -> None:
+    broken = {
+        "objective": "late",
+        "limit": "max_freshness",
+        "status": "WARN",
+        "since": NOW,
+        "value": 540_000,
+        "wanted": 1,
+        "sentence": "orders/0 is 9m late",
+    }
+    about = {"incident_id": "late-7", "type": FRESHNESS["type"], "objectives": [broken]}
+    api.change("fine", "WARN", NOW - MINUTE, **about)
+    api.put("fine")
+    opened = {"id": "late-7", "opened_at": NOW - MINUTE}
+    assert api.get("/api/v1/groups/demo/fine").json()["incident"] == opened
+    assert "incident late-7" in text(page(api, "/groups/demo/fine").select(".started")[0])
+
+
+def test_what_has_no_open_condition_has_no_incident(api: Api) -> None:
+    api.put("fine")
+    assert api.get("/api/v1/groups/demo/fine").json()["incident"] is None
+
+
+def lost(count: int) -> dict[str, Any]:
+    return {
+        "objective": "retention",
+        "limit": "lost_records",
+        "status": "ERR",
+        "since": NOW,
+        "value": count,
+        "wanted": 0,
+        "sentence": f"{count} unread records deleted by retention (orders/0)",
+    }
+
+
+def test_what_is_over_says_the_root_and_what_was_lost_in_the_end(api: Api) -> None:
+    """The consumer status had no clear cause when it changed, and lost more after that."""
+    about = {"incident_id": "down-1", "opened_at": NOW - 9 * MINUTE, "cluster": "eu"}
+    loss = {"incident_id": "gone-1", "opened_at": NOW - 8 * MINUTE, "cluster": "eu", **RETENTION}
+    api.change("pay", "ERR", NOW - 9 * MINUTE, explanation="No commit for 40s", **about)
+    for minute, count in ((8, 74), (7, 4_270)):
+        told = {**loss, "objectives": [lost(count)], "explanation": lost(count)["sentence"]}
+        previous = "OK" if minute == 8 else "ERR"
+        api.change("pay", "ERR", NOW - minute * MINUTE, previous=previous, **told)
+    api.change("pay", "OK", NOW - 6 * MINUTE, previous="ERR", **about)
+    api.change("pay", "OK", NOW - 5 * MINUTE, previous="ERR", **loss)
+    (incident,) = [one for one in known(api) if one.cluster == "eu"]
+    assert incident.lost_records == 4_270
+    soup = page(api, "/incidents/down-1")
+    said = text(soup.main)  # type: ignore[arg-type]
+    assert "What was wrong: at 06:51 UTC : No commit for 40s." in said
+    assert "4270 unread records deleted by retention (orders/0)" in said
+    assert text(fact(soup, "Lost")) == "Lost 4,270 records"
+    assert api.get("/api/v1/incidents/gone-1").json()["lost_records"] == 4_270
+    assert api.get(f"/api/v1/incidents/{ROOT}").json()["lost_records"] is None

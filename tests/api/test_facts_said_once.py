@@ -111,7 +111,7 @@ def test_lost_records_are_said_once_with_one_figure(api: Api) -> None:
     banners = [text(why) for why in soup.select(".why")]
     assert banners == [
         "Cause: 60 unread records deleted by retention (orders/0). What to do: do <this>.",
-        "Objective retention : broken for 41m Incident",
+        "Objective retention : broken for 41m",
     ]
     (history,) = soup.select(".history")
     history.decompose()  # it has the time of each of its lines
@@ -132,13 +132,13 @@ def test_loss_to_come_is_said_once(api: Api) -> None:
     banners = [text(why) for why in page(api, "/groups/demo/billing").select(".why")]
     assert banners == [
         "orders /0 stopped committing. Records are lost in 15m, at 07:15 UTC .",
-        "Objective retention : broken for 41m Incident",
+        "Objective retention : broken for 41m",
     ]
     api.measure("billing", late(2_700_000, time_to_loss_ms=3_601_000, retention_left=0.8))
     *_, objective = page(api, "/groups/demo/billing").select(".why")
     assert text(objective) == (
         "Objective retention : at 06:19 UTC : orders/0 may lose unread records now (limit 1h); "
-        "broken for 41m Incident"
+        "broken for 41m"
     ), "it is kept by now, and the incident is open still"
 
 

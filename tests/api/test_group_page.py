@@ -253,7 +253,7 @@ def test_objectives_that_are_not_kept(filled: Api) -> None:
     )
     assert "owner <b>payments</b>" in shown
     assert "https://runbooks.example.org/late" in shown
-    assert soup.find("a", href="/incidents/late-1")
+    assert soup.find("a", href="/incidents/5b6a")
     filled.change("billing", "OK", NOW, previous="WARN", **kind, objectives=[])
     assert "Objective" not in page(filled, "/groups/demo/billing").get_text()
 

@@ -234,6 +234,13 @@ def test_what_changed_last(filled: Api) -> None:
     assert text(said) == ("Latest: billing OK → ERR, 48s ago. 1 incident ended in the last hour.")
 
 
+def test_a_group_that_was_deleted_has_not_recovered(filled: Api) -> None:
+    gone = {"previous": "ERR", "reason": "offsets_deleted", "opened_at": NOW - 90_000}
+    filled.change("billing", "OK", NOW - 45_000, **gone)
+    (said,) = page(filled, "/").select(".newest")
+    assert text(said).startswith("Latest: billing offsets deleted, 48s ago.")
+
+
 def test_clusters_with_their_state(filled: Api) -> None:
     event = ClusterEvent(
         cluster="eu", collector="c", observed_at=NOW, state="unreachable", since=NOW - 3_600_000

@@ -8,7 +8,8 @@ import pytest
 from bs4 import BeautifulSoup
 from support.reports import END, MINUTE, group, incident, made, outlook
 from warren_archiver.report.advice import advice
-from warren_archiver.report.group_report import Consequence, Report, Stamp, trouble
+from warren_archiver.report.group_report import Report, Stamp, trouble
+from warren_archiver.report.incident import Consequence
 from warren_archiver.report.page import render
 from warren_archiver.report.period import HOUR_MS
 

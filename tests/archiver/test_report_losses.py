@@ -77,3 +77,17 @@ def test_what_had_been_lost_hours_before_is_not_lost_again(tmp_path: Path) -> No
         [later | {"minute": moment(FIRST + DAY // 2)}],
     )
     assert _lost(path, 700, 730) == 7
+
+
+@pytest.mark.parametrize(
+    ("counts", "is_least"),
+    [([0, 5, 40], False), ([0, 40, 0, 30], True), ([66, 176], True), ([0, 0], False)],
+    ids=["grows", "fell", "begun", "none"],
+)
+def test_what_is_lost_is_a_bound_where_the_count_was_not_seen_to_grow(
+    tmp_path: Path, counts: list[int | None], is_least: bool
+) -> None:
+    path = _lake(tmp_path, orders=counts)
+    with LakeTables(str(path)) as tables:
+        found = losses(tables, Period(FIRST, FIRST + len(counts) * MINUTE))
+    assert found["prod", "losing"]["lost_at_least"] is is_least

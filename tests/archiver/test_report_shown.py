@@ -10,7 +10,8 @@ from bs4 import BeautifulSoup
 from rich.console import Console
 from warren_archiver.report import page, table
 from warren_archiver.report.advice import advice
-from warren_archiver.report.group_report import Budget, GroupReport, Incident, Outlook, Report
+from warren_archiver.report.group_report import Budget, GroupReport, Outlook, Report
+from warren_archiver.report.incident import Incident
 from warren_archiver.report.period import Period
 from warren_archiver.report.summary import summary
 
@@ -64,7 +65,10 @@ def test_the_terminal_shows_a_row_per_group_and_what_to_do() -> None:
 
 def test_what_has_no_room_on_the_terminal_is_counted() -> None:
     ours = _report()
-    many = [dataclasses.replace(ours.incidents[0], incident_id=str(n)) for n in range(30)]
+    many = [
+        dataclasses.replace(ours.incidents[0], incident_id=str(n), group=f"g-{n}")
+        for n in range(30)
+    ]
     output = io.StringIO()
     made = dataclasses.replace(ours, incidents=many)
     Console(file=output, width=240, color_system=None).print(table.render(made))

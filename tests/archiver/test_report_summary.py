@@ -18,7 +18,8 @@ from support.reports import (
     troubled,
 )
 from warren_archiver.report import plots
-from warren_archiver.report.group_report import Budget, Consequence, Report, Stamp
+from warren_archiver.report.group_report import Budget, Report, Stamp
+from warren_archiver.report.incident import Consequence
 from warren_archiver.report.period import DAY_MS, HOUR_MS, Period
 from warren_archiver.report.summary import LONGEST_NAME, summary
 
@@ -65,10 +66,13 @@ NO_CHANGES = Stamp("status_changes", None, "none before", END + HOUR_MS)
             "1 incident began. 1 ended, after 1 hour. A notification went out after 4 seconds.",
         ),
         (
-            made(BAD, group("web", warn=1), WELL, group("x"), incidents=(incident(start=-1), OPEN)),
+            made(
+                *(BAD, group("web", warn=1), WELL, group("x")),
+                incidents=(incident(start=-1, end=1), OPEN),
+            ),
             HAPPENED,
             "2 of 4 consumer groups were in trouble; the other 2 were well all the time. "
-            "1 incident began and 1 incident went on from before. 1 ended, after 3 hours. "
+            "1 incident began and 1 incident went on from before. 1 ended, after 2 hours. "
             "A notification went out after 4 seconds.",
         ),
         (

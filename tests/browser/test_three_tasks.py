@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -144,6 +145,53 @@ def test_ticks_outlast_what_is_new(page: Page, api: Api) -> None:
         api.put("find-6")
         expect(page.locator("tbody tr")).to_have_count(9)
         expect(box).to_be_checked()
+
+
+def test_ticks_outlast_a_search_and_a_sort(page: Page, api: Api) -> None:
+    with served(api) as url:
+        page.goto(url)
+        box = page.get_by_label("Tick find-9 on demo")
+        box.check()
+        bar = page.get_by_role("group", name="Groups that are ticked")
+        search = page.get_by_role("searchbox")
+        search.fill("pay-4")
+        expect(box).to_have_count(0)
+        expect(bar).to_contain_text("Ticked: 0, 1 not shown")
+        search.fill("")
+        expect(box).to_be_checked()
+        page.get_by_role("link", name="Lag", exact=True).click()
+        expect(page).to_have_url(re.compile("sort=lag"))
+        expect(box).to_be_checked()
+        page.get_by_role("button", name="Untick all").click()
+        expect(box).not_to_be_checked()
+        expect(bar).to_be_hidden()
+
+
+def test_what_was_done_is_ticked_no_more(page: Page, api: Api) -> None:
+    with served(api) as url:
+        page.goto(url)
+        page.locator("tbody .tick input").first.check()
+        page.keyboard.press("a")
+        expect(page.locator(".done")).to_be_visible()
+        page.goto(f"{url}/?q=is:any")
+        expect(page.locator("tbody .tick :checked")).to_have_count(0)
+
+
+def test_back_leads_from_a_search_to_where_it_began(page: Page, api: Api) -> None:
+    with served(api) as url:
+        page.goto(f"{url}/topics")
+        page.goto(url)
+        rows = page.locator("tbody tr")
+        expect(rows).not_to_have_count(1)
+        search = page.get_by_role("searchbox")
+        search.press_sequentially("pay-4")
+        expect(rows).to_have_count(1)
+        page.go_back()
+        expect(page).to_have_url(f"{url}/")
+        expect(search).to_have_value("")
+        expect(rows).not_to_have_count(1)
+        page.go_back()
+        expect(page).to_have_url(f"{url}/topics")
 
 
 def test_a_finger_unfolds_a_row(browser: Browser, api: Api) -> None:

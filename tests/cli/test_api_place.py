@@ -7,10 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 from warren.api_address import api_address
 from warren.settings.api import ApiSettings
 from warren.settings.services import LocalSettings
-from warren_cli.api_place import STATE_DIR, api_in_force
+from warren_cli.api_place import STATE_DIR, api_in_force, settings_file
+from warren_cli.main import app
 from warren_local.run_file import RunFile, RunState
 
 UP = "http://127.0.0.1:9123"
@@ -74,3 +76,37 @@ def test_a_file_that_somebody_names_decides(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_variable_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARREN_API__PORT", "9002")
     assert api_in_force(None) == "http://127.0.0.1:9002"
+
+
+def test_the_settings_of_a_run_in_this_folder_are_in_force() -> None:
+    """It may have been started with a file that lies somewhere else."""
+    assert settings_file(None) is None
+    runs_here(os.getpid())
+    assert settings_file(None) == Path(STATE_DIR, "warren.toml")
+    assert settings_file(Path("far.toml")) == Path("far.toml")
+
+
+def test_no_run_no_settings_of_it() -> None:
+    runs_here(gone())
+    assert settings_file(None) is None
+
+
+def test_the_settings_of_a_run_are_where_the_settings_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("warren.toml").write_text("[local]\nstate_dir = 'runs'\n")
+    runs_here(os.getpid(), "runs")
+    assert settings_file(None) == Path("runs", "warren.toml")
+    monkeypatch.setenv("WARREN_CONFIG", "far.toml")
+    assert settings_file(None) is None
+
+
+@pytest.mark.parametrize("words", [["notify", "explain", "--cluster", "prod", "--group", "web"]])
+def test_commands_read_the_settings_of_the_run(
+    words: list[str],
+) -> None:
+    runs_here(os.getpid())
+    route = "[[notifier.routes]]\nname = 'night'\nchannels = ['mail']\n"
+    channel = "[notifier.channels.mail]\ntype = 'webhook'\nurl = 'http://127.0.0.1:9/'\n"
+    Path(STATE_DIR, "warren.toml").write_text(f"[api]\nport = 1\n{channel}{route}")
+    said = CliRunner().invoke(app, words).output
+    assert "night: yes" in said
+    assert "127.0.0.1:1" in said

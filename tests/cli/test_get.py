@@ -17,7 +17,7 @@ from warren.errors import SettingsError
 from warren_api.pages.overview import Sort
 from warren_api.v1.groups import GroupSort
 from warren_cli.commands.options import GroupOrder
-from warren_cli.resources import output
+from warren_cli.resources import descriptions, output
 from warren_cli.resources.output import Form
 
 HOUR = 3_600_000
@@ -180,6 +180,34 @@ def test_describe_a_group(api: Api, address: str) -> None:
     assert "ERR" in shown
     body = json.loads(run("describe", "group", "billing", "-o", "json", "--api", address).stdout)
     assert (body["cluster"], body["group"]) == ("demo", "billing")
+
+
+def test_describe_says_whose_a_group_is(api: Api) -> None:
+    owned = {"owner": "payments", "runbook": "https://runbooks.example.org/late"}
+    body = api.get("/api/v1/groups/demo/billing").json() | owned
+    console = Console(width=200)
+    with console.capture() as capture:
+        console.print(descriptions.group(body, 0))
+    said = [" ".join(line.split()) for line in capture.get().splitlines()]
+    assert "owner payments" in said
+    assert "runbook https://runbooks.example.org/late" in said
+
+
+def test_describe_tells_the_root_of_what_is_over_and_what_was_lost(api: Api, address: str) -> None:
+    at = SystemClock().now_ms() - 60_000
+    down = {"incident_id": "down-1", "opened_at": at}
+    gone = {"incident_id": "gone-1", "opened_at": at, "type": "warren.group.retention.changed"}
+    breach = {"objective": "retention", "limit": "lost_records", "status": "ERR", "since": at}
+    breach |= {"value": 4_270, "wanted": 0, "sentence": "4,270 unread records deleted"}
+    told = {"objectives": [breach], "explanation": breach["sentence"]}
+    api.change("mailer", "ERR", at, explanation="No commit for 40s", **down)
+    api.change("mailer", "ERR", at + 1_000, **gone, **told)
+    for about in (down, gone):
+        api.change("mailer", "OK", at + 2_000, previous="ERR", **about)
+    shown = run("describe", "incident", "down-1", "--api", address).stdout
+    said = " ".join(shown.split())
+    assert "lost 4,270 records" in said
+    assert said.index("No commit for 40s; also: at") < said.index("4,270 unread records deleted")
 
 
 def test_describe_tells_the_root_and_then_what_follows(api: Api, address: str) -> None:

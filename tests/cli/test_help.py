@@ -52,3 +52,18 @@ def test_nothing_is_eaten(path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
     for text in _texts(_found(path)):
         assert _solid(text.replace("\\[", "[")) in _solid(shown.output)
         assert "\\[" not in shown.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["get", "foo"], "there are: groups, topics, clusters, incidents, silences"),
+        (["describe", "foo"], "there are: group, topic, incident"),
+        (["get", "groups", "--sort", "foo"], "'--sort': 'foo' is not one of"),
+    ],
+)
+def test_a_mistyped_word_is_answered_with_those_that_there_are(words: list[str], said: str) -> None:
+    answer = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+    assert answer.exit_code == 2
+    assert said in " ".join(answer.output.split())
+    assert "Value error" not in answer.output

@@ -10,6 +10,7 @@ from rich.console import Console
 from warren.words import visible
 from warren_cli.display.screens import change_line
 from warren_cli.display.status_table import status_table
+from warren_cli.resources.catalogue import GROUPS
 
 NOW = 1_800_000_000_000
 
@@ -279,3 +280,31 @@ def test_names_of_wide_characters_and_terminals_without_room() -> None:
     wide = drawn(group("漢字" * 60), width=80)[1]
     assert "…" in wide
     assert cell_len(wide) <= 80
+
+
+def test_one_very_long_name_takes_nothing_from_the_other_rows() -> None:
+    """Neither columns of a terminal of a hundred, nor room of lines in a pipe."""
+    cause = {"name": "x", "sentence": "long", "short": "No members in the group"}
+    rows = [group(f"billing-{n}", cause=cause) for n in range(5)]
+    alike, with_long = drawn(*rows, width=100), drawn(*rows, group("n" * 200), width=100)
+    assert with_long[0].split() == alike[0].split()
+    assert "No members in the group" in with_long[1]
+    piped = drawn(*rows, group("n" * 200), width=1000)
+    assert [line.rstrip() for line in piped[:6]] == [
+        line.rstrip() for line in drawn(*rows, width=1000)[:6]
+    ]
+    assert "n" * 200 in piped[6]
+
+
+def test_a_group_without_a_clear_cause_has_its_reason_in_few_words() -> None:
+    fields = {"status_reason": "lag_growing", "explanation": "a long sentence"}
+    _, row = drawn(group(cause={"name": "unknown", "sentence": ""}, **fields))
+    assert "Falling behind" in row
+    assert "a long sentence" not in row
+
+
+def test_both_lists_of_groups_have_the_same_order() -> None:
+    titles = [column.title for column in GROUPS.columns]
+    (shown, *_) = drawn(group(), width=1000)
+    assert shown.index("late") < shown.index("loss in")
+    assert titles.index("late") < titles.index("loss in")

@@ -30,7 +30,7 @@ api = "http://{at}"\napi_token = "t"\n"""
     [
         ('"warren@example.org"', '"warren"', "it.sender", "match pattern"),
         ("host =", "hosts =", "it.hosts", "unknown setting"),
-        ('host = "127.0.0.1"', "", "it.host", "Field required"),
+        ('host = "127.0.0.1"', "", "it.host", "is needed"),
         ('api_token = "t"', 'api_token = "\\u00e9"', "it.api_token", "not printable ASCII"),
     ],
     is_url=False,

@@ -30,7 +30,7 @@ SPECIMEN = Specimen(
     ("C123", "C987"),
     [
         ("xoxb-1", "xoxb-\\u00e9", "it.token", "not printable ASCII"),
-        ('conversation = "C123"', "", "it.conversation", "Field required"),
+        ('conversation = "C123"', "", "it.conversation", "is needed"),
     ],
     posts,
 )

@@ -6,15 +6,8 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from warren_archiver.report.group_report import (
-    Budget,
-    Consequence,
-    GroupReport,
-    Incident,
-    Outlook,
-    Report,
-    Stamp,
-)
+from warren_archiver.report.group_report import Budget, GroupReport, Outlook, Report, Stamp
+from warren_archiver.report.incident import Consequence, Incident
 from warren_archiver.report.period import HOUR_MS, Period
 
 MINUTE = 60_000

@@ -11,7 +11,9 @@ import typer
 from rich.text import Text
 from warren.words import grouped
 
+from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
+from warren_cli.listed_commands import ListedCommands
 from warren_cli.spark import job_progress, spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from warren_archiver.check.topic_check import TopicCheck
     from warren_archiver.text_table import TextTable
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 _EQUAL, _DIFFERS = Text("equal", style="green"), Text("differs", style="red")
 
 
@@ -37,7 +39,7 @@ def run(
     from warren_archiver.submitted import is_submitted
 
     if settings.archiver.every and not once and not is_submitted(os.environ):
-        run_passes(settings, pass_command(config))
+        run_passes(settings, pass_command(settings_file(config)))
         return
     from warren_archiver.application import archive
 

@@ -17,19 +17,21 @@ from warren.clock import SystemClock
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import connect
 from warren.private_files import create_private, write_private
+from warren.refused_words import words_of
 from warren.settings import OidcSettings, Settings
 from warren.settings_file import load_settings
 from warren.words import counted
 
 from warren_cli.burrow_config import Imported, import_burrow
-from warren_cli.commands.options import ConfigOption
+from warren_cli.commands.options import FileOption
+from warren_cli.listed_commands import ListedCommands
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 
 
 @app.command()
 def check(
-    config: ConfigOption = None,
+    config: FileOption = None,
     connections: Annotated[
         bool, typer.Option("--connect", help="Also connect to every cluster")
     ] = False,
@@ -99,7 +101,7 @@ def _check_login(oidc: OidcSettings, *, connect: bool) -> int:
 
 
 @app.command()
-def show(config: ConfigOption = None) -> None:
+def show(config: FileOption = None) -> None:
     """Print the settings in force as JSON; secrets are masked."""
     settings = load_settings(config)
     shown = settings.model_dump(mode="json")
@@ -170,7 +172,7 @@ def _check(burrow: Path, imported: Imported) -> None:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
+        message = words_of(first, first["msg"])
         raise SettingsError(str(burrow), f"cannot be taken over: {name}: {message}") from None
 
 

@@ -10,6 +10,7 @@ from warren.settings_file import load_settings
 from warren_local.demo.command import run_demo
 from warren_local.demo.groups import GROUPS
 
+from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
 from warren_cli.terminal.signals import stop_on_signals
 
@@ -29,7 +30,7 @@ def demo(
     Creates 7 topics (demo.*) and 10 consumer groups (demo-*). Runs until Ctrl-C or SIGTERM.
     """
     stop = stop_on_signals()
-    settings = load_settings(config)
+    settings = load_settings(settings_file(config))
     configure(settings.log, service="demo")
     for group in GROUPS:
         typer.echo(f"{group.name}: {group.status} on {group.topic.name}")

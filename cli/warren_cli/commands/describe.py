@@ -11,12 +11,13 @@ from warren.clock import SystemClock
 from warren.words import visible
 
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
+from warren_cli.listed_commands import ListedCommands
 from warren_cli.resources import descriptions, listing
 from warren_cli.resources.catalogue import GROUPS, INCIDENTS, TOPICS, Resource
 from warren_cli.resources.output import DOCUMENTS, Form, FormOption, write_document
 from warren_cli.terminal.output_console import output_console
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 
 ClusterOption = Annotated[
     str | None, typer.Option(help="Which cluster's; needed where several have the name")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from warren_cli.commands.options import (
     ApiOption,
@@ -16,13 +15,14 @@ from warren_cli.commands.options import (
     StatusName,
     asked_address,
 )
+from warren_cli.listed_commands import ListedCommands
 from warren_cli.resources import catalogue
 from warren_cli.resources.catalogue import Resource
 from warren_cli.resources.listing import fetch
 from warren_cli.resources.output import Form, FormOption, write_list
 
 
-class PluralCommands(TyperGroup):
+class PluralCommands(ListedCommands):
     """`get group` is `get groups`."""
 
     # Any: contexts and commands are of the click inside typer, which has no public name.

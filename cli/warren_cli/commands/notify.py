@@ -16,8 +16,10 @@ from warren.silences import group_matcher
 from warren.words import duration, visible
 
 from warren_cli.api_client import ApiRefused, ApiUnavailable, request
+from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ApiOption, ConfigOption, StatusName
 from warren_cli.commands.silence import ByOption, whoever
+from warren_cli.listed_commands import ListedCommands
 
 if TYPE_CHECKING:
     from warren_notifier.routing.explanation import ChannelPart, RoutePart
@@ -29,7 +31,7 @@ _STATUSES: dict[StatusName, GroupStatusName] = {
     StatusName.ERR: "ERR",
 }
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 
 
 @app.callback()
@@ -66,7 +68,7 @@ def explain_(
         raise SettingsError("--type", f"{visible(event_type)} is none of {', '.join(EVENT_TYPES)}")
     if status not in _STATUSES:
         raise SettingsError("--status", "nobody is told that a status is unknown")
-    settings, clock = load_settings(config), SystemClock()
+    settings, clock = load_settings(settings_file(config)), SystemClock()
     routes = [Route(route) for route in settings.notifier.routes]
     grouping = Grouping(routes, digesting(settings.notifier))
     subject = Subject(cluster, group, event_type)
@@ -134,7 +136,7 @@ def try_out(
     All as for a real one, whatever the route is for and whatever is silenced. Exit 1: not all has
     arrived.
     """
-    settings = load_settings(config)
+    settings = load_settings(settings_file(config))
     known = {one.name: one.channels for one in settings.notifier.routes}
     if known and route not in known:
         raise SettingsError("--route", f"no route {visible(route)}; there are: {', '.join(known)}")

@@ -13,9 +13,20 @@ from warren_cli.api_place import api_in_force
 ConfigOption = Annotated[
     Path | None,
     typer.Option(
+        "--config",
+        "-c",
+        help="Settings file; default $WARREN_CONFIG, then that of the `warren up` that runs in "
+        "this directory, then ./warren.toml",
+    ),
+]
+
+FileOption = Annotated[
+    Path | None,
+    typer.Option(
         "--config", "-c", help="Settings file; default $WARREN_CONFIG, then ./warren.toml"
     ),
 ]
+"""Of commands that begin with it, whatever runs here."""
 
 ApiOption = Annotated[
     str | None,

@@ -14,6 +14,7 @@ from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings_file import load_settings
 
+from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
 from warren_cli.spark import job_progress, spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
@@ -99,7 +100,8 @@ def replay(
         _check_order(start_ms, end_ms)
     asked = [] if objectives is None else objectives_in(objectives)
     known = None if labels is None else labels_in(labels)
-    changed(load_settings(config), set_ or [], policy)  # told before anything is downloaded
+    # What is wrong with the changes is told before anything is downloaded.
+    changed(load_settings(settings_file(config)), set_ or [], policy)
     settings = spark_settings(config)
     other = changed(settings, set_ or [], policy)
     clock = SystemClock()

@@ -14,6 +14,7 @@ from warren.clock import SystemClock
 from warren.errors import SettingsError, WarrenError
 from warren.words import utc
 
+from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
 from warren_cli.spark import spark_settings
 from warren_cli.terminal.output_console import output_console
@@ -28,7 +29,12 @@ def report(
     config: ConfigOption = None,
     last: Annotated[
         str | None,
-        typer.Option(metavar="LENGTH", help=f"Until now: 90s, 10m, 2h, 7d; default {DEFAULT}"),
+        typer.Option(
+            "--last",
+            "--since",
+            metavar="LENGTH",
+            help=f"Until now: 90s, 10m, 2h, 7d; default {DEFAULT}",
+        ),
     ] = None,
     day: Annotated[
         str | None, typer.Option(metavar="DATE", help="That day, UTC: 2026-11-21")
@@ -74,7 +80,7 @@ def report(
     from warren_archiver.report import export, page, table
     from warren_archiver.report.make import report as make_report
 
-    settings = load_settings(config)
+    settings = load_settings(settings_file(config))
     configure(settings.log, service="")
     if settings.archiver.every and not as_is and _may_be_new(wanted):
         _archive_first(config)
@@ -116,7 +122,7 @@ def _archive_first(config: Path | None) -> None:
     try:
         archiver = spark_settings(config).archiver
         environ = {**pass_environ(archiver), "WARREN_LOG__LEVEL": "warning"}
-        failed = Child(pass_command(config), environ).problem()
+        failed = Child(pass_command(settings_file(config)), environ).problem()
     except WarrenError as error:
         failed = str(error)
         typer.echo(f"warren: {failed}", err=True)

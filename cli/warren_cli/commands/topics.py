@@ -9,15 +9,17 @@ from warren.kafka.topic_check import check_topics
 from warren.kafka.topics import ensure_topics
 from warren.settings_file import load_settings
 
+from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
+from warren_cli.listed_commands import ListedCommands
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 
 
 @app.command()
 def create(config: ConfigOption = None) -> None:
     """Create the topics that are missing; existing ones are left as they are."""
-    home = load_settings(config).home
+    home = load_settings(settings_file(config)).home
     created = ensure_topics(connect("home", "home", home), home)
     for name in created:
         typer.echo(f"created {name}")
@@ -27,7 +29,7 @@ def create(config: ConfigOption = None) -> None:
 @app.command()
 def check(config: ConfigOption = None) -> None:
     """Compare the topics with the catalogue and the settings; exit 1 when something differs."""
-    home = load_settings(config).home
+    home = load_settings(settings_file(config)).home
     found = check_topics(connect("home", "home", home), home)
     for line in found.replication:
         typer.echo(line)

@@ -18,7 +18,7 @@ from warren_local.ports import free_port
 from warren_local.up import run
 
 from warren_cli.api_client import sent_token
-from warren_cli.commands.options import ConfigOption
+from warren_cli.commands.options import FileOption
 from warren_cli.display.screens import LastingConsole, PlainScreen, TableScreen
 from warren_cli.terminal.signals import own_foreground, stop_on_signals
 
@@ -34,7 +34,7 @@ def up(
     cluster: Annotated[
         str | None, typer.Option(help="Name of that cluster; default `default`, or `demo`")
     ] = None,
-    config: ConfigOption = None,
+    config: FileOption = None,
     api_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Of the API")] = None,
     kafka_port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Of the embedded broker")

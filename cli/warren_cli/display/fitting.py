@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
@@ -72,9 +72,21 @@ class Column(NamedTuple):
         return max(len(self.title), *(cell.cell_len for cell in self.cells), 0)
 
     @property
+    def usual_width(self) -> int:
+        """So that nothing is cut but what is longer than WHOLE in a few of the rows."""
+        lengths = [cell.cell_len for cell in self.cells]
+        usual = [length for length in lengths if length <= WHOLE]
+        return max(len(self.title), *usual) if 2 * len(usual) > len(lengths) else self.whole_width
+
+    @property
     def good_width(self) -> int:
         """So that names and phrases are whole, unless they are very long."""
-        return max(self.least_width, min(self.whole_width, PHRASE if self.dispensable else WHOLE))
+        return max(self.least_width, min(self.usual_width, PHRASE if self.dispensable else WHOLE))
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether some cell has not the room that it takes."""
+        return self.width is not None and self.width < self.whole_width
 
     @property
     def least_width(self) -> int:
@@ -96,9 +108,14 @@ def fitted(columns: Sequence[Column], width: int) -> list[Column]:
     if room < 0:
         return shown
     widths = [column.least_width for column in shown]
-    for most in (WHOLE, room + max(widths)):
+    wanted: list[Callable[[Column], int]] = [
+        lambda column: min(column.usual_width, WHOLE),
+        lambda column: min(column.whole_width, WHOLE),
+        lambda column: column.whole_width,
+    ]
+    for measure in wanted:
         for number, column in enumerate(shown):
-            more = max(0, min(column.whole_width, most) - widths[number])
+            more = max(0, measure(column) - widths[number])
             widths[number] += min(more, room)
             room -= min(more, room)
     return [column._replace(width=width) for column, width in zip(shown, widths, strict=True)]
@@ -128,7 +145,41 @@ def _together(columns: Sequence[Column], measure: Callable[[Column], int]) -> in
     return sum(measure(column) + GAP for column in columns) - GAP
 
 
-def drawn(columns: Sequence[Column]) -> Table:
+def drawn(columns: Sequence[Column]) -> RenderableType:
+    """Where nothing is cut, a very long cell moves what is right of it in its own line alone."""
+    return _cut(columns) if any(column.is_cut for column in columns) else Lines(_lines(columns))
+
+
+class Lines:
+    """Texts as they are: the widest is as wide as all of them."""
+
+    def __init__(self, lines: Iterable[Text]) -> None:
+        self._lines = list(lines)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self._lines
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        widest = max(line.cell_len for line in self._lines)
+        return Measurement(widest, widest)
+
+
+def _lines(columns: Sequence[Column]) -> Iterator[Text]:
+    heads = [Text(column.title, style="bold") for column in columns]
+    widths = [column.usual_width for column in columns]
+    for row in (heads, *zip(*(column.cells for column in columns), strict=True)):
+        line = Text(no_wrap=True, overflow="ignore")
+        for number, (column, cell, width) in enumerate(zip(columns, row, widths, strict=True)):
+            text = cell if isinstance(cell, Text) else Text(cell.text)
+            pad = " " * max(width - text.cell_len, 0)
+            line.append(" " * GAP if number else "")
+            line.append(pad if column.right else "").append_text(text)
+            line.append("" if column.right else pad)
+        line.rstrip()
+        yield line
+
+
+def _cut(columns: Sequence[Column]) -> Table:
     """Only names are shortened: rich takes away from columns that may wrap, and those never do."""
     table = Table(box=None, pad_edge=False, padding=(0, GAP // 2), header_style="bold")
     for column in columns:

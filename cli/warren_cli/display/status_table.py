@@ -201,8 +201,8 @@ def reason(group: Group, now_ms: int) -> str:
         cause = group.get("cause") or {"name": "unknown"}
         if cause["name"] != "unknown" and cause.get("short"):
             return str(cause["short"])
-        if cause["name"] == "unknown" and group.get("reason"):
-            return in_short(group["reason"])
+        if cause["name"] == "unknown" and group.get("status_reason"):
+            return in_short(group["status_reason"])
     return why(group, now_ms)
 
 

@@ -124,8 +124,10 @@ def what_is_wrong(row: Row, now_ms: int) -> str | None:
         at = now["said_at"]
         return said_of(now) if at is None else as_of(said_of(now), at, now_ms)
     bad = [change for change in row["changes"] if change["status"] not in ("OK", "NOTFOUND")]
-    said = [(change["at"], text) for change in bad if (text := because(change))]
-    return as_of(said[-1][1], said[-1][0], now_ms) if said else None
+    last = {change["type"]: (text, change["at"]) for change in bad if (text := because(change))}
+    in_order = [each["type"] for each in row["conditions"]]  # the root first
+    said = [as_of(*last[type_], now_ms) for type_ in dict.fromkeys(in_order) if type_ in last]
+    return "; also: ".join(said) or None
 
 
 GROUPS = Resource(
@@ -135,8 +137,8 @@ GROUPS = Resource(
         Column("group", lambda row, _: row["group"], name=True),
         Column("status", lambda row, _: status_of(row).plain, kept=True),
         Column("why", reason, text=True, short=True),
-        Column("loss in", lambda row, now: until_loss(row, now).plain, right=True),
         Column("late", lambda row, _: late(row).plain, right=True),
+        Column("loss in", lambda row, now: until_loss(row, now).plain, right=True),
         Column("since", since),
         Column("lag", lambda row, _: lag(row), right=True),
         Column("state", lambda row, _: row.get("state"), wide=True),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from warren.words import condition, duration, visible
+from warren.words import condition, counted, duration, visible
 
 from warren_cli.display.status_table import as_told, lag, late, since, until_loss, why
 from warren_cli.resources.catalogue import (
@@ -83,6 +83,8 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     yield "late", late(body).plain
     yield "data loss in", until_loss(body, now_ms).plain
     yield "lag", lag(body)
+    yield "owner", body.get("owner")  # an API that is older than this sends none
+    yield "runbook", body.get("runbook")
     yield "state", f"{body.get('state') or _NONE}, members: {count(body.get('member_count'))}"
     if opened := body["incident"]:
         yield "incident", f"{opened['id']}, open for {ago(opened['opened_at'], now_ms)}"
@@ -90,7 +92,7 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
         what = f"{broken['objective']} ({broken['status']})"
         # What is lost, or will be, stands above with the figure of now.
         said = "" if broken["limit"] in _LOSS else f"{as_told(broken, now_ms)}; "
-        since_ = f"broken for {ago(broken['since'], now_ms)}; incident {broken['incident_id']}"
+        since_ = f"broken for {ago(broken['since'], now_ms)}"
         yield "broken objective", f"{what}: {said}{since_}"
     yield "acknowledged", _noted(body.get("acknowledgement"))
     if silence := body.get("silence"):
@@ -166,6 +168,8 @@ def _incident_facts(body: Row, now_ms: int) -> Facts:
     now = body.get("now") or {}  # an API that is older than this sends none
     if now:
         yield "lag now", count(now["total_lag"])
+    if lost := body.get("lost_records"):  # an API that is older than this sends none
+        yield "lost", counted(lost, "record")
     yield "largest lag", f"{count(body['max_total_lag'])}, at a status change"
     yield "acknowledged", _noted(body["acknowledgement"])
     yield "what is wrong" if body["open"] else "what was wrong", what_is_wrong(body, now_ms)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 from warren.clock import SystemClock
@@ -100,7 +101,7 @@ def _shown(text: str | None) -> Text:
 
 def resource_table(
     resource: Resource, rows: Sequence[Row], width: int | None, *, wide: bool
-) -> tuple[Table, str]:
+) -> tuple[RenderableType, str]:
     """`width`: columns of the terminal, of which the last goes first; None for as many as it takes.
     Beside it what is left out, in a sentence.
     """

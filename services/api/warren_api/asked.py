@@ -30,7 +30,6 @@ from warren.silences import group_matcher
 from warren_api.context import ApiContext
 from warren_api.http.callers import Asker
 from warren_api.http.names import BUDGET
-from warren_api.model.group_incidents import group_incidents
 from warren_api.model.status_history import IncidentRecord
 
 log = structlog.get_logger(__name__)
@@ -246,7 +245,7 @@ async def remove_view(context: ApiContext, view: SavedView) -> None:
 
 def find_incident(context: ApiContext, id_: str) -> IncidentRecord | None:
     """A group's incident that is remembered, by its id or that of one of its conditions."""
-    known = group_incidents(context.model.history.changes(), context.model.groups())
+    known = context.model.incidents().all
     return next((each for each in known if id_ in each.ids), None)
 
 

@@ -14,6 +14,7 @@ from warren.silences import InForce
 from warren_api.model.archive import Archive
 from warren_api.model.cluster import ClusterView, FeedState
 from warren_api.model.group import GroupView, Verdict
+from warren_api.model.group_incidents import KnownIncidents
 from warren_api.model.group_views import Standing
 from warren_api.model.membership import Membership
 from warren_api.model.read_model import ReadModel
@@ -61,6 +62,7 @@ class Notes:
     silences: InForce
     acknowledgement: Callable[[str], Acknowledgement | None]
     """Of an incident, by its id."""
+    incidents: KnownIncidents
 
     def silence_of(self, group: GroupView | Membership) -> Silence | None:
         return self.silences.of(group.cluster, group.group) if self.silences else None
@@ -71,10 +73,8 @@ class Notes:
 
     def acknowledgement_of(self, group: GroupView | Membership) -> Acknowledgement | None:
         """Of the group's open incident, by whichever of its conditions it was said."""
-        if not isinstance(group, GroupView):
-            return None
-        own = [group.event.incident.id] if group.event.incident is not None else []
-        return self.acknowledgement_among([*own, *(one.incident_id for one in group.broken)])
+        incident = self.incidents.open_of(group.cluster, group.group)
+        return None if incident is None else self.acknowledgement_among(incident.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,8 @@ class ApiContext:
     def notes(self) -> Notes:
         """Silences that hold at this moment, and who looks after what."""
         silences = self.model.silences
-        return Notes(silences.in_force(self.clock.now_ms()), silences.acknowledgement)
+        in_force = silences.in_force(self.clock.now_ms())
+        return Notes(in_force, silences.acknowledgement, self.model.incidents())
 
     def shown_state(self) -> Hashable:
         """Another one whenever a status, an incident, whether data is lost, a cluster's state, or

@@ -158,9 +158,14 @@ class GroupRow:
         return self.verdict.since if self.not_ok_since is None else self.not_ok_since
 
     @property
+    def incident(self) -> IncidentRecord | None:
+        """The group's open one, of whichever conditions."""
+        return self.asked.notes.incidents.open_of(self.cluster, self.group)
+
+    @property
     def not_ok_since(self) -> int | None:
         """When the open incident began, while its verdict is to be believed."""
-        incident = self.view.event.incident
+        incident = self.incident
         return incident.opened_at if incident and self.verdict.is_known else None
 
     @property
@@ -253,7 +258,7 @@ def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
     """`row`: the group as it is now. Of several conditions the root, then what follows from it.
     None where nothing was said.
     """
-    asked = [one for one in incident.conditions if one.is_open] or [incident]
+    asked = [one for one in incident.conditions if one.is_open] or incident.conditions or [incident]
     said = [(one, wrong) for one in asked if (wrong := _wrong(one, row)) is not None]
     if not said:
         return None

@@ -73,7 +73,9 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")]
 class RouteSettings(Section):
     """Which changes go to which channels. Routes are tried in order; the first match wins."""
 
-    name: Name = Field(description="Unique name; part of delivery ids, so keep it")
+    name: Name = Field(
+        description="Unique name (letters, digits, `.`, `_`, `-`); part of delivery ids, so keep it"
+    )
     channels: list[Name] = Field(min_length=1, description="Names of `[notifier.channels.<name>]`")
     clusters: Expressions = Field(
         default_factory=list, description="Only clusters that match one (regular expressions)"

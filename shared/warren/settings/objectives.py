@@ -18,7 +18,8 @@ class ObjectiveSettings(Section):
     """What is asked of some groups, or of some of their topics. All that match a group hold."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")] = Field(
-        description="Unique name; what is remembered goes by it, so keep it"
+        description="Unique name (letters, digits, `.`, `_`, `-`); what is remembered goes by "
+        "it, so keep it"
     )
     clusters: OneOrMoreExpressions = Field(
         default_factory=list, description="Only clusters that match one (regular expressions)"

@@ -17,10 +17,10 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 from starlette.types import Scope
 from warren.patterns import PatternTooCostly
+from warren.refused_words import words_of
 
 from warren_api.http.names import decoded_path
 from warren_api.http.problem import ProblemKind, problem
-from warren_api.http.refused_words import words_of
 
 log = structlog.get_logger(__name__)
 

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from warren.contracts import (
     Breach,
     Cause,
+    EventTypeName,
     GroupStatusName,
     LagEvent,
     OpenTransaction,
@@ -84,6 +85,7 @@ class BrokenObjective(NamedTuple):
     incident_id: str
     breach: Breach
     told_at: int
+    type: EventTypeName
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,19 @@
 """A group's incidents, folded from those of its conditions: from the first that opens to the last
-that ends, in the order of their log, as the notifier tells people of them.
+that ends, in the order of their log, as the notifier tells people of them. Every page, list and
+answer has a group's incident from here.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
+from typing import NamedTuple, Self
 
 from warren.contracts import (
     CONDITIONS,
+    STATUS_CHANGED,
     Status,
 )
 
@@ -29,9 +32,32 @@ def group_incidents(
     """All that are remembered or open, newest first, each with its conditions."""
     by_group: defaultdict[tuple[str, str], list[IncidentRecord]] = defaultdict(list)
     for each in incidents(changes, groups):
-        by_group[each.cluster, each.group].append(each)
+        by_group[each.name].append(each)
     found = [one for known in by_group.values() for one in _folded(known)]
     return sorted(found, key=lambda incident: (-incident.opened_at, incident.id))
+
+
+class KnownIncidents(NamedTuple):
+    """Incidents of groups, as of one moment: all that are remembered or open, newest first."""
+
+    all: Sequence[IncidentRecord]
+    by_group: Mapping[tuple[str, str], IncidentRecord]
+    """Those that are open."""
+    is_settled: bool
+    """Whether evaluations have all that is open; else the next one may end some of it, silently."""
+
+    @classmethod
+    def of(cls, changes: Iterable[RecordedChange], groups: Sequence[GroupView]) -> Self:
+        known = group_incidents(changes, groups)
+        by_group = {one.name: one for one in known if one.is_open}
+        judged = {view.event.incident.id for view in groups if view.event.incident}
+        open_ones = (one for incident in by_group.values() for one in incident.conditions)
+        told = {one.id for one in open_ones if one.is_open and one.type == STATUS_CHANGED}
+        return cls(known, by_group, told <= judged)
+
+    def open_of(self, cluster: str, group: str) -> IncidentRecord | None:
+        """None while nothing is wrong with it."""
+        return self.by_group.get((cluster, group))
 
 
 def _folded(known: Iterable[IncidentRecord]) -> list[IncidentRecord]:

@@ -10,7 +10,11 @@ from warren.contracts import GroupEvent, GroupMember
 
 # Why a group has no lag. Share groups acknowledge records one by one: between the start and the end
 # of what they have in hand some are done and some are not, so no offset says how far they are.
-NotJudged = Literal["lag not defined by committed offsets", "no offset committed yet"]
+NotJudged = Literal[
+    "lag not defined by committed offsets",
+    "no offset committed yet",
+    "no committed offset any more",
+]
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,8 @@ class Membership:
     """The newest event of `warren.groups` about a group."""
 
     event: GroupEvent
+    had_offsets: bool = False
+    """It was judged before: its offsets were deleted, or with them what it read."""
 
     @property
     def cluster(self) -> str:
@@ -63,4 +69,4 @@ class Membership:
         """Why there is no verdict, where there is none."""
         if self.event.protocol == "share":
             return "lag not defined by committed offsets"
-        return "no offset committed yet"
+        return "no committed offset any more" if self.had_offsets else "no offset committed yet"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
 
@@ -30,6 +30,7 @@ from warren_core.judgement.counted import topics_not_counted
 from warren_api.model.cluster import ClusterView
 from warren_api.model.freshness import GroupFreshness
 from warren_api.model.group import BrokenObjective, GroupView, StatusSince
+from warren_api.model.group_incidents import KnownIncidents
 from warren_api.model.group_views import GroupName, GroupViews, LagParts, Standing
 from warren_api.model.membership import Membership
 from warren_api.model.notifications import Notifications
@@ -76,6 +77,7 @@ class ReadModel:
         """Another one whenever a group's status or incident may be, or whether it loses data, or a
         cluster's state.
         """
+        self._incidents: tuple[tuple[int, int], KnownIncidents] | None = None
         self._not_judged: tuple[Membership, ...] | None = ()
         self._newest: dict[str, int] | None = {}  # evaluation of a cluster's groups; None: look
 
@@ -99,6 +101,8 @@ class ReadModel:
                 self._views.remove(name)
                 self._changes.pop(name, None)
                 self._freshness.pop(name, None)
+                if name in self._members:
+                    self._members[name] = replace(self._members[name], had_offsets=True)
                 self._newest = self._not_judged = None
                 self.states += 1
             else:
@@ -124,7 +128,9 @@ class ReadModel:
             if event is None:
                 self._members.pop(name, None)
             else:
-                self._members[name] = Membership(event)
+                before = self._members.get(name)
+                had_offsets = before is not None and before.had_offsets
+                self._members[name] = Membership(event, had_offsets)
             if name not in self._views:
                 self._not_judged = None
             self._refresh(name)
@@ -170,7 +176,10 @@ class ReadModel:
     def _break(self, name: GroupName, change: StatusChangeEvent) -> None:
         told = change.data
         at = round(change.time.timestamp() * 1000)
-        broken = [BrokenObjective(told.incident_id, each, at) for each in told.objectives or ()]
+        broken = [
+            BrokenObjective(told.incident_id, each, at, change.type)
+            for each in told.objectives or ()
+        ]
         with self._lock:
             kinds = self._broken.setdefault(name, {})
             kinds[change.type] = broken
@@ -269,6 +278,16 @@ class ReadModel:
         """All groups, worst first."""
         with self._lock:
             return self._views.ranked()
+
+    def incidents(self) -> KnownIncidents:
+        """Of groups, folded once for each state, whoever asks."""
+        state = self.history.sequence, self.states
+        kept = self._incidents
+        if kept is not None and kept[0] == state and kept[1].is_settled:
+            return kept[1]
+        known = KnownIncidents.of(self.history.changes(), self.groups())
+        self._incidents = state, known
+        return known
 
     def standing(self, now: int, unknown_after: int) -> Standing:
         """How all groups stand at `now` (Unix milliseconds), when those judged more than

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -211,9 +211,25 @@ class IncidentRecord:
     conditions: tuple[IncidentRecord, ...] = ()
 
     @property
+    def name(self) -> tuple[str, str]:
+        """Cluster and group."""
+        return self.cluster, self.group
+
+    @property
     def ids(self) -> list[str]:
         """Its own, and those of its conditions, by which it may have been told or acknowledged."""
         return list(dict.fromkeys([self.id, *(one.id for one in self.conditions)]))
+
+    @property
+    def lost_records(self) -> int | None:
+        """The most that was told of what retention deleted unread; None where nothing was."""
+        counts = [
+            round(breach.value)
+            for recorded in self.changes
+            for breach in recorded.change.objectives or ()
+            if breach.limit == "lost_records" and breach.value
+        ]
+        return max(counts, default=None)
 
     @property
     def status(self) -> GroupStatusName:
@@ -238,9 +254,10 @@ def incidents(
         by_id.setdefault(recorded.change.incident_id, []).append(recorded)
     found = [_from_changes(id_, told, views) for id_, told in by_id.items()]
     found += [
-        _untold(view)
+        untold
         for view in views.values()
-        if view.event.incident and view.event.incident.id not in by_id
+        for untold in _open_conditions(view)
+        if untold.id not in by_id
     ]
     return sorted(found, key=lambda incident: (-incident.opened_at, incident.id))
 
@@ -275,23 +292,36 @@ def _is_still_open(id_: str, last: RecordedChange, view: GroupView) -> bool:
     return view.event.evaluated_at <= last.at
 
 
-def _untold(view: GroupView) -> IncidentRecord:
-    """An open incident of which no change is remembered."""
-    incident = view.event.incident
-    assert incident is not None
+def _open_conditions(view: GroupView) -> Iterator[IncidentRecord]:
+    """What is open, as the newest events say, without the changes that are remembered of it."""
+    if incident := view.event.incident:
+        worst = view.event.status
+        yield _untold(view, incident.id, STATUS_CHANGED, incident.opened_at, worst)
+    worst_of = {broken.incident_id: broken for broken in reversed(view.broken)}
+    for broken in worst_of.values():
+        breach = broken.breach
+        yield _untold(view, broken.incident_id, broken.type, breach.since, breach.status)
+
+
+def _untold(
+    view: GroupView, id_: str, type_: EventTypeName, opened_at: int, worst: GroupStatusName
+) -> IncidentRecord:
     return IncidentRecord(
-        id=incident.id,
-        type=STATUS_CHANGED,
+        id=id_,
+        type=type_,
         cluster=view.cluster,
         group=view.group,
-        opened_at=incident.opened_at,
+        opened_at=opened_at,
         closed_at=None,
         is_open=True,
-        worst=view.event.status,
+        worst=worst,
         max_total_lag=view.event.total_lag,
         changes=(),
     )
 
 
+_BADNESS = {status.name: int(status) for status in Status}
+
+
 def _badness(status: GroupStatusName) -> int:
-    return int(Status[status])
+    return _BADNESS[status]

@@ -14,6 +14,7 @@ from typing import NamedTuple, Self
 
 from warren.contracts import FreshnessEvent, LagEvent, TopicFreshness, TopicLag, TopicsEvent
 
+from warren_api.model.deleted_topics import DeletedTopic, DeletedTopics, TopicName
 from warren_api.model.partitions import least_total
 
 WINDOW_MS = 60_000
@@ -106,7 +107,6 @@ def _sum(rates: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-TopicName = tuple[str, str]
 UNKNOWN = -1
 
 
@@ -206,6 +206,7 @@ class TopicIndex:
         self._measured: dict[tuple[str, str], Mapping[str, TopicFreshness]] = {}
         self._of_group: dict[tuple[str, str], frozenset[str]] = {}
         self._listed: dict[TopicName, ListedTopic] = {}
+        self._deleted = DeletedTopics()
         self._left: dict[TopicName, TopicProgress] = {}
         """What the last group to go saw of a listed topic, while that is newer than the list."""
 
@@ -239,6 +240,7 @@ class TopicIndex:
         at = event.observed_at
         with self._lock:
             before = self._unlist(event.cluster)
+            self._deleted.list_all(event.cluster, before.keys(), event.log_ends.keys(), at)
             for topic, ends in event.log_ends.items():
                 last = before.get(topic)
                 self._listed[event.cluster, topic] = (
@@ -283,6 +285,7 @@ class TopicIndex:
             name = cluster, topic
             groups = self._topics[name]
             self._remember(name, groups.pop(group))
+            self._deleted.leave(name, group)
             if not groups:
                 del self._topics[name]
 
@@ -297,6 +300,16 @@ class TopicIndex:
             if (cluster, topic) not in self._names():
                 return None
             return self._view((cluster, topic))
+
+    def deleted(self, cluster: str, topic: str) -> DeletedTopic | None:
+        """None where it is there, or nothing is remembered of it."""
+        with self._lock:
+            return self._deleted.topic((cluster, topic))
+
+    def deleted_under(self, cluster: str, group: str) -> list[DeletedTopic]:
+        """Topics that the group read and that are deleted, the newest first."""
+        with self._lock:
+            return self._deleted.read_by(cluster, group)
 
     def topics(self) -> list[TopicView]:
         """By cluster and name."""

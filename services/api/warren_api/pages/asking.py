@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from warren.errors import KafkaError
 from warren.path_segments import segment
 from warren.patterns import exactly
+from warren.refused_words import words_of
 from warren.spans import seconds_of
 
 from warren_api.asked import (
@@ -33,7 +34,6 @@ from warren_api.context import ApiContext
 from warren_api.group_row import GroupRow, wrong_in
 from warren_api.http.callers import asker
 from warren_api.http.names import Segment
-from warren_api.http.refused_words import words_of
 from warren_api.model.group import GroupView
 from warren_api.pages.commands import commands
 from warren_api.pages.done import of_one_click

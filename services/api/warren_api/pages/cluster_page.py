@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from fastapi import APIRouter, Request, Response
 
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow
 from warren_api.http.names import Segment
-from warren_api.model.group_incidents import group_incidents
 from warren_api.model.past import DAY_MS
 from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.headline import no_groups
@@ -37,13 +37,13 @@ def add_routes(
             totals[row.verdict.status] = totals.get(row.verdict.status, 0) + 1
         bad = sorted((row for row in rows if _is_to_look_at(row)), key=lambda row: row.rank)
         is_known = cluster in context.clusters
-        known = group_incidents(context.model.history.changes(), context.model.groups())
-        incidents = [one for one in known if one.cluster == cluster]
+        incidents = [one for one in context.model.incidents().all if one.cluster == cluster]
         return render(
             template_of(request, "cluster"),
             cluster,
             status_of(is_known, ready=ready),
             is_known=is_known,
+            near=[] if is_known else get_close_matches(cluster, context.clusters),
             state=context.model.cluster(cluster, now),
             totals=totals,
             groups=len(rows),

@@ -14,7 +14,7 @@ from warren.contracts import LOSS_UNKNOWN
 from warren.path_segments import segment
 from warren.reason_words import in_short
 from warren.report_files import group_anchor
-from warren.words import counted, duration, grouped, rate, shell_word, visible
+from warren.words import counted, duration, grouped, rate, rates, shell_word, visible
 
 from warren_api.http.access_control import FRAGMENTS
 from warren_api.http.callers import who_reads
@@ -97,6 +97,7 @@ def environment() -> Environment:
         "in_short": in_short,
         "query": urlencode,
         "rate": rate,
+        "rates": lambda several: rates(*several),
         "row_id": row_id,
         "visible": visible,
         "without_commands": without_commands,

@@ -59,6 +59,7 @@ class GroupRows:
             row.verdict,
             row.silence,
             row.acknowledgement,
+            row.incident is None,
             spark,
             moved,
             is_old,

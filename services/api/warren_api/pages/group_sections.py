@@ -33,7 +33,6 @@ class BrokenBanner(NamedTuple):
     """`said`: what is wrong; None where the page says it already."""
 
     breach: Breach
-    incident_id: str
     said: Said | None
 
 
@@ -49,7 +48,7 @@ def broken_banners(row: GroupRow) -> list[BrokenBanner]:
         if key not in found:
             is_said = is_loss and row.view.is_losing
             said = None if is_said else row.broken_now(broken)
-            found[key] = BrokenBanner(breach, broken.incident_id, said)
+            found[key] = BrokenBanner(breach, said)
     return list(found.values())
 
 

@@ -36,7 +36,7 @@ class Standings(NamedTuple):
     """Not OK, and acknowledged or silenced."""
     warned: int
     losing: int
-    """Of those that are urgent, as the next two."""
+    """Of all kinds, those that are handled among them, as the next two."""
     endangered: int
     first_loss_at: int | None
     """Of those that are endangered; None where that is not known."""

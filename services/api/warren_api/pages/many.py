@@ -25,7 +25,6 @@ from warren_api.asked import (
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow
 from warren_api.http.callers import Asker, asker
-from warren_api.model.group_incidents import group_incidents
 from warren_api.model.group_views import GroupName
 from warren_api.pages.asking import NO_REASON, lasting, to
 from warren_api.pages.done import Done
@@ -78,7 +77,7 @@ def add_routes(
             what, _, name = said["one"].partition(" ")
             names = named([name])
         elif "all" in said:
-            what, why = said["all"], f"search: {said.get('q', '')}"
+            what, why = said["all"], f"search: {said.get('q') or 'all groups'}"
             names = [(row.cluster, row.group) for row in found(said.get("q", ""))]
         elif "owner" in said:
             what, why = OWNER_LENGTH, f"owner: {said['owner']}"
@@ -128,12 +127,11 @@ def _back(path: str) -> str:
 async def _acknowledge(context: ApiContext, names: Collection[GroupName], who: Asker) -> Done:
     """Those that have an open incident."""
     wanted = set(names)
-    known = group_incidents(context.model.history.changes(), context.model.groups())
-    mine = [one for one in known if one.is_open and (one.cluster, one.group) in wanted]
+    known = context.model.incidents()
+    mine = [one for name in wanted if (one := known.open_of(*name)) is not None]
     new = NewAcknowledgement()
     await asyncio.gather(*(acknowledge(context, incident, new, who) for incident in mine))
-    acknowledged = len({(one.cluster, one.group) for one in mine})
-    return Done("acknowledged", acknowledged, len(wanted) - acknowledged)
+    return Done("acknowledged", len(mine), len(wanted) - len(mine))
 
 
 async def _silence(

@@ -11,7 +11,8 @@ from itertools import groupby
 from typing import Literal, NamedTuple, get_args
 from urllib.parse import urlencode
 
-from warren.contracts import STATUS_CHANGED
+from warren.contracts import STATUS_CHANGED, EndReasonName
+from warren.reason_words import in_short
 
 from warren_api.group_row import Asked, GroupRow
 from warren_api.model.cluster import TROUBLE, ClusterView
@@ -113,9 +114,6 @@ class Overview(NamedTuple):
     standings: Standings
     tabs: dict[Kind, int]
     """Groups of each kind."""
-    losing: int
-    endangered: int
-    """Of all kinds, those that somebody looks after among them."""
 
 
 class LastChanges(NamedTuple):
@@ -123,6 +121,16 @@ class LastChanges(NamedTuple):
 
     newest: RecordedChange | None
     ended: int
+
+    @property
+    def how(self) -> str:
+        """`OK → ERR`; of one whose offsets are gone, that: it has not recovered."""
+        if self.newest is None:
+            return ""
+        change = self.newest.change
+        if change.reason is not None and change.reason in get_args(EndReasonName):
+            return in_short(change.reason).lower()
+        return f"{change.previous} → {change.status}"
 
 
 def overview(
@@ -153,7 +161,6 @@ def overview(
     else:
         shown = _page(model, standing, asked, search, view)
         sections = [Section("", view.q, shown.matching, shown.rows)]
-    losses = Counter(row.data_loss for row in rows)
     return Overview(
         view,
         search,
@@ -163,8 +170,6 @@ def overview(
         totals,
         standings,
         tabs,
-        losing=losses["now"],
-        endangered=losses["soon"],
     )
 
 
@@ -215,8 +220,7 @@ def _standings(
     clusters: Sequence[ClusterView],
 ) -> Standings:
     """`of_all`: how many groups there are, found or not."""
-    to_do = [row for row in rows if row.kind == "action"]
-    endangered = [row for row in to_do if row.data_loss == "soon"]
+    endangered = [row for row in rows if row.data_loss == "soon"]
     unknown = [row.view for row in rows if row.kind == "unknown"]
     return Standings(
         groups=sum(tabs.values()),
@@ -224,7 +228,7 @@ def _standings(
         urgent=tabs["action"],
         handled=tabs["handled"],
         warned=tabs["warning"],
-        losing=sum(row.data_loss == "now" for row in to_do),
+        losing=sum(row.data_loss == "now" for row in rows),
         endangered=len(endangered),
         first_loss_at=min((at for row in endangered if (at := row.first_loss_at)), default=None),
         unknown=tabs["unknown"],

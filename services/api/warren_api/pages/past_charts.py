@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 from warren.contracts import MINUTE_MS
+from warren.words import counted
 
 from warren_api.model.past import DAY_MS, Columns, Past, in_whole_steps
 from warren_api.model.status_history import IncidentRecord, RecordedChange
@@ -108,7 +109,7 @@ class GroupTrends(Charted):
             if self.start <= change.at < self.end
         ]
         self._marks += [
-            Mark((n + 0.5) / len(self._at), f"{self._at[n]} {count_of(count)} rebalances")
+            Mark((n + 0.5) / len(self._at), f"{self._at[n]} {counted(round(count), 'rebalance')}")
             for n, count in enumerate(known.columns["rebalances"])
             if count
         ]

@@ -23,7 +23,6 @@ from warren_api.context import ApiContext
 from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
-from warren_api.model.group_incidents import group_incidents
 from warren_api.model.status_history import IncidentRecord, RecordedChange, incidents
 from warren_api.pages import asking, cluster_page, indexes, many, reference, reports, views
 from warren_api.pages.commands import commands
@@ -205,7 +204,8 @@ def router(context: ApiContext) -> APIRouter:
         notes = context.notes()
         past, now = context.model.history.of_group(cluster, name), context.clock.now_ms()
         known = incidents(past, [view]) if view else []
-        told = folded(group_incidents(past, [view]) if view else [], now)
+        mine = [one for one in context.model.incidents().all if one.name == (cluster, name)]
+        told = folded(mine if view else [], now)
         row = asked().row(view) if view else None
         drawn = trends.group(cluster, name, span.at(now), past, known)
         return render(
@@ -214,6 +214,7 @@ def router(context: ApiContext) -> APIRouter:
             cluster=cluster,
             view=view,
             near=[] if view else near(name, context.model.groups_of(cluster)),
+            deleted=[] if view else context.model.topics.deleted_under(cluster, name),
             verdict=context.verdicts()(view) if view else None,
             partitions=partitions_of(view) if view else None,
             group_doubts=context.group_doubts(view) if view else [],
@@ -253,6 +254,7 @@ def router(context: ApiContext) -> APIRouter:
             topic=name,
             view=view,
             near=[] if view else near(name, context.model.topics.names(cluster)),
+            deleted=None if view else context.model.topics.deleted(cluster, name),
             groups=judged[:READERS_SHOWN],
             omitted=len(judged[READERS_SHOWN:]),
             readers=readers(len(judged), statuses["ERR"] + statuses["WARN"], statuses["UNKNOWN"]),
@@ -279,8 +281,7 @@ def router(context: ApiContext) -> APIRouter:
     @routes.get("/fragments/incidents")
     def all_incidents(request: Request, view: IncidentsViewed) -> Response:
         ready = context.feed_state().ready
-        known = group_incidents(context.model.history.changes(), context.model.groups())
-        shown, still_open, problems = incident_list(known, view)
+        shown, still_open, problems = incident_list(context.model.incidents().all, view)
         return render(
             template_of(request, "incidents"),
             status_code=status_of(ready, ready=ready),

@@ -96,6 +96,7 @@ INCIDENT: Body = {
         "total_lag": 2140,
         "evaluated_at": NOW,
     },
+    "lost_records": None,
 }
 _TOLD: Body = {
     "cluster": "prod",

@@ -76,8 +76,8 @@ class GroupSummary(BaseModel):
     )
     worst: WorstPartition | None
     incident: Incident | None = Field(
-        description="The open incident; opened_at: since when the group has not been OK, whatever "
-        "its status was meanwhile; null: none is open"
+        description="The open one, as `/incidents` lists it; opened_at: since when the group has "
+        "not been OK or has broken an objective, whatever its status was; null: none is open"
     )
     broken_objectives: list[BrokenObjectiveView] = Field(
         description="Limits that are not kept, worst first, each with an open incident: an OK "
@@ -150,6 +150,7 @@ class GroupSummary(BaseModel):
     ) -> Self:
         """`stale`: its freshness was measured too long ago."""
         event, measured = view.event, view.freshness
+        opened = notes.incidents.open_of(view.cluster, view.group)
         members = view.membership.event if view.membership else None
         own: dict[str, Any] = {
             "not_judged": None,
@@ -159,6 +160,7 @@ class GroupSummary(BaseModel):
             "cause": view.cause or event.cause,
             "worst": WorstPartition.of(view.worst) if view.worst else None,
             "broken_objectives": broken,
+            "incident": Incident(id=opened.id, opened_at=opened.opened_at) if opened else None,
             "silence": SilenceNote.of(notes.silence_of(view)),
             "acknowledgement": AcknowledgementNote.of(notes.acknowledgement_of(view)),
             "protocol": members.protocol if members else None,

@@ -290,6 +290,10 @@ class IncidentView(BaseModel):
     now: IncidentNow | None = Field(
         description="How it stands; null: it is over, or nothing is known of the group"
     )
+    lost_records: int | None = Field(
+        default=None,
+        description="The most that was told of what retention deleted unread; null: nothing was",
+    )
 
     @classmethod
     def of(

@@ -15,7 +15,6 @@ from warren_api.group_row import Asked
 from warren_api.http.callers import asker
 from warren_api.http.names import Segment, matcher
 from warren_api.http.problem import NotDone, ProblemKind, documented
-from warren_api.model.group_incidents import group_incidents
 from warren_api.model.status_history import IncidentRecord
 from warren_api.v1.group_parts import Incidents, IncidentView
 from warren_api.v1.lists import (
@@ -53,9 +52,6 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
 
     limits_of = ObjectiveBook(context.settings.objectives, context.settings.groups).limits_for
 
-    def known() -> list[IncidentRecord]:
-        return group_incidents(context.model.history.changes(), context.model.groups())
-
     def shown(incident: IncidentRecord, asked: Asked, said: Acknowledgement | None) -> IncidentView:
         view = context.model.group(incident.cluster, incident.group) if incident.is_open else None
         return IncidentView.of(incident, said, asked.row(view) if view else None)
@@ -77,7 +73,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         matches = matcher(query.regex or "")
         entries = [
             Entry((each.id,), (-each.opened_at, each.id), each)
-            for each in known()
+            for each in context.model.incidents().all
             if query.cluster in (None, each.cluster)
             and query.open in (None, each.is_open)
             and matches(each.group)

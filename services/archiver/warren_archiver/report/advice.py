@@ -11,7 +11,8 @@ from warren.loss_words import after_loss
 from warren.words import counted, duration, rate, records, utc, visible
 
 from warren_archiver.gold.conventions import SHORT_MS
-from warren_archiver.report.group_report import Budget, GroupReport, Incident, Outlook, Report
+from warren_archiver.report.group_report import Budget, GroupReport, Outlook, Report
+from warren_archiver.report.incident import Incident
 from warren_archiver.report.period import DAY_MS
 
 LITTLE_BUDGET = 0.25
@@ -53,7 +54,7 @@ def advice(report: Report) -> list[Advice]:
     ]
     found += [_of_budget(each) for each in report.budgets if each.left < LITTLE_BUDGET]
     lost = {visible(each.group) for each in report.groups if each.lost_records}
-    lost |= {visible(each.group) for each in report.incidents if each.loss}
+    lost |= {visible(each.group) for each in report.group_incidents if each.loss}
     # ERR before WARN, too; else as they were.
     return sorted(found, key=lambda each: (each.level, each.group not in lost))
 
@@ -78,17 +79,18 @@ def _of_group(
     if not told and group.in_trouble_ms > SHORT_MS:
         told = [*incidents[-1:]]
     for each in told:
-        if not (said := _said(each)):
-            continue
+        if (group.lost_records and each.is_about_loss) or not (said := _said(each)):
+            continue  # what was lost in the end is said below
         if each.closed_ms is None:
             yield each.worst, f"{still_open} {said}"
         else:
             yield "ERR" if group.held_ms["ERR"] else "WARN", f"Over. {said}"
     still = [each for each in incidents if each.closed_ms is None]
     if group.lost_records and not any(each.loss for each in told):
-        lost = records(group.lost_records)
+        lost = f"{'at least ' if group.lost_at_least else ''}{records(group.lost_records)}"
         todo = after_loss() if still or group.status != "OK" else _KEEP_LONGER
-        yield "ERR", f"Retention deleted {lost} that it had not consumed. {todo}."
+        goes_on = f"{still_open} " if any(each.is_about_loss for each in still) else ""
+        yield "ERR", f"{goes_on}Retention deleted {lost} that it had not consumed. {todo}."
     found = group.outlook
     if still and group.loses_soon and found is not None and found.days_until_loss is not None:
         left = duration(found.days_until_loss * DAY_MS)
@@ -108,7 +110,8 @@ def _said(incident: Incident) -> str | None:
     """
     if incident.sentence is None or incident.said_ms is None:
         seen = incident.explanation or (incident.reason or "").replace("_", " ")
-        return f"Seen at {utc(incident.opened_ms)}: {visible(seen)}." if seen else None
+        at = incident.opened_ms if incident.seen_ms is None else incident.seen_ms
+        return f"Seen at {utc(at)}: {visible(seen)}." if seen else None
     parts = [f"At {utc(incident.said_ms)}: {incident.sentence}."]
     is_open = incident.closed_ms is None
     if incident.action:

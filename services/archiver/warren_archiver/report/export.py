@@ -11,14 +11,8 @@ from typing import Any
 
 import duckdb
 
-from warren_archiver.report.group_report import (
-    STATUSES,
-    Budget,
-    GroupReport,
-    Incident,
-    Outlook,
-    Report,
-)
+from warren_archiver.report.group_report import STATUSES, Budget, GroupReport, Outlook, Report
+from warren_archiver.report.incident import Incident
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _KINDS = {"groups": GroupReport, "incidents": Incident, "budgets": Budget}

@@ -6,7 +6,8 @@ from typing import Any
 
 from warren.history.lake_tables import LakeTables, typed
 
-from warren_archiver.report.group_report import Budget, Key, Outlook
+from warren_archiver.report.group_report import Budget, Outlook
+from warren_archiver.report.incident import Key
 from warren_archiver.report.lag_sketch import SKETCH, of_sketch, percentiles
 from warren_archiver.report.period import DAY_MS, Period, Split
 
@@ -135,7 +136,8 @@ FROM worst LEFT JOIN percentiles USING (cluster, "group")
 GROUP BY cluster, "group", percentiles.late_p95_ms
 """
 # The count falls when a group gets past what was deleted, or skips some of it: that is no loss, and
-# the count grows anew from there. Of the first count of all nobody knows when it grew.
+# the count grows anew from there. Of the first count of all nobody knows when it grew, nor how much
+# was lost between a count and its fall.
 _LOSSES = f"""
 WITH counted AS (
   SELECT cluster, "group", minute, lost_records,
@@ -144,12 +146,14 @@ WITH counted AS (
   FROM loss_minutes WHERE lost_records IS NOT NULL
 ), summed AS (
   SELECT cluster, "group", sum(growth) FILTER (growth > 0) AS lost,
-    bool_or(growth IS NULL AND lost_records > 0) AS is_unknown
+    bool_or(growth IS NULL AND lost_records > 0) AS is_unknown,
+    bool_or(growth < 0) AS has_fallen
   FROM counted WHERE epoch_ms(minute) >= $start AND epoch_ms(minute) < $end GROUP BY ALL
 )
 SELECT cluster, "group",
   CASE WHEN lost > 0 THEN least(lost, {2**63 - 1}) WHEN NOT is_unknown THEN 0 END::BIGINT
-    AS lost_records
+    AS lost_records,
+  coalesce(lost > 0 AND (is_unknown OR has_fallen), false) AS lost_at_least
 FROM summed
 """
 # A generation that was not told before is a rebalance; of the first one that is known only if

@@ -11,85 +11,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Self
 
-from warren.bootstrap import runnable
 from warren.words import visible
 
+from warren_archiver.report.group_incidents import group_incidents
+from warren_archiver.report.incident import Incident, Key
 from warren_archiver.report.period import Period
 
-Key = tuple[str, str]
-"""Cluster and group."""
 SOON_DAYS = 90
 """Days ahead, by the trend of capacity, that are told of."""
 LOSS_SOON_DAYS = 7
 """Days until loss, by the trend, below which somebody should act."""
-LOST = "records_lost"
-"""The name of a cause."""
 STATUSES = ("OK", "WARN", "ERR", "NOTFOUND")
-
-
-@dataclass(frozen=True, slots=True)
-class Consequence:
-    """What followed from an incident's cause."""
-
-    name: str
-    sentence: str
-    action: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Incident:
-    """As it was at the period's end. Times in Unix milliseconds."""
-
-    cluster: str
-    group: str
-    incident_id: str
-    opened_ms: int
-    closed_ms: int | None
-    """None: not over yet."""
-    told_ms: int | None
-    worst: str
-    reason: str | None
-    cause: str | None
-    """The last that was known: its name."""
-    explanation: str | None
-    peak_lag: int
-    flapped: bool = False
-    """Began within 15 min of the end of the group's one before."""
-    sentence: str | None = None
-    """The cause, with the figures of `said_ms`; None: not known, or not archived."""
-    action: str | None = None
-    """What to do about it."""
-    also: Sequence[Consequence] = ()
-    said_ms: int | None = None
-
-    def addressed(self, servers: str) -> Self:
-        """With the bootstrap servers of its cluster in the commands of what to do."""
-
-        def said(action: str | None) -> str | None:
-            return action and runnable(action, servers, self.cluster)
-
-        also = [replace(each, action=said(each.action)) for each in self.also]
-        return replace(self, action=said(self.action), also=also)
-
-    @property
-    def key(self) -> Key:
-        return self.cluster, self.group
-
-    @property
-    def length_ms(self) -> int | None:
-        return None if self.closed_ms is None else self.closed_ms - self.opened_ms
-
-    @property
-    def loss(self) -> str | None:
-        """What it says of records that are lost, whether they are its cause or followed from it."""
-        if self.cause == LOST:
-            return self.sentence
-        return next((each.sentence for each in self.also if each.name == LOST), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +89,8 @@ class GroupReport:
     outlook: Outlook | None = None
     lag_over_time: Sequence[tuple[int, int]] = ()
     """Beginning of a step, greatest lag in it."""
+    lost_at_least: bool = False
+    """Whether more may be lost than `lost_records`: its count fell, or grew before it was known."""
 
     @property
     def key(self) -> Key:
@@ -205,16 +143,22 @@ class Report:
     error: float
     groups: list[GroupReport]
     incidents: list[Incident] = field(default_factory=list)
+    """Of conditions, as they are archived."""
     budgets: list[Budget] = field(default_factory=list)
     known: list[Stamp] = field(default_factory=list)
     step_ms: int = 60_000
     """Of `lag_over_time`."""
 
     @cached_property
+    def group_incidents(self) -> list[Incident]:
+        """Of groups, each with all of its conditions."""
+        return group_incidents(self.incidents)
+
+    @cached_property
     def incidents_by_group(self) -> Mapping[Key, list[Incident]]:
         """Of groups that have some, in the order of `groups`; then of those not judged any more."""
         found: dict[Key, list[Incident]] = {each.key: [] for each in self.groups}
-        for each in self.incidents:
+        for each in self.group_incidents:
             found.setdefault(each.key, []).append(each)
         return {key: those for key, those in found.items() if those}
 

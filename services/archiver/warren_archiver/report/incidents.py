@@ -13,7 +13,7 @@ from datetime import timedelta
 from warren.history.lake_tables import LakeTables, moment, text, typed
 
 from warren_archiver.gold.conventions import AGAIN_MS
-from warren_archiver.report.group_report import Consequence, Incident
+from warren_archiver.report.incident import Consequence, Incident
 from warren_archiver.report.period import Period
 
 CHANGES_READ = timedelta(days=30)
@@ -161,6 +161,7 @@ WITH fresh_changes AS (
       AS worst,
     arg_min(reason, "from") FILTER (status IN ('WARN', 'ERR')) AS reason,
     arg_max(explanation, "from") FILTER (status IN ('WARN', 'ERR')) AS explanation,
+    epoch_ms(max("from") FILTER (status IN ('WARN', 'ERR') AND explanation IS NOT NULL)) AS seen_ms,
     max(total_lag) AS peak_lag
   FROM every_change WHERE epoch_ms("from") < $end GROUP BY ALL
 )
@@ -168,7 +169,7 @@ SELECT known.cluster, known."group", known.incident_id, opened_ms, closed_ms, to
   coalesce(said.worst, incidents.worst, 'WARN') AS worst,
   coalesce(said.reason, incidents.reason) AS reason,
   coalesce(newest.name, incidents.cause) AS cause, newest.sentence, newest."action", newest.also,
-  newest."at" AS said_ms, explanation,
+  newest."at" AS said_ms, explanation, seen_ms,
   coalesce(said.peak_lag, incidents.peak_lag, 0)::BIGINT AS peak_lag,
   coalesce(since <= $again, false) AS flapped
 FROM known LEFT JOIN said USING (incident_id) LEFT JOIN incidents USING (incident_id)

@@ -11,7 +11,8 @@ from warren.words import counted, duration, grouped, rate, utc, visible
 from warren_archiver.gold.conventions import AGAIN_MS, SHORT_MS
 from warren_archiver.report import plots
 from warren_archiver.report.advice import advice
-from warren_archiver.report.group_report import GroupReport, Incident, Report
+from warren_archiver.report.group_report import GroupReport, Report
+from warren_archiver.report.incident import Incident
 from warren_archiver.report.known import known_up_to, unknown, until
 from warren_archiver.report.summary import summary
 from warren_archiver.report.table import SHOWN, other_ms
@@ -38,6 +39,7 @@ def render(report: Report) -> str:
         unknown=unknown,
         until=until,
         lost=_lost(report),
+        lost_at_least=any(each.lost_at_least for each in report.groups),
         ticks=plots.ticks(report.period),
         timeline=plots.timeline(report),
         lags=plots.lags(report),
@@ -61,7 +63,7 @@ def _lost(report: Report) -> int | None:
 def _longest(report: Report) -> list[Incident]:
     end = report.period.end_ms
     in_order = sorted(
-        report.incidents,
+        report.group_incidents,
         key=lambda each: (-((each.closed_ms or end) - each.opened_ms), each.incident_id),
     )
     return in_order[:MOST_INCIDENTS]
@@ -70,9 +72,9 @@ def _longest(report: Report) -> list[Incident]:
 def _noise(report: Report) -> Mapping[str, int]:
     """Incidents that nobody was needed for, by what they were."""
     short = sum(
-        each.length_ms is not None and each.length_ms <= SHORT_MS for each in report.incidents
+        each.length_ms is not None and each.length_ms <= SHORT_MS for each in report.group_incidents
     )
-    flapped = sum(each.flapped for each in report.incidents)
+    flapped = sum(each.flapped for each in report.group_incidents)
     found = {
         f"shorter than {duration(SHORT_MS)}": short,
         f"within {duration(AGAIN_MS)} of the one before": flapped,

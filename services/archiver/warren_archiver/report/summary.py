@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from statistics import mean
 from typing import NamedTuple
 
+from warren.loss_words import after_loss
 from warren.words import clock, counted, duration, grouped, records, shortened, visible
 
-from warren_archiver.report.group_report import GroupReport, Key, Report, Stamp
+from warren_archiver.report.group_report import GroupReport, Report, Stamp
+from warren_archiver.report.incident import Key
 from warren_archiver.report.period import DAY_MS
 
 ALL_THE_TIME = 0.99
@@ -120,20 +122,21 @@ def _when(well: Sequence[GroupReport], length_ms: int) -> str:
 
 
 def _incidents(report: Report) -> Iterator[str]:
-    begun = [each for each in report.incidents if each.opened_ms >= report.period.start_ms]
-    before = len(report.incidents) - len(begun)
+    incidents = report.group_incidents
+    begun = [each for each in incidents if each.opened_ms >= report.period.start_ms]
+    before = len(incidents) - len(begun)
     stamp = report.stamp("status_changes")
     if stamp is not None and stamp.until_ms is None:
         yield f"No status change of this period is archived{_begins(report, 'status_changes')}."
-    elif not report.incidents:
+    elif not incidents:
         yield f"There was no incident{_since(stamp, report.period.end_ms)}."
-    if not report.incidents:
+    if not incidents:
         return
     parts = [f"{counted(len(begun), 'incident')} began"] if begun else []
     if before:
         parts.append(f"{counted(before, 'incident')} went on from before")
     yield f"{listed(parts)}."
-    if over := [each.length_ms for each in report.incidents if each.length_ms is not None]:
+    if over := [each.length_ms for each in incidents if each.length_ms is not None]:
         yield f"{grouped(len(over))} ended, after {_average(over)}."
     if told := [each.told_ms - each.opened_ms for each in begun if each.told_ms is not None]:
         some = f", for {grouped(len(told))} of the {grouped(len(begun))} that began"
@@ -183,9 +186,9 @@ def _hit(report: Report) -> Iterator[str]:
 
 
 def _still_open(report: Report) -> Iterator[str]:
-    still = [each for each in report.incidents if each.closed_ms is None]
+    still = [each for each in report.group_incidents if each.closed_ms is None]
     if not still:
-        if report.incidents:
+        if report.group_incidents:
             yield "No incident was open at the end."
         return
     oldest = min(still, key=lambda each: each.opened_ms)
@@ -204,8 +207,8 @@ def _lost(report: Report) -> Iterator[str]:
         readers = _named([_name(report, each.key) for each in losing])
         it = "it" if count == 1 else "them"
         yield (
-            f"Retention deleted {records(count)} before {readers} had read {it}; "
-            f"nobody can get {it} back."
+            f"Retention deleted {_at_least(losing)}{records(count)} before {readers} had read "
+            f"{it}; nobody can get {it} back."
         )
     measured = {each.key for each in losing}
     said = {
@@ -219,6 +222,10 @@ def _lost(report: Report) -> Iterator[str]:
         yield f"An incident of {names[0]} says: {said.popitem()[1]}."
     elif said:
         yield f"Incidents of {_named(names)} say that records were lost."
+
+
+def _at_least(losing: Sequence[GroupReport]) -> str:
+    return "at least " if any(each.lost_at_least for each in losing) else ""
 
 
 def _loss_unknown(report: Report) -> Iterator[str]:
@@ -251,6 +258,7 @@ def _not_known_when(report: Report, kind: str) -> str:
 def _needs(report: Report) -> list[str]:
     """For who is in trouble at the end the actions that pages show; then what the trends say."""
     failing = {each.key for each in report.groups if each.status == "ERR"}
+    losing = {each.key for each in report.groups if each.lost_records}
     needs = []
     for key in dict.fromkeys([*report.incidents_by_group, *sorted(failing)]):
         still = report.still_open(key)
@@ -260,6 +268,8 @@ def _needs(report: Report) -> list[str]:
             for action in (each.action, *(other.action for other in each.also))
             if action
         )
+        if still and not actions and key in losing:
+            actions = dict.fromkeys([after_loss()])
         if actions:
             said = shortened("; ".join(actions), LONGEST_SAYING)
             needs.append(f"{_name(report, key)}: {said}.")

@@ -76,7 +76,9 @@ def _row(group: GroupReport) -> list[Text | str]:
         UNKNOWN if group.lag_p95 is None else grouped(group.lag_p95),
         UNKNOWN if group.lag_max is None else grouped(group.lag_max),
         UNKNOWN if group.late_max_ms is None else duration(group.late_max_ms),
-        UNKNOWN if group.lost_records is None else grouped(group.lost_records),
+        UNKNOWN
+        if group.lost_records is None
+        else f"{'≥ ' * group.lost_at_least}{grouped(group.lost_records)}",
         UNKNOWN if group.consume_rate is None else rate(group.consume_rate),
         str(group.evaluations),
     ]

@@ -100,16 +100,42 @@ document.addEventListener("keydown", (event) => {
 const all = () => document.getElementById("all");
 document.documentElement.classList.add("keyed");
 document.addEventListener("change", (event) => {
-  if (event.target === all()) {
-    for (const box of document.querySelectorAll("tbody .tick input")) box.checked = all().checked;
-  }
+  if (!event.target.closest(".tick")) return;
+  if (event.target === all()) for (const box of boxes()) box.checked = all().checked;
+  for (const box of boxes()) box.checked ? ticked.add(box.value) : ticked.delete(box.value);
   countTicked();
 });
+document.addEventListener("click", (event) => {
+  if (event.target.id !== "untick") return;
+  if (all()) all().checked = false;
+  tickAgain(new Set());
+});
+document.addEventListener("submit", (event) => {
+  if (event.target.id !== "many" || event.submitter?.name !== "ticked") return;
+  ticked = new Set();
+  sessionStorage.removeItem("ticked");
+});
 
-/** Rows that have gone are ticked no more. */
-function countTicked() {
-  const count = document.querySelector(".ticked");
-  if (count) count.textContent = document.querySelectorAll(TICKED).length;
+// Rows may leave the list and come back: by a search, a sort, another page of it.
+const boxes = () => document.querySelectorAll("tbody .tick input");
+let ticked = new Set();
+
+function tickAgain(names) {
+  ticked = names;
+  for (const box of boxes()) box.checked = ticked.has(box.value);
+  countTicked();
 }
-document.addEventListener("shown", countTicked);
-countTicked();
+
+/** Only those that are shown are done something with: the bar says how many are not. */
+function countTicked() {
+  if (!document.getElementById("many")) return;
+  sessionStorage.setItem("ticked", JSON.stringify([...ticked]));
+  const bar = document.querySelector(".many");
+  if (!bar) return;
+  const shown = document.querySelectorAll(TICKED).length;
+  bar.classList.toggle("away", ticked.size > shown);
+  bar.querySelector(".ticked").textContent = shown;
+  bar.querySelector(".unseen").textContent = ticked.size > shown ? `, ${ticked.size - shown} not shown` : "";
+}
+document.addEventListener("shown", () => tickAgain(ticked));
+window.addEventListener("pageshow", () => tickAgain(new Set(JSON.parse(sessionStorage.getItem("ticked") ?? "[]"))));

@@ -114,12 +114,16 @@ function show(html) {
   const { announcement: text, title } = live.firstElementChild.dataset;
   if (text && announcement.textContent !== text) announcement.textContent = text;
   if (title && document.title !== title) document.title = title;
-  if (warned === "") beat.textContent = state();
+  if (warned === "") showState();
   return true;
 }
 
 /** Whether what is shown is how it is: the page itself may say that nothing is known. */
-const state = () => live.querySelector(".doubted") ? "Data is old" : "Live";
+function showState() {
+  const isOld = live.querySelector(".doubted") !== null;
+  beat.classList.toggle("old", isOld);
+  beat.textContent = isOld ? "Data is old" : "Live";
+}
 
 /** An alert is read out whenever its text changes: what changes all the time stands beside it. */
 function warn(text, aside = "", ...links) {
@@ -127,7 +131,8 @@ function warn(text, aside = "", ...links) {
   if (warned === text) return;
   warned = text;
   beat.classList.toggle("silent", text !== "");
-  beat.textContent = text === "" ? state() : "Not live";
+  if (text === "") showState();
+  else beat.textContent = "Not live";
   lost.hidden = text === "";
   alarm.replaceChildren(text, ...links);
 }
@@ -202,7 +207,10 @@ if (filter) {
   let typed;
   const apply = () => {
     clearTimeout(typed);
-    history.replaceState(null, "", location.pathname + asked());
+    // One entry for a search, however it was typed: back leads to what was shown before it.
+    const url = location.pathname + asked();
+    if (history.state?.isTyped) history.replaceState(history.state, "", url);
+    else if (url !== location.pathname + location.search) history.pushState({ isTyped: true }, "", url);
     refresh();
   };
   filter.addEventListener("input", () => {
@@ -210,12 +218,17 @@ if (filter) {
     typed = setTimeout(apply, TYPED_MS);
   });
   filter.addEventListener("submit", (event) => { event.preventDefault(); apply(); });
+  window.addEventListener("popstate", () => {
+    clearTimeout(typed);
+    filter.elements.q.value = new URLSearchParams(location.search).get("q") ?? "";
+    refresh();
+  });
   filter.classList.add("scripted");
 }
 localise(document);
 nameZone();
 if (live) {
-  beat.textContent = state();
+  showState();
   document.addEventListener("visibilitychange", lookedAt);
   setInterval(showSilence, PERIOD_MS / 2);
   if (!document.hidden) next = setTimeout(refresh, PERIOD_MS);

@@ -1,11 +1,13 @@
-"""What is wrong with a value that a client has sent, in our words, not in those of the validator.
-By its types of errors; `ctx` of one holds the limits.
+"""What is wrong with a value of a client or of the settings, in our words instead of the
+validator's. By its types of errors; `ctx` of one holds the limits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
+
+from pydantic_core.core_schema import ErrorType
 
 _WORDS = {
     "missing": "is needed",
@@ -38,10 +40,19 @@ _WORDS = {
 }
 
 
-def words_of(error: Mapping[str, Any]) -> str:
-    """`error`: as pydantic describes one."""
-    context = error.get("ctx") or {}
+_THEIRS = frozenset(get_args(ErrorType))
+
+
+def words_of(error: Mapping[str, Any], otherwise: str = "is no value that is taken here") -> str:
+    """`error`: as pydantic describes one. `otherwise`: of one that there are no words for."""
+    context = {name: _whole(value) for name, value in (error.get("ctx") or {}).items()}
     if error["type"] in ("value_error", "assertion_error"):  # of our own validators
         return str(context.get("error", error["msg"]))
+    if error["type"] not in _THEIRS:  # likewise
+        return str(error["msg"])
     known = _WORDS.get(error["type"])
-    return "is no value that is taken here" if known is None else known.format(**context)
+    return otherwise if known is None else known.format(**context)
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
