@@ -12,8 +12,7 @@ LEVEL = Rule(
     "level",
     learns="how late its advances leave it, on average over an hour, and how far that varies",
     speaks="what is left counts from there; a new level is known after an hour, a lower one after "
-    "5 min, and the one at which it is met at once; after a rest what comes may become as old, "
-    "and a third more",
+    "5 min, the one at which it is met at once; what comes after a rest may become a third older",
     sentence="A lateness that stays the same is usual.",
     parameters=("left", "most_left", "varies"),
 )
