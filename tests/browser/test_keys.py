@@ -27,7 +27,9 @@ def test_a_group_is_acknowledged_and_silenced_by_keys_on_its_page(site: Site, pa
         expect(menu.locator("summary")).to_be_focused()
         page.keyboard.press("a")
         expect(page.locator(".subject .said")).to_have_text("acknowledged")
+        expect(page.locator("html.keyed")).to_be_attached()  # the page is another one
         page.keyboard.press("s")
+        expect(menu.locator("button").first).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.locator(".subject .said")).to_have_text(["silenced", "acknowledged"])
 

@@ -76,7 +76,7 @@ def api(request: Request) -> Answer:
 
 # Names of labels that are none.
 BAD_LABELS = [
-    ("type", f'labels = {{ "{name}" = "x" }}\ntype', f"it.labels.{name}.[key]", "match pattern")
+    ("type", f'labels = {{ "{name}" = "x" }}\ntype', f"it.labels.{name}.[key]", "must match")
     for name in ("9th", "a-b", "ä", "", "a b", "__name__ ")
 ]
 SPECIMEN = Specimen(
@@ -84,7 +84,7 @@ SPECIMEN = Specimen(
     ("17aQ9", "9Qa71"),
     [
         *BAD_LABELS,
-        ("type", "resend_interval = 0\ntype", "it.resend_interval", "greater than"),
+        ("type", "resend_interval = 0\ntype", "it.resend_interval", "must be more than 0"),
     ],
     api,
 )
