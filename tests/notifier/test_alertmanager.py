@@ -84,7 +84,7 @@ SPECIMEN = Specimen(
     ("17aQ9", "9Qa71"),
     [
         *BAD_LABELS,
-        ("type", "resend_interval = 0\ntype", "it.resend_interval", "must be more than 0"),
+        ("type", "resend_interval = 0\ntype", "it.resend_interval", "must be at least 1"),
     ],
     api,
 )

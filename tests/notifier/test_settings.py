@@ -110,7 +110,7 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
         ('name = "pager"', 'name = "everything"', "notifier", "two routes are named"),
         ('"^prod"', '"["', "notifier.routes.0.clusters", "no regular expression"),
         ('"ERR"', '"FATAL"', "notifier.routes.0.minimum_severity", "'OK', 'WARN' or 'ERR'"),
-        ("repeat_interval = 1800", "repeat_interval = -1", "notifier.routes.0", "must be at least 0"),
+        ("repeat_interval = 1800", "repeat_interval = -1", "notifier.routes.0", "at least 0"),
         ("repeat_interval = 1800", "repeat_interval = 0.001", "notifier.routes.0", "flood"),
         ("repeat_interval = 1800", "mute = [{ }]", "notifier.routes.0.mute", "at all times"),
         (
