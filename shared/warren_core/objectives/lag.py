@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
+
+from warren.contracts import TopicLag
 
 from warren_core.evaluation import UNKNOWN
 from warren_core.judgement.columns import Latest
@@ -40,4 +42,23 @@ def group_lag(stands: Positions, now: int) -> GroupLag | None:
             topic: (int(lag[rows].clip(min=0).sum()), bool(known[rows].all()))
             for topic, _, rows in stands.layout.slices()
         }
+    )
+
+
+def told_lag(topics: Mapping[str, TopicLag]) -> GroupLag:
+    """The same of all parts of a lag event."""
+    return GroupLag(
+        {
+            topic: (sum(lag or 0 for lag in rows.lag), all(_is_all(rows)))
+            for topic, rows in topics.items()
+        }
+    )
+
+
+def _is_all(rows: TopicLag) -> Iterator[bool]:
+    """Of each partition, whether its lag is known, and not only at least."""
+    places = zip(rows.lag, rows.committed, rows.log_start, rows.log_end, strict=True)
+    return (
+        lag is not None and (committed >= 0 or start == end)
+        for lag, committed, start, end in places
     )

@@ -18,11 +18,10 @@ from warren.contracts import (
     PartitionStatusName,
     Status,
     TimeToLossReason,
-    TopicLag,
 )
 from warren.loss_words import deleted
 from warren_core.judgement.counted import topics_not_counted
-from warren_core.objectives.lag import GroupLag
+from warren_core.objectives.lag import told_lag
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.near_loss import SOON_MS
 from warren_core.objectives.readings import read
@@ -37,7 +36,6 @@ from warren_api.model.partitions import (
     badness_of,
     foremost,
     has_bounds,
-    is_at_least,
     known_lags,
     lost,
     rows_of,
@@ -383,21 +381,6 @@ def broken_now(
     for limit in limits:
         is_it = (limit.objective, limit.name) == (breach.objective, breach.limit)
         if is_it and limit.target_of is None:  # a burn rate is of hours, which are not known here
-            reading = read(limit, view.freshness.event, lambda: _lag(view))
+            reading = read(limit, view.freshness.event, lambda: told_lag(view.event.topics))
             return Said(reading.sentence) if reading.verdict == "broken" else told
     return told
-
-
-def _lag(view: GroupView) -> GroupLag:
-    return GroupLag(
-        {
-            topic: (sum(lag or 0 for lag in columns.lag), all(_is_all(columns)))
-            for topic, columns in view.event.topics.items()
-        }
-    )
-
-
-def _is_all(columns: TopicLag) -> Iterator[bool]:
-    """Of each partition, whether its lag is known, and not only at least."""
-    rows = zip(columns.lag, columns.committed, columns.log_start, columns.log_end, strict=True)
-    return (row[0] is not None and not is_at_least(*row) for row in rows)

@@ -29,12 +29,11 @@ from warren.contracts import (
     MaxLag,
     StatusChange,
     StatusChangeEvent,
-    TopicLag,
 )
 from warren.contracts.status import Status
 from warren.words import as_of
 from warren_core.judgement.lateness import late_ms
-from warren_core.objectives.lag import GroupLag
+from warren_core.objectives.lag import told_lag
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.readings import UNKNOWN, Reading, read
 
@@ -205,7 +204,7 @@ def _reading(
     limit = next(named, None)
     if limit is None or limit.target_of is not None:
         return UNKNOWN
-    return read(limit, freshness, lambda: _group_lag(lag))
+    return read(limit, freshness, lambda: None if lag.parts > 1 else told_lag(lag.topics))
 
 
 def _broken(breach: Breach, reading: Reading) -> Breach:
@@ -222,26 +221,6 @@ def _dated(breach: Breach, event: StatusChangeEvent, now: int) -> Breach:
         return breach
     said = as_of(breach.sentence, at(event), now)
     return breach.model_copy(update={"sentence": said, "value": None})
-
-
-def _group_lag(lag: LagEvent) -> GroupLag | None:
-    if lag.parts > 1:
-        return None
-    return GroupLag(
-        {
-            topic: (sum(each or 0 for each in rows.lag), _is_all(rows))
-            for topic, rows in lag.topics.items()
-        }
-    )
-
-
-def _is_all(rows: TopicLag) -> bool:
-    """Nobody knows how far behind a group is where nothing was committed, unless the log is
-    empty.
-    """
-    places = zip(rows.committed, rows.log_start, rows.log_end, strict=True)
-    known = all(committed >= 0 or start == end for committed, start, end in places)
-    return known and None not in rows.lag
 
 
 def _with_cause(event: StatusChangeEvent, causes: Mapping[str, Cause]) -> StatusChangeEvent:

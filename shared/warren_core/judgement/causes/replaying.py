@@ -14,13 +14,12 @@ from warren_core.judgement.facts import Facts
 def replaying(facts: Facts) -> Found | None:
     rewound, rewound_at = facts.onset.marks[[Began.REWOUND_FROM, Began.REWOUND_AT]]
     rows = [row for row in facts.bad if rewound[row] >= 0]
-    if len(rows) < len(facts.bad) and facts.worst not in (Status.REWIND, Status.WARN):
-        return None
-    offsets = facts.windows.column(Column.OFFSET)
-    committed_at = facts.windows.newest(Column.COMMITTED_AT)
-    if not rows:
+    is_all = len(rows) == len(facts.bad)
+    if not rows or not (is_all or facts.worst in (Status.REWIND, Status.WARN)):
         return None
     row = rows[0]
+    offsets = facts.windows.column(Column.OFFSET)
+    committed_at = facts.windows.newest(Column.COMMITTED_AT)
     # One partition may be read after the other.
     if not ((offsets[:, -2] != offsets[:, -1]) & (committed_at > rewound_at[row])).any():
         return None  # it went back, and does not read
