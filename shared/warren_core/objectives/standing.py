@@ -28,9 +28,9 @@ class Standing(NamedTuple):
             # A time that is still to come was that of an event that was dated ahead.
             since = now if self.broken_since is None else min(self.broken_since, now)
             lasts = now - since >= limit.for_ms
-            if limit.name == "lost_records" and (self.value or 0) > (reading.value or 0):
-                return self._replace(broken_since=since, kept_since=None)
-            return Standing(since, self.is_open or lasts, None, *reading[1:])
+            is_less = limit.name == "lost_records" and (self.value or 0) > (reading.value or 0)
+            said = self[3:] if is_less else reading[1:]
+            return Standing(since, self.is_open or lasts, None, *said)
         if reading.verdict == "unknown":
             return self._replace(kept_since=None)
         if not self.is_open:
