@@ -65,7 +65,9 @@ def test_one_mail_tells_of_groups_that_are_bad_together(warren: Running) -> None
 
     mails = eventually(together, timeout=240, message="a mail about several groups")
     bad = named(mails[0])
-    assert mails[0]["html"].count("/incidents/") >= len(bad), "each with its link"
+    each = re.findall(r"demo-[a-z-]+</b>.*?</div>", mails[0]["html"], re.DOTALL)
+    assert len(each) >= len(bad)
+    assert all("/incidents/" in one or "/groups/demo/" in one for one in each), "with its link"
 
     def told_alone() -> set[str]:
         hooks = arrived(warren, "webhooks.jsonl")

@@ -188,7 +188,7 @@ def test_a_loss_says_of_when_it_is_known(left: int, seen: int, said: str) -> Non
     assert f" · {said}\n" in body
 
 
-def test_who_acknowledged_it_stands_there_instead_of_a_button() -> None:
+def test_who_acknowledged_it_stands_there_and_the_button_leads_to_the_group() -> None:
     said = Acknowledgement(
         incident_id="losing-status", cluster="prod", group="losing", by="anna", why="", at=OPENED_AT
     )
@@ -198,6 +198,7 @@ def test_who_acknowledged_it_stands_there_instead_of_a_button() -> None:
         assert "acknowledged by anna" in body
         assert "silenced until 08:18 UTC" in body
         assert "/incidents/losing-status" not in body
+        assert "/groups/prod/losing" in body
         assert "/incidents/g0001-1" in body
     alone = reminder(about)
     assert "Acknowledged by anna at 07:00 UTC" in alone

@@ -38,8 +38,7 @@ _WHERE = {
 class GroupLine:
     """A group in trouble: who, what is wrong in a few words, the figures, and what to do.
 
-    `acknowledge` leads to the page of its open incident, and is empty where somebody has;
-    `runbook` leads to what its owner says, and may be empty.
+    `links` are words and URLs: to acknowledge it, or look at it where somebody has; its runbook.
     """
 
     status: str
@@ -47,8 +46,7 @@ class GroupLine:
     what: str
     figures: str
     action: str
-    runbook: str
-    acknowledge: str
+    links: list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +238,11 @@ def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLin
         figures.append(f"data loss {loss(*group.loss_at, now)}")
     figures += [f"{records(group.told.lost)} lost"] if group.told.lost else []
     figures += [group.over] if group.over else []
-    told = group.told
+    told, change = group.told, group.change
+    page = ("Look at it", page_link(link_base, "groups", change.cluster, change.group))
+    if told.acknowledged is None:
+        page = ("Acknowledge", page_link(link_base, "incidents", told.incident_to_acknowledge))
+    runbook = ("Runbook", next(filter(is_web_link, group.runbooks), ""))
     figures += handled(told.acknowledged, told.silenced_until, now)
     return GroupLine(
         status=group.status,
@@ -248,10 +250,7 @@ def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLin
         what=_wrong(group, now),
         figures=" · ".join(figures),
         action=first_step(each.change for each in group.open) if group.is_bad else WAIT,
-        runbook=next(filter(is_web_link, group.runbooks), ""),
-        acknowledge=page_link(link_base, "incidents", told.incident_to_acknowledge)
-        if told.acknowledged is None
-        else "",
+        links=[(words, url) for words, url in (page, runbook) if url],
     )
 
 

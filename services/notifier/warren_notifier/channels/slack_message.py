@@ -57,7 +57,7 @@ def _elements(note: Note, longest: int) -> Iterator[JsonObject]:
         yield _plain(f"\n{group.status} {shortened(group.name, longest)}", bold=True)
         lines = (f": {group.what}", group.figures, f"Do: {group.action}")
         yield _plain("".join(f"{shortened(line, longest)}\n" for line in lines))
-        yield from _linked([("Acknowledge", group.acknowledge), ("Runbook", group.runbook)])
+        yield from _linked(group.links)
     for rest in ([note.more] if note.more else [], ["Over", *note.over] if note.over else []):
         if rest:
             yield _plain("\n" + "".join(f"{shortened(line, longest)}\n" for line in rest))
@@ -70,14 +70,11 @@ def _elements(note: Note, longest: int) -> Iterator[JsonObject]:
 
 def _linked(links: Facts) -> Iterator[JsonObject]:
     """On one line."""
-    between = ""
-    for words, url in links:
-        if url:
-            if between:
-                yield _plain(between)
-            yield _link(words, url)
-            between = " · "
-    if between:
+    for place, (words, url) in enumerate(links):
+        if place:
+            yield _plain(" · ")
+        yield _link(words, url)
+    if links:
         yield _plain("\n")
 
 

@@ -113,9 +113,8 @@ def _group(group: GroupLine, longest: int) -> Iterator[JsonObject]:
     yield _block(name, _run(f": {shortened(group.what, longest)}")) | {"spacing": "Medium"}
     yield _block(_run(shortened(group.figures, longest), isSubtle=True))
     yield _block(_run(f"Do: {shortened(group.action, longest)}"))
-    for words, url in (("Acknowledge", group.acknowledge), ("Runbook", group.runbook)):
-        if url:
-            yield _block(_run(words, selectAction={"type": "Action.OpenUrl", "url": url}))
+    for words, url in group.links:
+        yield _block(_run(words, selectAction={"type": "Action.OpenUrl", "url": url}))
 
 
 def _block(*runs: JsonObject) -> JsonObject:
