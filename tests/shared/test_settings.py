@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiokafka.conn import collect_hosts
 from warren.errors import SettingsError
-from warren.settings import KafkaConnection
+from warren.settings import ClusterSettings, KafkaConnection
+from warren.settings.clusters import require_own_offsets_topics
 from warren.settings.removed import REMOVED
 from warren.settings_file import load_settings
 
@@ -321,3 +323,16 @@ def test_saved_filters_have_a_name_each_and_something_to_look_for(tmp_path: Path
     ):
         with pytest.raises(SettingsError, match=problem):
             load_settings(write(tmp_path, text))
+
+
+def test_one_cluster_has_one_name() -> None:
+    def of(*each: dict[str, Any]) -> dict[str, ClusterSettings]:
+        return {name: ClusterSettings(**one) for name, one in zip("pq", each, strict=True)}
+
+    twice = {"bootstrap": "c:1, b:1"}
+    with pytest.raises(SettingsError, match="cluster p reads __consumer_offsets of b:1, too") as no:
+        require_own_offsets_topics(of({"bootstrap": "a:1,b:1"}, twice))
+    assert no.value.setting == "clusters.q.bootstrap"
+    require_own_offsets_topics(of({"bootstrap": "a:1"}, twice))
+    require_own_offsets_topics(of({"bootstrap": "b:1", "source": "admin_api"}, twice))
+    require_own_offsets_topics(of({"bootstrap": "b:1", "offsets_topic": "other"}, twice))

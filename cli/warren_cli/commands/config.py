@@ -19,6 +19,7 @@ from warren.kafka.connection import connect
 from warren.private_files import create_private, write_private
 from warren.refused_words import words_of
 from warren.settings import OidcSettings, Settings
+from warren.settings.clusters import require_own_offsets_topics
 from warren.settings_file import load_settings
 from warren.words import counted
 
@@ -38,6 +39,7 @@ def check(
 ) -> None:
     """Read the settings and say what is wrong with them: exit 2 for a setting, 1 for a cluster."""
     settings = load_settings(config)
+    require_own_offsets_topics(settings.clusters)
     if settings.notifier.channels:
         from warren_notifier.channels.configured import configured_channels
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Self, get_args
 
 from pydantic import Field, field_validator, model_validator
 
 from warren.contracts.offset_event import SourceName
+from warren.errors import SettingsError
 from warren.installation import COLLECTORS_ANYWHERE
 from warren.section import Section
 from warren.settings.connection import KafkaConnection
@@ -80,3 +82,20 @@ class ClusterSettings(FilterSettings, KafkaConnection):
         if "zookeeper" in self.sources and not self.zookeeper:
             raise ValueError("source zookeeper needs the setting zookeeper, host:port")
         return self
+
+
+def require_own_offsets_topics(clusters: Mapping[str, ClusterSettings]) -> None:
+    """Refuse two names for one cluster: collectors of one offsets topic share its partitions, so
+    each name would lack groups of the other. Raises SettingsError.
+    """
+    readers: dict[tuple[str, str], str] = {}
+    for name, each in clusters.items():
+        brokers = each.bootstrap.split(",") if "offsets_topic" in each.sources else []
+        for broker in (server.strip() for server in brokers):
+            other = readers.setdefault((broker, each.offsets_topic), name)
+            if other != name:
+                raise SettingsError(
+                    f"clusters.{name}.bootstrap",
+                    f"cluster {other} reads {each.offsets_topic} of {broker}, too; name a cluster "
+                    "once, and tell its groups apart by [[groups]]",
+                )
