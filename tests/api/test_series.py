@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from api.scraped import Labels, fill, labels, scrape
 from api.served_api import CAUGHT_UP, NOW, Api, late, paced, topic
+from api.test_facts_said_once import FRESHNESS, LATE
 from warren.contracts import group_key
 from warren.metrics import API_FAMILIES
 
@@ -57,6 +58,17 @@ def test_our_series(filled: Api) -> None:
     assert samples["warren_group_evaluated_timestamp_seconds"] == {labels(**group): NOW / 1000}
     assert samples["warren_api_groups"] == {(): 1}
     assert samples["warren_api_partitions"] == {(): 3}
+
+
+def test_an_incident_of_whichever_condition_is_in_the_series(filled: Api) -> None:
+    filled.put("fine")
+    for group in ("billing", "fine"):
+        told = {**FRESHNESS, "incident_id": f"{group}-late"}
+        filled.change(group, "ERR", NOW - 120_000, **told, objectives=[LATE])
+    assert scrape(filled)["warren_group_open_incident_seconds"] == {
+        labels(cluster="demo", group="billing"): 120,
+        labels(cluster="demo", group="fine"): 120,
+    }
 
 
 def test_the_log_end_of_a_shared_topic_is_the_newest_seen(api: Api) -> None:

@@ -30,21 +30,23 @@ from warren_api.metrics.series import (
 )
 from warren_api.model.freshness import late_ms
 from warren_api.model.group import GroupView
+from warren_api.model.group_incidents import KnownIncidents
 from warren_api.model.partitions import lags_to_show
 
 _GROUP_STATUSES = ("OK", "WARN", "ERR", "UNKNOWN")
 
 
 def group_series(
-    wanted: Wanted, snapshot: Snapshot, verdicts: Verdicts, now: int
+    wanted: Wanted, snapshot: Snapshot, verdicts: Verdicts, incidents: KnownIncidents, now: int
 ) -> Iterator[Collected]:
     """`now`: Unix milliseconds."""
     views = snapshot.views
     yield from wanted.collect(_GROUPS, group_blocks(views))
     yield from wanted.collect([_statuses(verdicts)], _by_status(views, lambda _: _GROUP_STATUSES))
     yield from wanted.collect(_PARTITION_COUNTS, _by_status(views, lambda v: v.partition_counts))
-    in_trouble = [view for view in views if view.event.incident]
-    yield from wanted.collect([_open_incidents(now)], group_blocks(in_trouble))
+    open_ones = incidents.by_group
+    in_trouble = [view for view in views if (view.cluster, view.group) in open_ones]
+    yield from wanted.collect([_open_incidents(incidents, now)], group_blocks(in_trouble))
     yield from wanted.collect(_TOPICS, topic_blocks(snapshot.judged))
     yield from wanted.collect(_PARTITIONS, partition_blocks(snapshot.judged))
 
@@ -72,11 +74,12 @@ def _statuses(verdicts: Verdicts) -> Series[GroupView]:
     )
 
 
-def _open_incidents(now: int) -> Series[GroupView]:
+def _open_incidents(incidents: KnownIncidents, now: int) -> Series[GroupView]:
+    """Of whichever conditions."""
     return Series(
         families.GROUP_OPEN_INCIDENT,
         lambda views: [
-            max(now - view.event.incident.opened_at, 0) / 1000 if view.event.incident else None
+            max(now - incidents.by_group[view.cluster, view.group].opened_at, 0) / 1000
             for view in views
         ],
     )
