@@ -186,7 +186,7 @@ class Worker:
         self.windows: dict[bytes, bytes] = {}
         self._latenesses = Latenesses(
             self,
-            ObjectiveBook(OBJECTIVES).limits_for,
+            ObjectiveBook(OBJECTIVES),
             "w.lag-status",
             _published,
             SystemClock(),

@@ -25,7 +25,7 @@ FRAGMENT = "/fragments/groups"
 
 
 def asked(api: Api) -> Asked:
-    return Asked.of(api.context, ObjectiveBook(()).limits_for)
+    return Asked.of(api.context, ObjectiveBook(()))
 
 
 def shown(api: Api, **named: Any) -> Overview:

@@ -82,7 +82,7 @@ class World:
     def worker(self, **more: Any) -> Latenesses:
         book = ObjectiveBook([ObjectiveSettings.model_validate(LATE)])
         clock = ManualClock(NOW)
-        return Latenesses(self, book.limits_for, "w.lag-status", self.publish, clock, **more)
+        return Latenesses(self, book, "w.lag-status", self.publish, clock, **more)
 
 
 def sources(*values: bytes | FreshnessEvent | None, key: bytes = KEY) -> list[SourceRecord]:
@@ -238,7 +238,7 @@ def test_what_was_decided_stays_decided_when_the_next_worker_would_decide_otherw
     world.effects = 10**9
     nobody_minds = {"name": "none", "min_time_to_loss": 0}
     worker = world.worker()
-    worker.limits_for = ObjectiveBook([ObjectiveSettings.model_validate(nobody_minds)]).limits_for
+    worker.book = ObjectiveBook([ObjectiveSettings.model_validate(nobody_minds)])
     asyncio.run(worker.run(records))
     assert [change.data.status for change in world.told] == ["ERR", "OK"]
 

@@ -42,15 +42,15 @@ def test_other_objectives_are_taken_up_and_wrong_ones_are_not(tmp_path: Path) ->
     file = tmp_path / "warren.toml"
     file.write_text("")
     settings = load_settings(file)
-    limits_for = ObjectiveBook(settings.objectives).limits_for
-    latenesses = Latenesses(Unused(), limits_for, "w.lag-status", _unused, ManualClock(NOW))
+    book = ObjectiveBook(settings.objectives)
+    latenesses = Latenesses(Unused(), book, "w.lag-status", _unused, ManualClock(NOW))
     watch = ObjectivesWatch(file, settings, latenesses)
 
     def keys(text: str) -> list[str]:
         file.write_text(text)
         watch.look()
         watch.look()
-        return [each.key for each in latenesses.limits_for("prod", "billing")]
+        return [each.key for each in latenesses.book.limits_for("prod", "billing")]
 
     default = ["retention/lost_records", "retention/min_time_to_loss"]
     assert keys("") == default

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from notifier.builders import OPENED_AT, delivery, event
-from warren.contracts import Breach
+from notifier.test_as_now import whole
+from warren.contracts import Breach, StatusChangeEvent
 from warren_notifier.channels.alert import alert_labels
 from warren_notifier.channels.incident_text import IncidentText, incident_text
-from warren_notifier.routing.change import read_change
+from warren_notifier.routing.change import read_change, read_stored
 
 OWNED = {
     "owner": "payments",
@@ -40,6 +41,21 @@ def test_the_owner_of_a_group_is_told_and_routed_by() -> None:
     labels = alert_labels(told, "ERR", {"tier": "9", "team": "a"})
     assert (labels["tier"], labels["team"], labels["owner"]) == ("1", "a", "payments")
     assert labels["cluster"] == "prod"
+
+
+def test_the_owner_of_a_group_is_that_of_its_incident() -> None:
+    """A group's incident is told to people; a digest by owner is of all that its owner has."""
+
+    def owner(*conditions: StatusChangeEvent) -> str:
+        change = read_stored(whole(*conditions))
+        assert change is not None
+        return change.owner
+
+    late = event("WARN", objectives=[BREACH.model_copy(update={"owner": None})])
+    assert owner(event(**OWNED)) == "payments"  # type: ignore[arg-type]  # fields of a change
+    assert owner(late, event(**OWNED)) == "payments"  # type: ignore[arg-type]
+    assert owner(event(), late) == ""
+    assert owner(event(objectives=[BREACH]), event(**OWNED)) == "orders"  # type: ignore[arg-type]
 
 
 def test_an_objective_s_own_owner_counts_more() -> None:

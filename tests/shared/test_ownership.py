@@ -55,6 +55,15 @@ def test_limits_have_the_group_s_owner_unless_their_objective_names_one() -> Non
     assert nobody_s == ObjectiveBook(objectives).limits_for("test", "other")
 
 
+def test_a_group_is_its_objective_s_owner_s_where_no_entry_says_whose_it_is() -> None:
+    asked = {"name": "small", "max_lag": 9, "owner": "orders", "runbook": "https://w/small"}
+    book = ObjectiveBook([ObjectiveSettings.model_validate(asked)], entries())
+    assert book.ownership_for("prod", "pay-in") == PAYMENTS
+    assert book.ownership_for("test", "other") == Ownership("orders", "https://w/small")
+    nothing_asked = ObjectiveSettings.model_validate({"name": "none", "min_time_to_loss": 0})
+    assert ObjectiveBook([nothing_asked], entries()).ownership_for("prod", "pay-in") == PAYMENTS
+
+
 def owned(change: StatusChangeEvent | None) -> tuple[object, ...]:
     assert change is not None
     read = StatusChangeEvent.from_bytes(change.to_bytes()).data

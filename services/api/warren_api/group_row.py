@@ -18,7 +18,8 @@ from warren.contracts import (
     Silence,
 )
 from warren.words import as_of
-from warren_core.objectives.limits import Limit
+from warren_core.objectives.limits import ObjectiveBook
+from warren_core.ownership import Ownership
 
 from warren_api.context import ApiContext, Notes, Verdicts
 from warren_api.model.group import (
@@ -34,9 +35,6 @@ from warren_api.model.membership import Membership
 from warren_api.model.status_history import IncidentRecord
 from warren_api.model.verdict import Kind, kind, rank
 
-LimitsOf = Callable[[str, str], Sequence[Limit]]
-"""Of a group, by cluster and name: what objectives ask of it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -44,28 +42,17 @@ class Asked:
 
     verdicts: Verdicts
     notes: Notes
-    limits_of: LimitsOf
+    book: ObjectiveBook
+    """What objectives ask of groups, and whose these are."""
     is_stale: Callable[[GroupView], bool]
     """Whether its freshness was measured too long ago."""
     now: int
 
     @classmethod
-    def of(cls, context: ApiContext, limits_of: LimitsOf) -> Self:
+    def of(cls, context: ApiContext, book: ObjectiveBook) -> Self:
         """At this moment."""
         verdicts, now = context.verdicts(), context.clock.now_ms()
-        return cls(verdicts, context.notes(), limits_of, context.is_freshness_stale, now)
-
-    def owner(self, cluster: str, group: str) -> str:
-        """Whom the first objective with an owner names; empty where none does."""
-        return next((each.owner for each in self.limits_of(cluster, group) if each.owner), "")
-
-    def runbook(self, cluster: str, group: str) -> str:
-        """What to do, likewise."""
-        return next((one.runbook for one in self.limits_of(cluster, group) if one.runbook), "")
-
-    def labels(self, cluster: str, group: str) -> Sequence[tuple[str, str]]:
-        """What else is told of it: names and values."""
-        return next((one.labels for one in self.limits_of(cluster, group)), ())
+        return cls(verdicts, context.notes(), book, context.is_freshness_stale, now)
 
     def row(self, view: GroupView) -> GroupRow:
         return GroupRow(view, self.verdicts(view), self)
@@ -101,17 +88,21 @@ class GroupRow:
         return self.view.membership.event.members if self.view.membership else ()
 
     @property
+    def ownership(self) -> Ownership:
+        return self.asked.book.ownership_for(self.cluster, self.group)
+
+    @property
     def owner(self) -> str:
-        """Whose it is, as objectives say; empty where none does."""
-        return self.asked.owner(self.view.cluster, self.view.group)
+        """Whose it is; empty where nobody says it."""
+        return self.ownership.owner or ""
 
     @property
     def runbook(self) -> str:
-        return self.asked.runbook(self.cluster, self.group)
+        return self.ownership.runbook or ""
 
     @property
     def labels(self) -> Sequence[tuple[str, str]]:
-        return self.asked.labels(self.cluster, self.group)
+        return self.ownership.labels
 
     @property
     def silence(self) -> Silence | None:
@@ -147,7 +138,7 @@ class GroupRow:
 
     def broken_now(self, broken: BrokenObjective) -> Said:
         """What is wrong with one of the objectives that it does not keep."""
-        limits = self.asked.limits_of(self.cluster, self.group)
+        limits = self.asked.book.limits_for(self.cluster, self.group)
         return broken_now(broken, self.view, limits, is_stale=self.asked.is_stale(self.view))
 
     @property
@@ -218,7 +209,7 @@ class UnjudgedRow:
     @property
     def owner(self) -> str:
         """Whose it is, as objectives say; empty where none does."""
-        return self.asked.owner(self.cluster, self.group)
+        return self.asked.book.ownership_for(self.cluster, self.group).owner or ""
 
     @property
     def silence(self) -> Silence | None:

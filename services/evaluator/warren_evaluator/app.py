@@ -19,7 +19,6 @@ from warren.settings import Settings
 from warren_core.evaluation import RuleBook
 from warren_core.judgement.state_codec import Remains, is_gone, remains
 from warren_core.objectives.limits import ObjectiveBook
-from warren_core.ownership import OwnershipBook
 
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.faust_corrections.consumer import SafeTransport
@@ -91,7 +90,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     trends = Trends(believed_ms(settings.collector), memberships.of)
     latenesses = Latenesses(
         lateness,
-        ObjectiveBook(settings.objectives, settings.groups).limits_for,
+        ObjectiveBook(settings.objectives, settings.groups),
         LAG_STATUS.full_name(settings.home.topic_prefix),
         publish,
         clock,
@@ -108,7 +107,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         membership_of=memberships.of,
         lateness_of=latenesses.of,
         trends=trends,
-        ownership_of=OwnershipBook(settings.groups).of,
+        ownership_of=lambda cluster, group: latenesses.book.ownership_for(cluster, group),
     )
     pipeline = Pipeline(
         evaluator,

@@ -39,7 +39,7 @@ from warren_core.objectives.group_record import (
     remains,
 )
 from warren_core.objectives.lag import GroupLag, group_lag
-from warren_core.objectives.limits import Limit
+from warren_core.objectives.limits import ObjectiveBook
 
 from warren_evaluator.batch import MOST_AHEAD_MS, RulesFor
 from warren_evaluator.broken_limits import BrokenLimits
@@ -50,21 +50,20 @@ log = structlog.get_logger(__name__)
 NO_RULES = GroupRules(Rules())
 KEPT_DECODED = 4096  # groups that are not OK, at most
 
-LimitsFor = Callable[[str, str], Sequence[Limit]]  # (cluster, group)
 Publish = Callable[[Publication], Awaitable[Awaitable[Any]]]
 
 
 class Latenesses:
     """What is known of the groups of this worker's partitions.
 
-    `limits_for` may be replaced at any time. `read_windows` gives the windows' table value of a
+    `book` may be replaced at any time. `read_windows` gives the windows' table value of a
     key, `committed` the committed offset of each partition of `warren.freshness`.
     """
 
     def __init__(
         self,
         table: Table,
-        limits_for: LimitsFor,
+        book: ObjectiveBook,
         topic: str,
         publish: Publish,
         clock: Clock,
@@ -75,7 +74,7 @@ class Latenesses:
         rules_for: RulesFor = lambda _cluster, _group: NO_RULES,
     ) -> None:
         """`topic`: where changes are told. `measured` is told of every measurement."""
-        self.limits_for = limits_for
+        self.book = book
         self._table = table
         self._topic = topic
         self._publish = publish
@@ -147,7 +146,7 @@ class Latenesses:
         event = without(event, left_out)
         self._measured(key, event)
         lag = functools.cache(lambda: _lag(stands(), event.measured_at, left_out))
-        limits = self.limits_for(event.cluster, event.group)
+        limits = self.book.limits_for(event.cluster, event.group)
         return after_event(before, event, record.offset, limits, lag)
 
     def _read_event(self, record: SourceRecord, key: bytes) -> FreshnessEvent:
@@ -239,7 +238,7 @@ class Latenesses:
 
     def _show(self, key: bytes, record: GroupRecord) -> None:
         group = split_group_key(key)
-        self._broken.show(*group, record.objectives, self.limits_for(*group))
+        self._broken.show(*group, record.objectives, self.book.limits_for(*group))
 
     def _publication(self, record: SourceRecord, text: str) -> Publication:
         return Publication(

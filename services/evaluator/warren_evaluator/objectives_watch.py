@@ -31,7 +31,7 @@ class ObjectivesWatch(threading.Thread):
     def look(self) -> None:
         found = self._watch.look()
         if found is not None:
-            self._latenesses.limits_for = ObjectiveBook(found.objectives, found.groups).limits_for
+            self._latenesses.book = ObjectiveBook(found.objectives, found.groups)
 
     def stop(self) -> None:
         self._stop_event.set()

@@ -65,7 +65,7 @@ class Limit:
 
 
 class ObjectiveBook:
-    """Which limits a group has."""
+    """Which limits a group has, and whose it is: an objective says it where `[[groups]]` do not."""
 
     def __init__(
         self, settings: Sequence[ObjectiveSettings], groups: Sequence[GroupSettings] = ()
@@ -97,7 +97,16 @@ class ObjectiveBook:
             limits = shared(tuple(each for each in objectives if each.matches(cluster, group)))
             return owned(limits, owned_by.of(cluster, group))
 
+        @functools.lru_cache(maxsize=MOST_GROUPS)
+        def ownership_for(cluster: str, group: str) -> Ownership:
+            own, limits = owned_by.of(cluster, group), limits_for(cluster, group)
+            return own._replace(
+                owner=own.owner or next((one.owner for one in limits if one.owner), None),
+                runbook=own.runbook or next((one.runbook for one in limits if one.runbook), None),
+            )
+
         self.limits_for = limits_for
+        self.ownership_for = ownership_for
 
 
 class _Objective:

@@ -101,7 +101,7 @@ def router(context: ApiContext) -> APIRouter:
         context.servers,
     )
     newest = Drawn[LastChanges](1)
-    limits_of = ObjectiveBook(context.settings.objectives, context.settings.groups).limits_for
+    book = ObjectiveBook(context.settings.objectives, context.settings.groups)
 
     def render(
         template: str, cluster: str | None = None, status_code: int = 200, **variables: Any
@@ -130,7 +130,7 @@ def router(context: ApiContext) -> APIRouter:
         return HTMLResponse(text, status_code, headers)
 
     def asked() -> Asked:
-        return Asked.of(context, limits_of)
+        return Asked.of(context, book)
 
     def words() -> Callable[[IncidentRecord], Wrong | None]:
         about = asked()

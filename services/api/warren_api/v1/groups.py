@@ -12,7 +12,6 @@ from pydantic import AfterValidator, Field
 from warren.bootstrap import addressed
 from warren.words import visible
 from warren_core.objectives.limits import ObjectiveBook
-from warren_core.ownership import Ownership, OwnershipBook
 
 from warren_api.context import ApiContext, Notes, Verdicts
 from warren_api.group_row import Asked
@@ -193,24 +192,14 @@ class GroupQuery(ListQuery):
 
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["groups"])
-    limits_of = ObjectiveBook(context.settings.objectives, context.settings.groups).limits_for
-
-    owners = OwnershipBook(context.settings.groups)
-
-    def ownership(cluster: str, group: str) -> Ownership:
-        """As the pages say it: objectives' word comes before that of `[[groups]]`."""
-        limits, own = limits_of(cluster, group), owners.of(cluster, group)
-        return own._replace(
-            owner=next((each.owner for each in limits if each.owner), own.owner),
-            runbook=next((each.runbook for each in limits if each.runbook), own.runbook),
-        )
+    book = ObjectiveBook(context.settings.objectives, context.settings.groups)
 
     def summary(row: GroupRow, verdicts: Verdicts, notes: Notes) -> GroupSummary:
-        owned = ownership(row.cluster, row.group)
+        owned = book.ownership_for(row.cluster, row.group)
         if isinstance(row, Membership):
             return GroupSummary.of_not_judged(row, notes, owned)
         stale = context.is_freshness_stale(row)
-        limits = limits_of(row.cluster, row.group) if row.broken else ()
+        limits = book.limits_for(row.cluster, row.group) if row.broken else ()
         broken = [
             BrokenObjectiveView.of(one, broken_now(one, row, limits, is_stale=stale))
             for one in row.broken
@@ -239,7 +228,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             **said,
             cause=cause and addressed(cause, ",".join(context.servers(cluster)), cluster),
             policy=row.event.policy if isinstance(row, GroupView) else None,
-            labels=dict(owners.of(cluster, group).labels),
+            labels=dict(book.ownership_for(cluster, group).labels),
             topics=[GroupTopic.of(topic, progress) for topic, progress in topics.items()],
             partitions=[PartitionDetail.of(partition) for partition in partitions],
             membership=MembershipDetail.of(membership) if membership else None,
@@ -255,7 +244,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         first, and of them those that lose data. Share groups are listed without a verdict.
         """
         require_read(context)
-        search, asked = Search(query.q or ""), Asked.of(context, limits_of)
+        search, asked = Search(query.q or ""), Asked.of(context, book)
         verdicts, notes = asked.verdicts, asked.notes
         known: list[GroupRow] = [*context.model.groups(), *context.model.not_judged()]
         rows = wanted(

@@ -50,14 +50,14 @@ class IncidentQuery(ListQuery):
 def router(context: ApiContext, paging: Paging) -> APIRouter:
     routes = APIRouter(tags=["incidents"])
 
-    limits_of = ObjectiveBook(context.settings.objectives, context.settings.groups).limits_for
+    book = ObjectiveBook(context.settings.objectives, context.settings.groups)
 
     def shown(incident: IncidentRecord, asked: Asked, said: Acknowledgement | None) -> IncidentView:
         view = context.model.group(incident.cluster, incident.group) if incident.is_open else None
         return IncidentView.of(incident, said, asked.row(view) if view else None)
 
     def asked() -> Asked:
-        return Asked.of(context, limits_of)
+        return Asked.of(context, book)
 
     def remembered(id_: str) -> IncidentRecord:
         """Raise NotDone for one that is not."""

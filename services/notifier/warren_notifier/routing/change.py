@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
@@ -155,7 +156,7 @@ def read_change(value: bytes | None) -> Change | None:
         at=round(event.time.timestamp() * 1000),
         opened_at=event.data.opened_at,
         topic=_topic(event.data),
-        owner=_owner(event.data),
+        owner=_owner([event.data]),
         cause=event.data.cause.name if event.data.cause is not None else "",
         further=_further(event.data),
     )
@@ -175,7 +176,6 @@ def whole(event: GroupIncidentEvent, text: str, *, begins: bool = False) -> Chan
     """The change of a group's incident."""
     data = event.data
     said = data.conditions or data.ended
-    owners = (b.owner for each in said for b in each.data.objectives or () if b.owner)
     causes = (each.data.cause.name for each in said if each.data.cause is not None)
     return Change(
         event_id=event.id,
@@ -186,7 +186,7 @@ def whole(event: GroupIncidentEvent, text: str, *, begins: bool = False) -> Chan
         at=round(event.time.timestamp() * 1000),
         opened_at=data.opened_at,
         topic=next(filter(None, (_topic(each.data) for each in said)), ""),
-        owner=next(owners, ""),
+        owner=_owner([each.data for each in said]),
         cause=next(causes, ""),
         of_whole=tuple(
             Part(
@@ -214,9 +214,9 @@ def _further(change: StatusChange) -> tuple[str, ...]:
     return tuple(broken[1:])
 
 
-def _owner(change: StatusChange) -> str:
-    of_objectives = (breach.owner for breach in change.objectives or () if breach.owner)
-    return next(of_objectives, change.owner or "")
+def _owner(said: Sequence[StatusChange]) -> str:
+    of_objectives = [breach.owner for change in said for breach in change.objectives or ()]
+    return next(filter(None, [*of_objectives, *(change.owner for change in said)]), "")
 
 
 def _topic(change: StatusChange) -> str:
