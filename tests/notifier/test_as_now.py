@@ -54,10 +54,9 @@ def whole(*conditions: StatusChangeEvent, incident_id: str = "losing-status", **
             status="ERR",
             previous="OK",
             incident_id=incident_id,
-            opened_at=OPENED_AT,
             conditions=list(conditions),
             ended=[],
-            **data,
+            **{"opened_at": OPENED_AT, **data},
         ),
     ).model_dump_json()
 
@@ -205,9 +204,12 @@ def test_who_acknowledged_it_stands_there_and_the_button_leads_to_the_group() ->
     assert "/incidents/" not in alone
 
 
-def test_the_button_leads_to_what_is_open() -> None:
-    about = whole(retention(), incident_id="over-since-long")
-    assert f"{LINK}/incidents/losing-retention" in reminder(now(about))
+def test_mails_know_an_incident_by_one_id_and_beginning_whatever_of_it_is_over() -> None:
+    about = now(whole(stuck(), incident_id="over-since-long", opened_at=OPENED_AT - 5 * MINUTE))
+    assert f"{LINK}/incidents/over-since-long" in reminder(about)
+    several = text(writer(LINK).digest(Digest("d", PROD, [news(1), news(2)], [about], None), LATER))
+    assert f"{LINK}/incidents/over-since-long" in several
+    assert "since 06:55 UTC" in several
 
 
 @pytest.mark.parametrize(

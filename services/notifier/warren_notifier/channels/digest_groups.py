@@ -81,8 +81,9 @@ class Group:
 
     @property
     def since(self) -> int:
-        """When the first of those that are open began, Unix milliseconds."""
-        return min(each.change.opened_at for each in self.open or self.incidents)
+        """When its incident began, with whichever condition, Unix milliseconds."""
+        began = (each.change.opened_at for each in self.open or self.incidents)
+        return min(self.told.change.opened_at, *began)
 
     @property
     def kind(self) -> DeliveryKind | None:

@@ -241,7 +241,7 @@ def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLin
     told, change = group.told, group.change
     page = ("Look at it", page_link(link_base, "groups", change.cluster, change.group))
     if told.acknowledged is None:
-        page = ("Acknowledge", page_link(link_base, "incidents", told.incident_to_acknowledge))
+        page = ("Acknowledge", page_link(link_base, "incidents", told.change.incident_id))
     runbook = ("Runbook", next(filter(is_web_link, group.runbooks), ""))
     figures += handled(told.acknowledged, told.silenced_until, now)
     return GroupLine(

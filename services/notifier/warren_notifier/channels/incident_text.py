@@ -144,7 +144,7 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in worst],
         link=page_link(link_base, "groups", change.cluster, change.group),
-        acknowledge=page_link(link_base, "incidents", told.incident_to_acknowledge)
+        acknowledge=page_link(link_base, "incidents", change.incident_id)
         if kind != "resolved" and told.acknowledged is None
         else "",
     )

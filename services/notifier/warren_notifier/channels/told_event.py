@@ -95,13 +95,6 @@ class ToldEvent:
         return newest.data.total_lag, at(newest)
 
     @property
-    def incident_to_acknowledge(self) -> str:
-        """The id of what is open: the whole's, or the root's where the first condition is over."""
-        ids = [each.data.incident_id for each in (*self.open, *self.kept)]
-        own = self.change.incident_id
-        return ids[0] if ids and own not in ids else own
-
-    @property
     def late_ms(self) -> tuple[int, int] | None:
         """How late the group is, and as of when; None: nobody has measured it."""
         return self._newest(lateness_ms)
