@@ -281,6 +281,14 @@ def test_the_list_tells_of_objectives_that_an_ok_group_does_not_keep(api: Api) -
     api.change("fine", "ERR", NOW - 60_000, **kind, objectives=[breach])
     broken = True
     assert "orders/1 is 11m late at least" in listed()[0]
+    assert text(page(api, "/groups/demo/fine").select_one(".subject .chip")) == "ERR"
+    assert text(row_of(api, "fine").select_one(".chip")) == "ERR"
+    assert text(page(api, "/clusters/demo").select_one("tbody .chip")) == "ERR"
+    assert api.get("/clusters/demo").text.count("status%3Aerr") == 1
+    found = api.get("/api/v1/groups", params={"q": "status:err"}).json()["groups"]
+    assert [(one["group"], one["status"], one["severity"]) for one in found] == [
+        ("fine", "OK", "ERR")
+    ]
     looked_after = Acknowledgement(
         incident_id="late-1", cluster="demo", group="fine", by="ann", why="", at=NOW
     )

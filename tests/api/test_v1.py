@@ -59,6 +59,7 @@ def test_groups_worst_first(api: Api) -> None:
         "freshness_stale": False,
         "owner": None,
         "runbook": None,
+        "severity": "ERR",
     }
     assert body["groups"][1]["incident"] is None
     assert body["groups"][1]["since"] is None

@@ -96,10 +96,8 @@ def test_thousands_that_are_ok_are_one_line(served: ServedGroups) -> None:
     assert run(served).stdout == "3,000 groups, all OK (--all shows them)\n"
     served.body = {"groups": [*fine, broken("ERR"), SHARE], "doubts": []}
     table = run(served).stdout.splitlines()
-    assert table[1].split()[:3] == ["other", "OK", "+retention"]
-    assert table[2:] == [
-        "3,001 OK, 1 of them with a broken objective · 1 not judged (--all shows them)"
-    ]
+    assert table[1].split()[:3] == ["other", "ERR", "+retention"]
+    assert table[2:] == ["1 ERR · 3,000 OK · 1 not judged (--all shows them)"]
 
 
 @pytest.mark.parametrize(
@@ -108,10 +106,10 @@ def test_thousands_that_are_ok_are_one_line(served: ServedGroups) -> None:
         ([], ""),
         (["--cluster", "eu"], "cluster=eu"),
         (["--group", "er$"], "regex=er%24"),
-        (["--status", "err", "--status", "WARN"], "status=ERR&status=WARN"),
+        (["--status", "err", "--status", "WARN"], "q=status%3Aerr%2Cwarn"),
         (
             ["--group", "a", "--status", "unknown", "--cluster", "x"],
-            "cluster=x&regex=a&status=UNKNOWN",
+            "cluster=x&regex=a&q=status%3Aunknown",
         ),
         (["--sort", "late"], "sort=late"),
     ],
@@ -128,7 +126,7 @@ UNKNOWN = {**group("dark", "UNKNOWN"), "explanation": "cluster unreachable for 1
 def broken(status: str) -> dict[str, Any]:
     """A group that is OK, and does not keep an objective."""
     objective = {"objective": "retention", "status": status, "sentence": "40 were deleted"}
-    return {**GROUPS[-1], "broken_objectives": [objective]}
+    return {**GROUPS[-1], "severity": status, "broken_objectives": [objective]}
 
 
 SHARE = {**group("thumbnails"), "status": None, "total_lag": None, "worst": None}

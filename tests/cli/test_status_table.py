@@ -46,7 +46,7 @@ def test_a_group_in_trouble_is_one_row() -> None:
         "group status late loss in since lag worst partition incident"
     )
     assert " ".join(row.split()) == (
-        "demo-slow WARN - - 1m 5s 12,345 demo.payments/0 WARN, lag 12,345 01234567, 1h"
+        "demo-slow WARN - - 1h 12,345 demo.payments/0 WARN, lag 12,345 01234567, 1h"
     )
 
 
@@ -65,9 +65,12 @@ def test_lag_of_which_only_a_bound_is_known() -> None:
 
 def test_an_objective_that_an_ok_group_does_not_keep() -> None:
     broken = {"objective": "retention", "status": "ERR", "sentence": "40 records were deleted"}
-    well = group(status="OK", since=None, worst=None, incident=None, broken_objectives=[broken])
-    row = drawn(well)[1]
-    assert "OK +retention" in row
+    late = {"opened_at": NOW - 8 * 60_000, "id": "4f9c2f0e-6a53"}
+    fine = group(status="OK", since=NOW - 2_000, worst=None, broken_objectives=[broken])
+    row = drawn({**fine, "incident": late, "severity": "ERR"})[1]
+    assert "ERR +retention" in row
+    assert " 8m " in row
+    assert "OK +retention" in drawn({**fine, "incident": late})[1]  # of an API that is older
     assert "  retention: 40 records were deleted  " in row
 
 

@@ -143,14 +143,14 @@ def test_an_incident_is_told_of_as_it_is_now_else_with_the_time() -> None:
 
 
 def test_an_objective_is_told_of_with_the_time_at_which_it_was_told() -> None:
-    fine = {**example_groups.GROUP_SUMMARY, "status": "OK", "cause": None}
+    fine = {**example_groups.GROUP_SUMMARY, "status": "OK", "cause": None, "severity": "WARN"}
     (broken,) = fine["broken_objectives"]
     text = shown(status_table([fine], NOW, whole=True))
     assert f"orders-on-time: at 06:58 UTC: {broken['sentence']}" in text
-    assert "OK +late" in text
+    assert "WARN +late" in text
     lost = {**broken, "limit": "lost_records", "status": "ERR"}
     assert "ERR +data loss" in shown(
-        status_table([{**fine, "status": "ERR", "broken_objectives": [lost]}], NOW)
+        status_table([{**fine, "severity": "ERR", "broken_objectives": [lost]}], NOW)
     )
 
 

@@ -14,6 +14,7 @@ from warren_cli.commands.options import (
     SortOption,
     StatusName,
     asked_address,
+    status_search,
 )
 from warren_cli.listed_commands import ListedCommands
 from warren_cli.resources import catalogue
@@ -75,9 +76,8 @@ def groups(
     filters = {
         "cluster": cluster,
         "regex": match,
-        "status": [one.value for one in status or ()],
         "topic": topic,
-        "q": search,
+        "q": " ".join(filter(None, [search, status_search(status or ())])),
         "sort": sort.value,
     }
     _list(catalogue.GROUPS, filters, limit, output, config, api)

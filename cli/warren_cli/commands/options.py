@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -40,12 +41,18 @@ ApiOption = Annotated[
 
 
 class StatusName(StrEnum):
-    """A group's status, in any case on the command line."""
+    """A group's status as it is shown, in any case on the command line."""
 
     OK = "OK"
     WARN = "WARN"
     ERR = "ERR"
     UNKNOWN = "UNKNOWN"
+
+
+def status_search(names: Iterable[str]) -> str:
+    """Words of the search for groups that have one of the statuses: `status:err,warn`."""
+    asked = ",".join(names).lower()
+    return f"status:{asked}" if asked else ""
 
 
 class GroupOrder(StrEnum):

@@ -25,9 +25,10 @@ from warren_cli.commands.options import (
     SortOption,
     StatusName,
     asked_address,
+    status_search,
 )
 from warren_cli.display.status_summary import is_bad, summary
-from warren_cli.display.status_table import ENDLESS, status_table, statuses
+from warren_cli.display.status_table import ENDLESS, severity, status_table
 from warren_cli.group_feed import Groups, all_pages
 from warren_cli.resources.catalogue import GROUPS
 from warren_cli.resources.output import DOCUMENTS, Form, FormOption, write_document
@@ -58,13 +59,13 @@ class Wanted(NamedTuple):
     everything: bool = False
     """Also of a status that nobody asked for, and OK."""
 
-    def parameters(self) -> dict[str, str | list[str]]:
+    def parameters(self) -> dict[str, str]:
         """Of the query."""
         sort = "" if self.sort == GroupOrder.WORST.value else self.sort
         asked = {
             "cluster": self.cluster,
             "regex": self.group,
-            "status": list(self.statuses),
+            "q": status_search(self.statuses),
             "sort": sort,
         }
         return {name: value for name, value in asked.items() if value}
@@ -192,8 +193,7 @@ def _render(answer: Groups, wanted: Wanted, *, whole: bool = False) -> Renderabl
 
 def _exit_code(answer: Groups, fail_on: FailOn) -> int:
     limit = _BADNESS[fail_on.value.upper()]
-    shown = (status for group in answer.groups for status in statuses(group))
-    if any(_BADNESS.get(status, 0) >= limit for status in shown):
+    if any(_BADNESS.get(severity(group), 0) >= limit for group in answer.groups):
         return EXIT_BAD
     if any(group["status"] == "UNKNOWN" for group in answer.groups):
         return EXIT_UNKNOWN

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from warren.words import counted, grouped
 
-from warren_cli.display.status_table import Group, statuses
+from warren_cli.display.status_table import Group, severity
 
 _FIRST = ("ERR", "WARN", "UNKNOWN")
 _NOT_JUDGED = "-"
@@ -15,26 +15,24 @@ _NOT_JUDGED = "-"
 
 def is_bad(group: Group) -> bool:
     """Its own status is not OK, or an objective is not kept. What is not judged is not bad."""
-    return any(status not in ("OK", _NOT_JUDGED) for status in statuses(group))
+    return severity(group) not in ("OK", _NOT_JUDGED)
 
 
 def summary(groups: Sequence[Group], hidden: int) -> str:
-    """`2 ERR · 1 WARN · 2,995 OK, 1 of them with a broken objective (--all shows them)`.
+    """`2 ERR · 1 WARN · 2,995 OK (--all shows them)`.
 
     `hidden`: how many of the groups are not shown.
     """
-    counts = Counter(next(statuses(group)) for group in groups)
+    counts = Counter(map(severity, groups))
     fine = counts.pop("OK", 0)
     not_judged = counts.pop(_NOT_JUDGED, 0)
     others = sorted(set(counts) - set(_FIRST))
     parts = [f"{grouped(counts[name])} {name}" for name in (*_FIRST, *others) if counts[name]]
     if fine:
-        broken = sum(group["status"] == "OK" and is_bad(group) for group in groups)
-        said = f", {grouped(broken)} of them with a broken objective" if broken else ""
-        parts.append(f"{grouped(fine)} OK{said}")
+        parts.append(f"{grouped(fine)} OK")
     if not_judged:
         parts.append(f"{grouped(not_judged)} not judged")
     line = " · ".join(parts)
-    if fine == len(groups) and not any(map(is_bad, groups)):
+    if fine == len(groups):
         line = f"{counted(fine, 'group')}, all OK" if fine > 1 else "1 group, OK"
     return f"{line} (--all shows {'it' if hidden == 1 else 'them'})" if hidden else line

@@ -7,7 +7,7 @@ this command sends no freshness: it is then unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -32,6 +32,7 @@ BREACHES = {
     "min_produce_rate": "few records",
     "burn_rate": "burn rate",
 }
+_BAD = ("WARN", "ERR")
 _SAID = {"silence": "silenced", "acknowledgement": "acked"}
 _URGENT = "bold red"
 _STALE = "yellow"
@@ -94,7 +95,8 @@ def status_of(group: Group) -> Text:
     """With what is broken beside it, and what people have said; `-` of a group that is not judged:
     a share group, or one without a commit.
     """
-    status = Text().append(group["status"] or _NONE, style=_STYLES.get(group["status"], ""))
+    shown = severity(group)
+    status = Text().append(shown, style=_STYLES.get(shown, ""))
     if broken := worst_broken(group):
         what = BREACHES.get(broken.get("limit", "")) or broken["objective"]
         status.append(f" +{visible(what)}", style=_STYLES.get(broken["status"], ""))
@@ -108,11 +110,11 @@ def worst_broken(group: Group) -> Group | None:
     return broken[0] if broken else None
 
 
-def statuses(group: Group) -> Iterator[str]:
-    """The group's own, and how bad the objectives are that it does not keep."""
-    yield group["status"] or _NONE
-    if broken := worst_broken(group):
-        yield broken["status"]
+def severity(group: Group) -> str:
+    """The worst of its own status and of the objectives that it does not keep, as pages and mails
+    show it; an API that is older than this tells of its own alone.
+    """
+    return group.get("severity") or group["status"] or _NONE
 
 
 def known(lag: int | None) -> str:
@@ -127,8 +129,10 @@ def lag(row: Group) -> str:
 
 
 def since(group: Group, now_ms: int) -> str:
-    """How long the group has had its status; `-` when it never had another."""
-    return _NONE if group["since"] is None else duration(now_ms - group["since"])
+    """How long the group has not been OK, or has its status; `-` when it never had another."""
+    opened = (group.get("incident") or {}).get("opened_at") if severity(group) in _BAD else None
+    at = group["since"] if opened is None else opened
+    return _NONE if at is None else duration(now_ms - at)
 
 
 def late(group: Group) -> Text:

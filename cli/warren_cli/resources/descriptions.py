@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 from warren.words import condition, counted, duration, visible
 
-from warren_cli.display.status_table import as_told, lag, late, since, until_loss, why
+from warren_cli.display.status_table import as_told, lag, late, severity, until_loss, why
 from warren_cli.resources.catalogue import (
     Row,
     ago,
@@ -74,8 +74,7 @@ def incident(body: Row, now_ms: int) -> RenderableType:
 
 def _group_facts(body: Row, now_ms: int) -> Facts:
     yield "group", f"{body['cluster']}/{body['group']}"
-    for_ = f" for {since(body, now_ms)}" if body["since"] is not None else ""
-    yield "status", f"{body['status'] or 'not judged'}{for_}{_not_ok_for(body, now_ms)}"
+    yield "status", _status(body, now_ms)
     yield "cause", why(body, now_ms)
     yield "what to do", (body.get("cause") or {}).get("action")
     for found in (body.get("cause") or {}).get("also") or ():
@@ -109,13 +108,16 @@ def _each_fact_once(broken: Iterable[Row]) -> Iterable[Row]:
     return found.values()
 
 
-def _not_ok_for(body: Row, now_ms: int) -> str:
-    """How long it has had one status or another that is not OK, where it was another before."""
-    opened, since_ = body["incident"], body["since"]
-    is_known = body["status"] in ("WARN", "ERR") and since_ is not None
-    if not opened or not is_known or since_ <= opened["opened_at"]:
-        return ""
-    return f", not OK for {ago(opened['opened_at'], now_ms)}"
+def _status(body: Row, now_ms: int) -> str:
+    """`ERR for 2m, not OK for 7m`: how long it has it, and how long one that is not OK."""
+    own, shown, since_ = body["status"], severity(body), body["since"]
+    said = ["not judged" if own is None else shown]
+    if own == shown and since_ is not None:
+        said = [f"{shown} for {ago(since_, now_ms)}"]
+    opened = (body["incident"] or {}).get("opened_at") if shown in ("WARN", "ERR") else None
+    if opened is not None and (own != shown or since_ is None or opened < since_):
+        said.append(f"not OK for {ago(opened, now_ms)}")
+    return ", ".join(said)
 
 
 def _group_tables(body: Row) -> Iterable[RenderableType]:

@@ -26,6 +26,7 @@ from warren_api.model.group import (
     BrokenObjective,
     DataLoss,
     GroupView,
+    ShownStatusName,
     Rank,
     Said,
     Verdict,
@@ -118,6 +119,11 @@ class GroupRow:
         return self.acknowledgement is not None or self.silence is not None
 
     @property
+    def status(self) -> ShownStatusName:
+        """The worst of its conditions, as its incident has it, while that is to be believed."""
+        return self.view.shown(self.verdict)
+
+    @property
     def kind(self) -> Kind:
         return kind(self.view, self.verdict, is_looked_after=self.is_looked_after)
 
@@ -162,6 +168,8 @@ class GroupRow:
     @property
     def changed_since(self) -> int | None:
         """When the status began, where that is later than the incident, as another status, did."""
+        if self.status != self.verdict.status:
+            return None
         opened_at, since = self.not_ok_since, self.verdict.since
         return since if opened_at is not None and since is not None and since > opened_at else None
 

@@ -214,11 +214,11 @@ def _age(row: GroupRow) -> float | None:
 
 
 _STATUSES: dict[str, Matches] = {
-    "bad": _judged(lambda row: row.verdict.status != "OK"),
-    "err": _judged(lambda row: row.verdict.status == "ERR"),
-    "warn": _judged(lambda row: row.verdict.status == "WARN"),
-    "unknown": _judged(lambda row: row.verdict.status == "UNKNOWN"),
-    "ok": _judged(lambda row: row.verdict.status == "OK"),
+    "bad": _judged(lambda row: row.status != "OK"),
+    "err": _judged(lambda row: row.status == "ERR"),
+    "warn": _judged(lambda row: row.status == "WARN"),
+    "unknown": _judged(lambda row: row.status == "UNKNOWN"),
+    "ok": _judged(lambda row: row.status == "OK"),
 }
 
 

@@ -210,10 +210,19 @@ class GroupView:
         """How bad the worst is of the objectives that it does not keep."""
         return self.broken[0].breach.status if self.broken else "OK"
 
+    @property
+    def severity(self) -> GroupStatusName:
+        """The worst of its conditions: of its status, and of the objectives that it does not keep."""
+        return max(self.event.status, self.worst_broken, key=SEVERITY.__getitem__)
+
+    def shown(self, verdict: Verdict) -> ShownStatusName:
+        """What people see: the severity, while the verdict is to be believed."""
+        return self.severity if verdict.is_known else verdict.status
+
     @cached_property
     def needs_somebody(self) -> bool:
         """Somebody has to do something, if it is as it was last judged."""
-        return self.is_losing or "ERR" in (self.event.status, self.worst_broken)
+        return self.is_losing or self.severity == "ERR"
 
     @cached_property
     def lost_records(self) -> int:
@@ -311,10 +320,9 @@ class GroupView:
         incident = self.event.incident
         since = min((one.breach.since for one in self.broken), default=0)
         opened_at = incident.opened_at if incident else since
-        severity = max(SEVERITY[self.event.status], SEVERITY[self.worst_broken])
         return (
             self._loss_at,
-            -severity,
+            -SEVERITY[self.severity],
             opened_at,
             -self.event.total_lag,
             self.cluster,

@@ -117,8 +117,8 @@ class GroupViews:
         if before is not None:
             if _state(before) == _state(view):
                 return False
-            self._judged[before.cluster, before.event.status] -= 1
-        self._judged[view.cluster, view.event.status] += 1
+            self._judged[before.cluster, before.severity] -= 1
+        self._judged[view.cluster, view.severity] += 1
         if not view.is_troubled:
             self._troubled.pop(name, None)
         self._fine = None
@@ -127,7 +127,7 @@ class GroupViews:
     def remove(self, name: GroupName) -> None:
         before = self._views.pop(name, None)
         if before is not None:
-            self._judged[before.cluster, before.event.status] -= 1
+            self._judged[before.cluster, before.severity] -= 1
         self._troubled.pop(name, None)
         self._unknown.pop(name, None)
         self._ranked = self._fine = None

@@ -34,7 +34,7 @@ def add_routes(
         rows = [about.row(view) for view in context.model.views_of(cluster)]
         totals = no_groups()
         for row in rows:
-            totals[row.verdict.status] = totals.get(row.verdict.status, 0) + 1
+            totals[row.status] = totals.get(row.status, 0) + 1
         bad = sorted((row for row in rows if _is_to_look_at(row)), key=lambda row: row.rank)
         is_known = cluster in context.clusters
         incidents = [one for one in context.model.incidents().all if one.cluster == cluster]

@@ -31,7 +31,7 @@ def add_routes(
         known = [context.model.cluster(name, about.now) for name in context.clusters]
         for state in sorted(known, key=lambda state: state.rank):
             views = context.model.views_of(state.cluster)
-            statuses = Counter(about.row(view).verdict.status for view in views)
+            statuses = Counter(about.row(view).status for view in views)
             rows.append((state, no_groups() | statuses))
         return render(
             template_of(request, "clusters"),

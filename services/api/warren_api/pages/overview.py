@@ -242,7 +242,7 @@ def _standings(
 def _counted(rows: Iterable[GroupRow]) -> dict[str, Totals]:
     by_cluster = defaultdict[str, Totals](no_groups)
     for row in rows:
-        by_cluster[row.cluster][row.verdict.status] += 1
+        by_cluster[row.cluster][row.status] += 1
     return by_cluster
 
 
@@ -252,7 +252,7 @@ def _by_cluster(standing: Standing) -> dict[str, Totals]:
         totals = by_cluster.setdefault(cluster, no_groups())
         totals[status] = totals.get(status, 0) + count
     for each in standing.unknown:
-        by_cluster[each.cluster][each.event.status] -= 1
+        by_cluster[each.cluster][each.severity] -= 1
         by_cluster[each.cluster]["UNKNOWN"] += 1
     return by_cluster
 

@@ -243,10 +243,10 @@ def router(context: ApiContext) -> APIRouter:
     @routes.get("/fragments/topics/{cluster}/{name}")
     def topic(request: Request, cluster: Segment, name: Segment, span: SpanAsked) -> Response:
         ready = context.feed_state().ready
-        view, verdicts = context.model.topics.topic(cluster, name), context.verdicts()
+        view, about = context.model.topics.topic(cluster, name), asked()
         known = [context.model.group(cluster, group) for group in view.groups] if view else []
         judged = sorted((reader for reader in known if reader), key=lambda reader: reader.rank)
-        statuses = Counter(verdicts(reader).status for reader in judged)
+        statuses = Counter(about.row(reader).status for reader in judged)
         return render(
             template_of(request, "topic"),
             status_code=status_of(view, ready=ready),
@@ -258,7 +258,7 @@ def router(context: ApiContext) -> APIRouter:
             groups=judged[:READERS_SHOWN],
             omitted=len(judged[READERS_SHOWN:]),
             readers=readers(len(judged), statuses["ERR"] + statuses["WARN"], statuses["UNKNOWN"]),
-            verdict_of=verdicts,
+            row_of=about.row,
             trends=trends.topic(cluster, name, span.at(context.clock.now_ms())),
         )
 

@@ -100,6 +100,7 @@ GROUP_SUMMARY: Body = {
     "freshness_stale": False,
     "owner": "payments",
     "runbook": "https://wiki.example.org/payments",
+    "severity": "ERR",
 }
 
 SHARE_GROUP_SUMMARY: Body = {

@@ -136,6 +136,11 @@ class GroupSummary(BaseModel):
     runbook: str | None = Field(
         default=None, description="What to do where it is in trouble, likewise"
     )
+    severity: ShownStatusName | None = Field(
+        default=None,
+        description="The worst of `status` and of the objectives that it does not keep: what pages "
+        "and mails show, and `q=status:` finds",
+    )
 
     @classmethod
     def of(
@@ -155,6 +160,7 @@ class GroupSummary(BaseModel):
         own: dict[str, Any] = {
             "not_judged": None,
             "status": verdict.status,
+            "severity": view.shown(verdict),
             "status_reason": verdict.reason,
             "ignored": event.reason == "ignored",
             "cause": view.cause or event.cause,
