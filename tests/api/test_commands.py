@@ -50,3 +50,10 @@ def test_pages_have_them_to_copy(api: Api, path: str) -> None:
     assert shown == commands("billing", Cause.model_validate(CAUSE), ["broker:9092"])
     assert [each["data-copy"] for each in soup.select(".command button")] == shown
     assert "$BOOTSTRAP" not in str(soup)
+
+
+def test_the_api_has_them_of_a_group_and_of_its_incident_alike(api: Api) -> None:
+    api.put("billing", status="ERR", incident={"id": "i-1", "opened_at": NOW}, cause=CAUSE)
+    of_group = api.get("/api/v1/groups/demo/billing").json()["cause"]["action"]
+    assert "--bootstrap-server broker:9092" in of_group
+    assert api.get("/api/v1/incidents/i-1").json()["now"]["action"] == of_group

@@ -76,7 +76,7 @@ def test_an_open_incident_is_told_of_with_the_figures_of_now(api: Api) -> None:
     (why,) = soup.select(".why")
     assert text(why) == "What is wrong: orders/0 STOP: no commit for 41m; 42,000 records behind."
     assert text(fact(soup, "Lag now")) == "Lag now 42,000 80 at the opening"
-    assert text(fact(soup, "Largest lag notified")).endswith(" 80")
+    assert text(fact(soup, "Largest lag seen")).endswith(" 42,000")
     (row,) = page(api, "/groups/demo/billing").select(".incidents tbody tr")
     assert "80 records" not in text(row)
     now = api.get(f"/api/v1/incidents/{ID}").json()["now"]
@@ -122,6 +122,11 @@ def test_lost_records_are_said_once_with_one_figure(api: Api) -> None:
     assert "60 unread records" in cells(row_of(api, "billing"))["Trouble"]
     timeline = [text(one) for one in page(api, "/incidents/loss-1").select(".timeline li")]
     assert [one.count("340 unread records") for one in timeline if "340" in one] == [1]
+    incident = api.get("/api/v1/incidents/loss-1").json()
+    assert incident["lost_records"] == 340, "what was lost stays lost"
+    api.measure("billing", late(2_700_000, lost_records=900, time_to_loss_ms=0))
+    assert api.get("/api/v1/incidents/loss-1").json()["lost_records"] == 900
+    api.measure("billing", late(2_700_000, lost_records=60, time_to_loss_ms=0, retention_left=0.0))
     group = api.get("/api/v1/groups/demo/billing").json()
     assert group["cause"]["sentence"].startswith("60 unread records")
 

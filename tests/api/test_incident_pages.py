@@ -77,7 +77,7 @@ def test_what_happened_and_who_was_told_in_one_order(api: Api) -> None:
     (why,) = soup.select(".why")
     assert text(why) == "Cause: nobody is in <it>. What to do: start them."
     assert text(fact(soup, "Duration")) == "Duration 41m ongoing"
-    assert text(fact(soup, "Largest lag notified")).endswith("7,000")
+    assert text(fact(soup, "Largest lag seen")).endswith("7,000")
     assert text(fact(soup, "Lag now")) == "Lag now 0 1 at the opening"
 
 

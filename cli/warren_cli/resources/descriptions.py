@@ -172,7 +172,7 @@ def _incident_facts(body: Row, now_ms: int) -> Facts:
         yield "lag now", count(now["total_lag"])
     if lost := body.get("lost_records"):  # an API that is older than this sends none
         yield "lost", counted(lost, "record")
-    yield "largest lag", f"{count(body['max_total_lag'])}, at a status change"
+    yield "largest lag seen", count(body["max_total_lag"])
     yield "acknowledged", _noted(body["acknowledgement"])
     yield "what is wrong" if body["open"] else "what was wrong", what_is_wrong(body, now_ms)
     yield "what to do", now.get("action")

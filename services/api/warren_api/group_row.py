@@ -26,9 +26,9 @@ from warren_api.model.group import (
     BrokenObjective,
     DataLoss,
     GroupView,
-    ShownStatusName,
     Rank,
     Said,
+    ShownStatusName,
     Verdict,
     broken_now,
 )

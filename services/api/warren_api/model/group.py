@@ -212,7 +212,7 @@ class GroupView:
 
     @property
     def severity(self) -> GroupStatusName:
-        """The worst of its conditions: of its status, and of the objectives that it does not keep."""
+        """The worst of its status and of the objectives that it does not keep."""
         return max(self.event.status, self.worst_broken, key=SEVERITY.__getitem__)
 
     def shown(self, verdict: Verdict) -> ShownStatusName:

@@ -12,8 +12,8 @@ import threading
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 from warren.contracts import (
     STATUS_CHANGED,
@@ -209,6 +209,15 @@ class IncidentRecord:
     max_total_lag: int
     changes: tuple[RecordedChange, ...]
     conditions: tuple[IncidentRecord, ...] = ()
+    lost_now: int = 0
+    """Records lost by now, of one that is open: see `as_now`."""
+
+    def as_now(self, view: GroupView | None) -> Self:
+        """With what is known of its group by now, where it is open."""
+        if view is None or not self.is_open:
+            return self
+        lag = max(self.max_total_lag, view.event.total_lag)
+        return replace(self, max_total_lag=lag, lost_now=view.lost_records)
 
     @property
     def name(self) -> tuple[str, str]:
@@ -222,14 +231,14 @@ class IncidentRecord:
 
     @property
     def lost_records(self) -> int | None:
-        """The most that was told of what retention deleted unread; None where nothing was."""
+        """The most that retention has deleted unread, as told or seen by now; None: nothing."""
         counts = [
             round(breach.value)
             for recorded in self.changes
             for breach in recorded.change.objectives or ()
             if breach.limit == "lost_records" and breach.value
         ]
-        return max(counts, default=None)
+        return max(*counts, self.lost_now, 0) or None
 
     @property
     def status(self) -> GroupStatusName:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from pydantic import BaseModel, Field
+from warren.bootstrap import runnable
 from warren.contracts import (
     Acknowledgement,
     Cause,
@@ -233,13 +234,18 @@ class IncidentNow(BaseModel):
     evaluated_at: int
 
     @classmethod
-    def of(cls, wrong: Wrong | None, row: GroupRow) -> Self:
+    def of(cls, wrong: Wrong | None, row: GroupRow, servers: str) -> Self:
         event = row.view.event
+
+        def filled(action: str | None) -> str | None:
+            return action and runnable(action, servers, row.cluster)
+
+        also = wrong.also if wrong else []
         return cls(
             sentence=wrong.sentence if wrong else None,
-            also=wrong.also if wrong else [],
+            also=[one.model_copy(update={"action": filled(one.action)}) for one in also],
             said_at=wrong.at if wrong else None,
-            action=wrong.action or None if wrong else None,
+            action=filled(wrong.action) or None if wrong else None,
             total_lag=row.view.total_lag,
             evaluated_at=event.evaluated_at,
         )
@@ -280,7 +286,9 @@ class IncidentView(BaseModel):
     conditions: list[ConditionView] = Field(
         description="What it is about: open ones first, the root before what follows from it"
     )
-    max_total_lag: int = Field(description="Largest lag at a status change, records")
+    max_total_lag: int = Field(
+        description="Largest lag at a status change, or now while it is open"
+    )
     acknowledgement: AcknowledgementNote | None = Field(
         description="Who looks after it; null: nobody has said so"
     )
@@ -292,7 +300,7 @@ class IncidentView(BaseModel):
     )
     lost_records: int | None = Field(
         default=None,
-        description="The most that was told of what retention deleted unread; null: nothing was",
+        description="The most that retention deleted unread, as told or seen; null: nothing",
     )
 
     @classmethod
@@ -301,14 +309,15 @@ class IncidentView(BaseModel):
         incident: IncidentRecord,
         acknowledgement: Acknowledgement | None,
         row: GroupRow | None,
+        servers: str,
     ) -> Self:
-        """`row`: the group as it is now."""
+        """`row`: the group as it is now; `servers`: its cluster's, for commands."""
         own = {
             "open": incident.is_open,
             "conditions": [ConditionView.of(one) for one in incident.conditions],
             "acknowledgement": AcknowledgementNote.of(acknowledgement),
             "changes": [RecordedVerdict.of(recorded) for recorded in incident.changes],
-            "now": IncidentNow.of(wrong_in(incident, row), row)
+            "now": IncidentNow.of(wrong_in(incident, row), row, servers)
             if row and incident.is_open
             else None,
         }

@@ -54,7 +54,9 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
 
     def shown(incident: IncidentRecord, asked: Asked, said: Acknowledgement | None) -> IncidentView:
         view = context.model.group(incident.cluster, incident.group) if incident.is_open else None
-        return IncidentView.of(incident, said, asked.row(view) if view else None)
+        servers = ",".join(context.servers(incident.cluster))
+        row = asked.row(view) if view else None
+        return IncidentView.of(incident.as_now(view), said, row, servers)
 
     def asked() -> Asked:
         return Asked.of(context, book)
