@@ -230,7 +230,7 @@ def test_of_many_the_lag_says_of_when_it_is_and_every_group_has_a_cause() -> Non
     told = [news(1, total_lag=1, cause=STUCK), news(2, total_lag=2, at=LATER)]
     body = text(writer(LINK).digest(Digest("d", PROD, told, [], None), LATER))
     assert "Lag          2 records; 1 group not measured lately\n" in body
-    assert "Conditions   1 cause not clear; 1 stuck record\n" in body
+    assert "Conditions   1 stopped; 1 stuck record\n" in body
 
 
 def test_people_are_told_of_now_and_machines_the_event_as_published() -> None:

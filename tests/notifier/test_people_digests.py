@@ -66,7 +66,7 @@ def test_a_storm_is_one_message_with_the_worst(kind: str) -> None:
     many = [told(n, "ERR", total_lag=n) for n in range(STORM)]
     _, text = posted(kind, *many, over(STORM))
     assert "2,000 consumer groups on prod are in trouble: 2,000 ERR." in text
-    assert "ERR g1999: 1 partition stopped\nsince 07:00 UTC · lag 1,999 at 07:00 UTC\n" in text
+    assert "ERR g1999: stopped\nsince 07:00 UTC · lag 1,999 at 07:00 UTC\n" in text
     assert "… and 1,990 more" in text
     assert "Over\ng2000: OK again after 5m" in text
 
@@ -134,7 +134,7 @@ def test_a_bot_keeps_one_thread_for_a_storm() -> None:
     assert api.messages[first]["text"] == over_now
     assert [reply["text"] for reply in replies] == [
         "[ERR] prod: late 1 partition stopped; as of 07:00 UTC",
-        "[ERR] prod: g1 +50 1 partition stopped (1 new, 1 over)",
+        "[ERR] prod: g1 +50 stopped (1 new, 1 over)",
         over_now,
     ]
     assert [reply.get("reply_broadcast", False) for reply in replies] == [True, True, False]
@@ -162,7 +162,7 @@ def test_an_incident_told_alone_that_ends_with_others_is_over_in_its_thread_too(
     played(api, [news("a")], [news("a", "OK"), news("b"), news("c")])
     (alone, _), (many, _) = api.threads().items()
     assert api.messages[alone]["text"].startswith("[OK] prod: a OK")
-    assert api.messages[many]["text"] == "[ERR] prod: b +1 1 partition stopped (1 over)"
+    assert api.messages[many]["text"] == "[ERR] prod: b +1 stopped (1 over)"
 
 
 def test_a_storm_without_its_thread_begins_another() -> None:

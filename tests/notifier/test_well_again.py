@@ -128,7 +128,7 @@ def told(event: str) -> Delivery:
 
 def test_in_a_digest_what_is_well_or_silenced_comes_last_and_out_of_the_subject() -> None:
     calm = digest(told(well(whole(stuck(), retention()))), news(1, "WARN", at=LATER))
-    assert calm.title == "[WARN] prod: g0001 1 partition stopped (1 new, 1 OK for now)"
+    assert calm.title == "[WARN] prod: g0001 stopped (1 new, 1 OK for now)"
     assert calm.headline == (
         "1 consumer group on prod is in trouble: 1 WARN. 1 consumer group on prod is OK for now."
     )
@@ -139,7 +139,7 @@ def test_in_a_digest_what_is_well_or_silenced_comes_last_and_out_of_the_subject(
     assert "Raise retention.ms" not in last.action
     silenced = now(whole(stuck(), retention()), silenced_until=LATER + MINUTE)
     quiet = digest(told(silenced), news(1, "WARN", at=LATER))
-    assert quiet.title == "[WARN] prod: g0001 1 partition stopped (1 new, 1 silenced)"
+    assert quiet.title == "[WARN] prod: g0001 stopped (1 new, 1 silenced)"
     assert [line.name for line in quiet.worst] == ["g0001", "losing"]
     assert (
         digest(told(silenced), told(silenced)).title

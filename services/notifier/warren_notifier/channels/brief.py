@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from warren.contracts import Cause, LimitName, PartitionStatusName, StatusChange
 from warren.words import counted, visible
@@ -20,7 +20,6 @@ _LIMITS: dict[LimitName | str, str] = {
     "min_produce_rate": "producers too slow",
     "burn_rate": "error budget burns too fast",
 }
-PARTITIONS = "partitions"
 # Of partitions, gravest first.
 _PARTITIONS: dict[PartitionStatusName, str] = {
     "BEYOND_END": "beyond the log end",
@@ -32,15 +31,18 @@ _PARTITIONS: dict[PartitionStatusName, str] = {
 
 
 def brief(changes: Iterable[StatusChange]) -> str:
-    """`stuck at one record, losing data`, of a group's open conditions; each thing once."""
-    return ", ".join(things(changes))
+    """`2 partitions stopped, losing data`, of a group's open conditions; each thing once."""
+    return ", ".join(_once(changes, _partitions))
 
 
-def things(changes: Iterable[StatusChange], unclear: str = "") -> list[str]:
-    """The same, one by one. `unclear`: instead of how many partitions it is without a cause."""
-    said = dict(thing for change in changes for thing in _things(change))
-    if unclear and PARTITIONS in said:
-        said[PARTITIONS] = unclear
+def things(changes: Iterable[StatusChange]) -> list[str]:
+    """The same, one by one, as several groups have them in common: without how many partitions."""
+    return _once(changes, _unclear)
+
+
+def _once(changes: Iterable[StatusChange], unclear: Callable[[StatusChange], str]) -> list[str]:
+    """`unclear`: what is said of one without a cause."""
+    said = dict(thing for change in changes for thing in _things(change, unclear))
     if LOST_CAUSE in said:
         said.pop(NEAR_LOSS, None)  # it has come to pass
     return list(dict.fromkeys(visible(words) for words in said.values()))
@@ -53,10 +55,12 @@ def called(cause: Cause) -> str:
 
 def is_losing(change: StatusChange) -> bool:
     """Whether records were deleted before the group had consumed them."""
-    return any(name == LOST_CAUSE for name, _ in _things(change))
+    return any(name == LOST_CAUSE for name, _ in _things(change, _unclear))
 
 
-def _things(change: StatusChange) -> Iterator[tuple[str, str]]:
+def _things(
+    change: StatusChange, unclear: Callable[[StatusChange], str]
+) -> Iterator[tuple[str, str]]:
     """(what it is, words) pairs."""
     if change.objectives is not None:
         if not change.objectives:
@@ -69,7 +73,13 @@ def _things(change: StatusChange) -> Iterator[tuple[str, str]]:
         if any(found.name in _LOST for found in change.cause.also):
             yield LOST_CAUSE, _LIMITS[LOST_RECORDS]
     else:
-        yield PARTITIONS, _partitions(change)
+        yield "partitions", unclear(change)
+
+
+def _unclear(change: StatusChange) -> str:
+    """`stopped`."""
+    found = (words for status, words in _PARTITIONS.items() if change.partition_counts.get(status))
+    return next(found, "not OK")
 
 
 def _partitions(change: StatusChange) -> str:

@@ -10,7 +10,7 @@ from warren.contracts import DeliveryKind, EventTypeName, StatusChange, StatusCh
 from warren.words import duration, visible
 from warren_core.objectives.near_loss import SOON_MS
 
-from warren_notifier.channels.brief import brief, is_losing, things
+from warren_notifier.channels.brief import is_losing, things
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.endings import ending, how_it_ended
 from warren_notifier.channels.first_step import runbooks
@@ -95,12 +95,12 @@ class Group:
     @property
     def conditions(self) -> list[str]:
         """What is wrong, one by one, in words that several groups have in common."""
-        return things((each.change for each in self.open), unclear="cause not clear")
+        return things(each.change for each in self.open)
 
     @property
     def brief(self) -> str:
         """What is wrong in a few words, the root first."""
-        return brief(each.change for each in self.open)
+        return ", ".join(self.conditions)
 
     @property
     def loss_at(self) -> tuple[int, int] | None:
