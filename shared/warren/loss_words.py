@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from warren.words import clock, counted, duration, grouped
+
+LOST_RECORDS, NEAR_LOSS = "lost_records", "min_time_to_loss"
+"""Limits of objectives that are about records which retention deletes."""
 
 
 def deleted(count: int, place: str, partitions: int = 1) -> str:
@@ -26,6 +31,16 @@ def before_loss(topic: str = "") -> str:
     """Say what to do before records are lost, likewise."""
     of_topic = f" of {topic}" if topic else ""
     return f"Raise retention.ms{of_topic} until the group has caught up"
+
+
+def loss_step(topics: Mapping[str, str]) -> str:
+    """Say what to do of a loss, now or to come; empty where there is none.
+
+    `topics`: one of each limit that is not kept, by the limit's name.
+    """
+    if LOST_RECORDS in topics:
+        return after_loss(topics[LOST_RECORDS])
+    return before_loss(topics[NEAR_LOSS]) if NEAR_LOSS in topics else ""
 
 
 def running_out(place: str, left_ms: float, limit_ms: float, now: int) -> str:

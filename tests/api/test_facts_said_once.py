@@ -100,6 +100,21 @@ def test_what_is_over_or_no_longer_believed_carries_its_time(api: Api) -> None:
     assert api.get(f"/api/v1/incidents/{ID}").json()["now"] is None
 
 
+@pytest.mark.parametrize("has_status", [True, False])
+def test_what_to_do_of_a_loss_is_said_where_there_is_no_cause(api: Api, has_status: bool) -> None:
+    """A group that reads on and one that has stopped for a reason that nobody knows yet."""
+    if not has_status:
+        api.put("billing")
+    api.change("billing", "WARN", OPENED, **RETENTION, objectives=[{**NEAR, "topic": "orders"}])
+    api.measure("billing", late(2_700_000, time_to_loss_ms=60_000))
+    step = "Raise retention.ms of orders until the group has caught up"
+    assert f"What to do: {step}." in text(page(api, "/groups/demo/billing").main)  # type: ignore[arg-type]
+    assert step in cells(row_of(api, "billing"))["Trouble"]
+    assert api.get("/api/v1/groups/demo/billing").json()["action"] == step
+    (shown,) = api.get("/api/v1/incidents", params={"open": True}).json()["incidents"]
+    assert shown["now"]["action"] == step
+
+
 def test_lost_records_are_said_once_with_one_figure(api: Api) -> None:
     """The evaluator judged with 340, the objective was told with 340, and it is 60 by now."""
     told = cause("records_lost", LOST["sentence"])  # type: ignore[arg-type]
@@ -136,7 +151,8 @@ def test_loss_to_come_is_said_once(api: Api) -> None:
     api.measure("billing", late(2_700_000, time_to_loss_ms=900_000, retention_left=0.2))
     banners = [text(why) for why in page(api, "/groups/demo/billing").select(".why")]
     assert banners == [
-        "orders /0 stopped committing. Records are lost in 15m, at 07:15 UTC .",
+        "orders /0 stopped committing. Records are lost in 15m, at 07:15 UTC . "
+        "What to do: Raise retention.ms until the group has caught up.",
         "Objective retention : broken for 41m",
     ]
     api.measure("billing", late(2_700_000, time_to_loss_ms=3_601_000, retention_left=0.8))

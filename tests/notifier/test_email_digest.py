@@ -83,9 +83,7 @@ def test_a_consequence_comes_after_the_root() -> None:
     gone = Finding(name="records_lost", sentence="9 records are gone")
     cause = Cause(name="stuck_record", sentence="it stands", action="skip it", also=[gone])
     told = digest(news(1, cause=cause), news(2))
-    assert told["Subject"] == (
-        "[ERR] prod: g0001 stuck record, losing data; g0002 stopped"
-    )
+    assert told["Subject"] == ("[ERR] prod: g0001 stuck record, losing data; g0002 stopped")
     assert "ERR g0001: stuck record, losing data\n" in text(told)
     assert "  Do: skip it\n  Acknowledge: https://warren.example.org/incidents/" in text(told)
     assert "1 stuck record" in text(told)

@@ -169,9 +169,7 @@ def test_a_cause_is_counted_as_long_as_it_is_open_and_once_for_each_group() -> N
 
 def test_a_storm_counts_what_its_rows_have_no_room_for() -> None:
     lasting = tuple(of(STATUS_CHANGED, group=f"g{number}") for number in range(30))
-    assert facts(told(stuck()), lasting=lasting)["Conditions"] == (
-        "30 stopped; 1 stuck record"
-    )
+    assert facts(told(stuck()), lasting=lasting)["Conditions"] == ("30 stopped; 1 stuck record")
     warned = [
         told(of(RETENTION_CHANGED, "WARN", group=f"g{number}", objectives=[]), "opened")
         for number in range(25)

@@ -76,7 +76,8 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     yield "group", f"{body['cluster']}/{body['group']}"
     yield "status", _status(body, now_ms)
     yield "cause", why(body, now_ms)
-    yield "what to do", (body.get("cause") or {}).get("action")
+    # An API that is older than this has it with the cause alone.
+    yield "what to do", body.get("action") or (body.get("cause") or {}).get("action")
     for found in (body.get("cause") or {}).get("also") or ():
         yield "then", found.get("action")
     yield "late", late(body).plain

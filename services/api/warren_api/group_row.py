@@ -17,6 +17,7 @@ from warren.contracts import (
     GroupMember,
     Silence,
 )
+from warren.loss_words import loss_step
 from warren.words import as_of
 from warren_core.objectives.limits import ObjectiveBook
 from warren_core.ownership import Ownership
@@ -241,11 +242,13 @@ class Wrong(NamedTuple):
     at: int | None = None
     follows: tuple[Finding, ...] = ()
     """Of other conditions of the same incident."""
+    step: str = ""
+    """What to do where no cause says it."""
 
     @property
     def action(self) -> str:
         """What to do; empty where nobody can say."""
-        return (self.cause.action if self.cause else None) or ""
+        return (self.cause.action if self.cause else None) or self.step
 
     @property
     def also(self) -> list[Finding]:
@@ -300,13 +303,15 @@ def _now(incident: IncidentRecord, row: GroupRow) -> Wrong | None:
         if not mine:
             return None
         said = row.broken_now(mine[0])
-        return Wrong(said.sentence, at=said.at)
+        breach = mine[0].breach
+        step = loss_step({breach.limit: breach.topic or ""})
+        return Wrong(said.sentence, at=said.at, step=step)
     event = row.view.event
     if event.incident is None or event.incident.id != incident.id:
         return None
     said_by = row.cause.sentence if row.cause else event.explanation
     at = None if row.verdict.is_known else event.evaluated_at
-    return Wrong(said_by, row.cause, at) if said_by else None
+    return Wrong(said_by, row.cause, at, step=row.view.action) if said_by else None
 
 
 def _told(incident: IncidentRecord) -> Wrong | None:

@@ -19,7 +19,7 @@ from warren.contracts import (
     Status,
     TimeToLossReason,
 )
-from warren.loss_words import deleted
+from warren.loss_words import deleted, loss_step
 from warren_core.judgement.counted import topics_not_counted
 from warren_core.objectives.lag import told_lag
 from warren_core.objectives.limits import Limit
@@ -253,6 +253,13 @@ class GroupView:
             return None
         is_loss = cause.name == "records_lost" and self.lost_records
         return cause.model_copy(update={"sentence": self.loss}) if is_loss else cause
+
+    @property
+    def action(self) -> str:
+        """What to do first: of its cause, else of a loss; empty where nobody can say."""
+        if self.cause is not None and self.cause.action:
+            return self.cause.action
+        return loss_step({one.breach.limit: one.breach.topic or "" for one in self.broken})
 
     @property
     def time_to_loss_ms(self) -> int | None:

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 from warren.contracts import Breach, GroupMember, LagEvent
+from warren.loss_words import LOST_RECORDS, NEAR_LOSS
 from warren.words import grouped, visible
 
 from warren_api.group_row import GroupRow
@@ -26,7 +27,7 @@ from warren_api.model.partitions import PartitionRow, ShownPartitionStatusName, 
 from warren_api.pages.charts import Line, chart, count_of
 
 # Both limits are about one fact: what retention deletes unread.
-_LOSS = frozenset({"lost_records", "min_time_to_loss"})
+_LOSS = frozenset({LOST_RECORDS, NEAR_LOSS})
 
 
 class BrokenBanner(NamedTuple):

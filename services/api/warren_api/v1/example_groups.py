@@ -201,6 +201,7 @@ _STOPPED_PARTITION: Body = {
 GROUP_DETAIL: Body = {
     **GROUP_SUMMARY,
     "labels": {"tier": "1"},
+    "action": CAUSE["action"],
     "policy": "burrow",
     "topics": [
         {

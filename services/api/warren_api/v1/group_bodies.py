@@ -268,6 +268,9 @@ class GroupDetail(GroupSummary):
 
     policy: str | None = Field(description="Rules by which it was judged; null: it was not")
     labels: dict[str, str] = Field(description="What else is told of it, likewise")
+    action: str | None = Field(
+        default=None, description="What to do first; null: nobody can say, or nothing need be done"
+    )
     topics: list[GroupTopic]
     partitions: list[PartitionDetail]
     membership: MembershipDetail | None = Field(

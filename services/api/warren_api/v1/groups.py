@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import AfterValidator, Field
-from warren.bootstrap import addressed
+from warren.bootstrap import addressed, runnable
 from warren.words import visible
 from warren_core.objectives.limits import ObjectiveBook
 
@@ -223,11 +223,13 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         topics = context.model.topics.progress(cluster, group)
         history = context.model.history.of_group(cluster, group)
         said = dict(summary(row, context.verdicts(), context.notes()))
-        cause = said.pop("cause")
+        cause, servers = said.pop("cause"), ",".join(context.servers(cluster))
+        action = row.action if isinstance(row, GroupView) else ""
         return GroupDetail(
             **said,
-            cause=cause and addressed(cause, ",".join(context.servers(cluster)), cluster),
+            cause=cause and addressed(cause, servers, cluster),
             policy=row.event.policy if isinstance(row, GroupView) else None,
+            action=runnable(action, servers, cluster) if action else None,
             labels=dict(book.ownership_for(cluster, group).labels),
             topics=[GroupTopic.of(topic, progress) for topic, progress in topics.items()],
             partitions=[PartitionDetail.of(partition) for partition in partitions],

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from warren.contracts import Cause, LimitName, PartitionStatusName, StatusChange
+from warren.loss_words import LOST_RECORDS, NEAR_LOSS
 from warren.words import counted, visible
 
-from warren_notifier.channels.loss import LOST_CAUSE, LOST_RECORDS, NEAR_LOSS
+from warren_notifier.channels.loss import LOST_CAUSE
 
 _LOST = (LOST_CAUSE, LOST_RECORDS)
 """The same seen by a cause and by a limit."""
@@ -50,6 +51,8 @@ def _once(changes: Iterable[StatusChange], unclear: Callable[[StatusChange], str
 
 def called(cause: Cause) -> str:
     """`stuck at one record`; of an evaluator that has no words for it the name."""
+    if cause.name in _LOST:
+        return _LIMITS[LOST_RECORDS]
     return visible(_within_a_sentence(cause.short or cause.name.replace("_", " ")))
 
 

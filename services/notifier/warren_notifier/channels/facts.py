@@ -11,6 +11,7 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
+from warren.loss_words import LOST_RECORDS, loss_step
 from warren.words import as_of, clock, duration, grouped, records, utc, visible
 
 from warren_notifier.channels.brief import brief
@@ -18,7 +19,7 @@ from warren_notifier.channels.endings import condition_over, is_explained, stay_
 from warren_notifier.channels.first_step import first_step, runbooks
 from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
 from warren_notifier.channels.links import is_web_link
-from warren_notifier.channels.loss import LOST_CAUSE, LOST_RECORDS, loss_step, said_already
+from warren_notifier.channels.loss import LOST_CAUSE, said_already
 from warren_notifier.channels.told_event import CALLED, ToldEvent, at
 
 OLD_MS = 10_000
@@ -68,7 +69,8 @@ def facts_of(kind: DeliveryKind, told: ToldEvent, now: int) -> list[tuple[str, s
     found = list(dict.fromkeys([*of, *_handled(told, now)]))
     if not told.open:
         return found
-    step = loss_step(b for each in told.open for b in each.data.objectives or ())
+    breaches = (b for each in told.open for b in each.data.objectives or ())
+    step = loss_step({breach.limit: breach.topic or "" for breach in breaches})
     names = [name for name, _ in found]
     if STEP not in names:
         place = next((n for n, name in enumerate(names) if name in FIGURES), len(found))

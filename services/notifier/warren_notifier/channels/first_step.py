@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from warren.contracts import StatusChange
+from warren.loss_words import loss_step
 from warren.words import shell_word, visible
 
 from warren_notifier.channels.links import is_web_link
-from warren_notifier.channels.loss import loss_step
 
 
 def first_step(changes: Iterable[StatusChange]) -> str:
@@ -18,9 +18,9 @@ def first_step(changes: Iterable[StatusChange]) -> str:
     changes = list(changes)
     causes = [change.cause for change in changes if change.cause is not None]
     found = [cause.action for cause in causes if cause.is_known and cause.action]
-    breaches = [breach for change in changes for breach in change.objectives or ()]
+    breaches = (breach for change in changes for breach in change.objectives or ())
     found += [runbook for runbook in runbooks(changes) if not is_web_link(runbook)]
-    found += filter(None, [loss_step(breaches)])
+    found += filter(None, [loss_step({each.limit: each.topic or "" for each in breaches})])
     group = shell_word(f"{changes[0].cluster}/{changes[0].group}")
     return visible([*found, f"Look at it: warren describe group {group}"][0])
 

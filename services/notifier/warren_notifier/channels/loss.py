@@ -6,12 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from warren.contracts import Breach, FreshnessEvent, LagEvent, StatusChange, TopicFreshness
-from warren.loss_words import after_loss, before_loss
+from warren.contracts import FreshnessEvent, LagEvent, StatusChange, TopicFreshness
+from warren.loss_words import LOST_RECORDS, NEAR_LOSS
 from warren_core.objectives.near_loss import runs_out
 
-LOST_RECORDS = "lost_records"
-NEAR_LOSS = "min_time_to_loss"
 LOST_CAUSE = "records_lost"
 _STILL = ("STOP", "STALL")
 """Statuses of partitions of which nothing is read."""
@@ -55,14 +53,6 @@ def _lost(change: StatusChange) -> Iterator[float]:
     for found in () if cause is None else (cause, *cause.also):
         if found.name == LOST_CAUSE:
             yield found.evidence.lost_records or 0
-
-
-def loss_step(breaches: Iterable[Breach]) -> str:
-    """What to do of a loss, now or to come; empty where there is none."""
-    topics = {breach.limit: breach.topic or "" for breach in breaches}
-    if LOST_RECORDS in topics:
-        return after_loss(topics[LOST_RECORDS])
-    return before_loss(topics[NEAR_LOSS]) if NEAR_LOSS in topics else ""
 
 
 def said_already(changes: Iterable[StatusChange]) -> set[str]:
