@@ -59,3 +59,15 @@ def test_so_many_are_remembered(api: Api) -> None:
     api.list_topics({}, NOW)
     known = [api.model.topics.deleted("demo", f"t-{n}") for n in range(KEPT + 5)]
     assert sum(each is not None for each in known) == KEPT
+
+
+def test_the_page_of_a_deleted_group_says_when_and_leads_to_its_incident(api: Api) -> None:
+    api.put("gone", status="ERR", incident={"id": "i-1", "opened_at": NOW - 9 * MINUTE})
+    told = {"incident_id": "i-1", "opened_at": NOW - 9 * MINUTE}
+    api.change("gone", "ERR", NOW - 9 * MINUTE, **told)
+    over = {"previous": "ERR", "reason": "group_deleted", "explanation": "the group was deleted"}
+    api.change("gone", "NOTFOUND", NOW - MINUTE, **told, **over)
+    api.model.apply(group_key("demo", "gone"), None)
+    soup = page(api, "/groups/demo/gone", 404)
+    assert "Last at 06:59 UTC : the group was deleted ( its last incident )." in text(soup.main)  # type: ignore[arg-type]
+    assert soup.find("a", href="/incidents/i-1")

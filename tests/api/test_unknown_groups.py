@@ -173,6 +173,16 @@ def test_a_collector_that_fell_silent(api: Api) -> None:
     assert "No collector of cluster demo has been heard of for 5m." in group["doubts"]
 
 
+def test_the_incident_of_a_group_that_is_unknown_says_how_it_was(api: Api) -> None:
+    incident = {"id": "i-1", "opened_at": NOW - 9 * MINUTE}
+    api.put("g", status="ERR", evaluated_at=NOW - 5 * MINUTE, incident=incident)
+    say(api, "a", "unreachable", since=NOW - 4 * MINUTE)
+    soup = page(api, "/incidents/i-1")
+    assert text(soup.h1) == "g is UNKNOWN, was ERR"  # type: ignore[arg-type]
+    assert "Lag then" in soup.get_text()
+    assert "Lag now" not in soup.get_text()
+
+
 def test_while_the_home_cluster_is_away(api: Api) -> None:
     api.put("g", evaluated_at=NOW - 5 * MINUTE)
     api.feed = FeedState(ready=True, problem="cluster home: no broker answers")

@@ -175,9 +175,18 @@ def breach(limit: str, value: float, **fields: Any) -> Breach:
 
 def test_groups_that_are_gone_say_why() -> None:
     gone = event("NOTFOUND", "ERR", reason="group_deleted")
-    assert "group deleted after" in mail(gone, kind="resolved")["Subject"]
+    assert mail(gone, kind="resolved")["Subject"].startswith("[OVER] prod: billing group deleted")
+    well = mail(event("OK", "ERR"), kind="resolved")["Subject"]
+    assert well.startswith("[OK] prod: billing OK again after")
     expired = event("NOTFOUND", "ERR", reason="group_expired")
     assert "has expired" in text(mail(expired, kind="resolved"))
+
+
+def test_of_a_partition_without_a_commit_it_is_not_said_that_it_commits() -> None:
+    stalls = bad_partition().model_copy(update={"status": "STALL"})
+    assert "commits, but always the same offset" in text(mail(event(partitions=[stalls])))
+    never = stalls.model_copy(update={"committed": -1, "committed_at": -1})
+    assert "the same offset" not in text(mail(event(partitions=[never])))
 
 
 def test_a_reason_of_a_newer_version_is_told_as_it_is() -> None:

@@ -221,7 +221,7 @@ def _standings(
 ) -> Standings:
     """`of_all`: how many groups there are, found or not."""
     endangered = [row for row in rows if row.data_loss == "soon"]
-    unknown = [row.view for row in rows if row.kind == "unknown"]
+    unknown = [row for row in rows if row.kind == "unknown"]
     return Standings(
         groups=sum(tabs.values()),
         of_all=of_all,
@@ -232,8 +232,8 @@ def _standings(
         endangered=len(endangered),
         first_loss_at=min((at for row in endangered if (at := row.first_loss_at)), default=None),
         unknown=tabs["unknown"],
-        needed=sum(view.needs_somebody for view in unknown),
-        lost=sum(view.data_loss == "now" for view in unknown),
+        needed=sum(row.view.needs_somebody and not row.is_looked_after for row in unknown),
+        lost=sum(row.view.data_loss == "now" for row in unknown),
         away=[(one.cluster, one.state) for one in clusters if one.state in TROUBLE],
         clusters=len(clusters),
     )

@@ -214,6 +214,7 @@ def router(context: ApiContext) -> APIRouter:
             cluster=cluster,
             view=view,
             near=[] if view else near(name, context.model.groups_of(cluster)),
+            last=mine[0] if mine and not view else None,
             deleted=[] if view else context.model.topics.deleted_under(cluster, name),
             verdict=context.verdicts()(view) if view else None,
             partitions=partitions_of(view) if view else None,

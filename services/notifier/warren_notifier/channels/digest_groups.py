@@ -122,12 +122,21 @@ class Group:
         return self.told.silenced_until is not None
 
     @property
+    def is_acknowledged(self) -> bool:
+        return self.told.acknowledged is not None
+
+    @property
+    def is_handled(self) -> bool:
+        """Somebody looks after it, or wants to hear nothing of it."""
+        return self.is_acknowledged or self.is_silenced
+
+    @property
     def rank(self) -> tuple[bool, bool, float, int, int]:
-        """Sorts the worst first: who is well by now or silenced comes last, who loses data, or will
+        """Sorts the worst first: who is well by now or handled comes last, who loses data, or will
         within the hour, first; then by status and lag.
         """
         place = BAD.get(self.status, len(BAD))
-        return not self.is_bad, self.is_silenced, self._loss, place, -self.lag[0]
+        return not self.is_bad, self.is_handled, self._loss, place, -self.lag[0]
 
     @property
     def _loss(self) -> float:

@@ -88,8 +88,8 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
 
 
 def _worst(bad: Sequence[Group]) -> str:
-    """Status of all: of those that are not silenced, where there are any."""
-    told = [group.status for group in bad if not group.is_silenced and group.is_bad]
+    """Status of all: of those that nobody handles, where there are any."""
+    told = [group.status for group in bad if not group.is_handled and group.is_bad]
     return min(told or [group.status for group in bad], key=_badness, default="OK")
 
 
@@ -144,14 +144,17 @@ def _state(bad: Sequence[Group], over: Sequence[Group], has_cluster: bool, now: 
     """The rest of the subject: `billing +2 losing data; ledger stuck at one record; +4 (1 new)`."""
     if not bad:
         return f"over: {_some([(_name(group, has_cluster), 1) for group in over], ', ')}"
-    troubled = [group for group in bad if group.is_bad and not group.is_silenced] or bad
+    troubled = [group for group in bad if group.is_bad and not group.is_handled] or bad
     alike: dict[str, list[Group]] = {}
     for group in troubled:
         alike.setdefault(_wrong(group, now), []).append(group)
     news = sum(group.kind == "opened" for group in bad)
     counts = {
         "new": news if news < len(bad) else 0,
-        "silenced": sum(group.is_bad and group.is_silenced for group in bad),
+        "acknowledged": sum(group.is_bad and group.is_acknowledged for group in bad),
+        "silenced": sum(
+            group.is_bad and group.is_silenced and not group.is_acknowledged for group in bad
+        ),
         "OK for now": sum(not group.is_bad for group in bad),
         "over": len(over),
     }

@@ -45,6 +45,11 @@ def end_of(told: ToldEvent) -> tuple[str, str]:
     return _END[None] if ends is _KEPT and len(told.was) > 1 else ends
 
 
+def tag(told: ToldEvent) -> str:
+    """`OK`; what has ended without being well again is `OVER`."""
+    return "OK" if _end(told.change) in (_END[None], _KEPT) else "OVER"
+
+
 def ending(told: ToldEvent) -> str:
     """`OK again after 5m; was stuck at one record; 62 records stay lost`."""
     said = [f"{end_of(told)[0]} after {duration(told.at - told.change.opened_at)}"]

@@ -21,6 +21,7 @@ def first_step(changes: Iterable[StatusChange]) -> str:
     breaches = (breach for change in changes for breach in change.objectives or ())
     found += [runbook for runbook in runbooks(changes) if not is_web_link(runbook)]
     found += filter(None, [loss_step({each.limit: each.topic or "" for each in breaches})])
+    found += [cause.action for cause in causes if cause.action]
     group = shell_word(f"{changes[0].cluster}/{changes[0].group}")
     return visible([*found, f"Look at it: warren describe group {group}"][0])
 

@@ -9,7 +9,7 @@ from warren.contracts import DeliveryKind, Flapping, GroupStatusName, StatusChan
 from warren.words import as_of, clock, counted, duration, visible
 
 from warren_notifier.channels.brief import brief
-from warren_notifier.channels.endings import condition_over, end_of, ending, stay_lost
+from warren_notifier.channels.endings import condition_over, end_of, ending, stay_lost, tag
 from warren_notifier.channels.facts import facts_of, is_old, row_of
 from warren_notifier.channels.first_step import runbooks
 from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
@@ -122,7 +122,7 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
     change, seen = told.change, told.at
     group, cluster = visible(change.group), visible(change.cluster)
     bad = [] if kind == "resolved" else change.partitions
-    worst = {partition.status for partition in bad}
+    committed = {partition.status for partition in bad if partition.committed >= 0}
     return IncidentText(
         change=change,
         event_type=told.event.type,
@@ -142,7 +142,7 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
         partitions=[row_of(partition) for partition in bad[:SHOWN]],
         measured=_measured(told, now),
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
-        meanings=[(status, text) for status, text in MEANING.items() if status in worst],
+        meanings=[(status, text) for status, text in MEANING.items() if status in committed],
         link=page_link(link_base, "groups", change.cluster, change.group),
         acknowledge=page_link(link_base, "incidents", change.incident_id)
         if kind != "resolved" and told.acknowledged is None
@@ -158,8 +158,10 @@ def _measured(told: ToldEvent, now: int) -> str:
 def _title(delivery: Delivery, told: ToldEvent, now: int) -> str:
     """What an SRE reads on a telephone: where, who, and what is wrong in a few words."""
     change = told.change
-    who = f"[{told.status}] {visible(change.cluster)}: {visible(change.group)}"
-    if delivery.pending.kind == "resolved":
+    is_over = delivery.pending.kind == "resolved"
+    status = tag(told) if is_over else told.status
+    who = f"[{status}] {visible(change.cluster)}: {visible(change.group)}"
+    if is_over:
         return f"{who} {ending(told)}"
     flapping = delivery.pending.flapping
     said = [

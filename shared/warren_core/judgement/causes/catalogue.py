@@ -143,7 +143,8 @@ def _unknown(facts: Facts) -> Found:
     late_ms = facts.late_ms
     late = f"; {duration(late_ms)} late" if late_ms else ""
     what = f"{listed(facts, facts.bad)} not OK"
-    return found(f"Cause not clear yet: {what}{seen}{late}", freshness_ms=late_ms)
+    sentence = f"Cause not clear yet: {what}{seen}{late}"
+    return found(sentence, "Check that its consumers run, and what they log", freshness_ms=late_ms)
 
 
 def listed(facts: Facts, rows: list[int]) -> str:
