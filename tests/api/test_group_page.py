@@ -102,7 +102,7 @@ def test_the_cause_what_to_do_and_until_when_lead_the_page(filled: Api) -> None:
     filled.measure("billing", late(2_700_000, lost_records=1_204))
     filled.put("billing", status="ERR", explanation=WHY, cause={**cause, "name": "unknown"})
     (why,) = page(filled, "/groups/demo/billing").select(".why")
-    assert text(why).endswith("1,204 unread records deleted by retention (orders/0).")
+    assert "1,204 unread records deleted by retention (orders/0). What to do: start" in text(why)
     assert "nobody" not in text(why)
 
 
@@ -228,6 +228,9 @@ def test_time_to_catch_up_is_told_when_it_will(filled: Api) -> None:
     filled.measure("fine", paced(5.0, 10.0, 10_000), time_to_catch_up_ms=10_000)
     soup = page(filled, "/groups/demo/fine")
     assert "catches up in about 10s at the current rate" in text(fact(soup, "Lag"))
+    filled.measure("fine", paced(9.8, 10.0, 10_000), time_to_catch_up_ms=12_000_000)
+    level = text(fact(page(filled, "/groups/demo/fine"), "Lag"))
+    assert "catches up" not in level, "a rate varies by more than that"
     assert "catches up" not in page(filled, "/groups/demo/billing").get_text()
 
 

@@ -36,7 +36,7 @@ from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, 
 from warren_api.pages.overview import By, LastChanges, Sort, View, last_changes, overview
 from warren_api.pages.span import SpanAsked
 from warren_api.pages.timeline import Moment, of_group
-from warren_api.pages.trends import Drawn, Trends, rates_of
+from warren_api.pages.trends import Drawn, Trends, catch_up_ms, rates_of
 from warren_api.search import Row
 
 STATIC = Path(__file__).parent / "static"
@@ -207,6 +207,7 @@ def router(context: ApiContext) -> APIRouter:
         mine = [one for one in context.model.incidents().all if one.name == (cluster, name)]
         told = folded(mine if view else [], now)
         row = asked().row(view) if view else None
+        moved = rates_of(context.model.topics, view) if view else None
         drawn = trends.group(cluster, name, span.at(now), past, known)
         return render(
             template_of(request, "group"),
@@ -223,8 +224,8 @@ def router(context: ApiContext) -> APIRouter:
             members=member_rows(membership, view.partitions if view else ())[:MEMBERS_SHOWN]
             if membership
             else [],
-            catch_up_ms=view.catch_up_ms if view else None,
-            moved=rates_of(context.model.topics, view) if view else None,
+            catch_up_ms=catch_up_ms(view, moved) if view else None,
+            moved=moved,
             lengths=asking.LENGTHS,
             commands=commands(name, view.cause if view else None, context.servers(cluster)),
             timeline=happened(cluster, name, past, view, now)[:MOMENTS_SHOWN],

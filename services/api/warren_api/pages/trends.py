@@ -208,3 +208,13 @@ def rates_of(topics: TopicIndex, view: GroupView) -> tuple[float, float] | None:
     if not moved or len(moved) < len(known):
         return None
     return sum(made for made, _ in moved), sum(taken for _, taken in moved)
+
+
+CATCHING_UP = 1.05
+"""Reading faster than is written by less than this is within what rates vary by: no catching up."""
+
+
+def catch_up_ms(view: GroupView, moved: tuple[float, float] | None) -> int | None:
+    """Until nothing is left to consume, where the group reads faster than is written."""
+    is_level = moved is not None and moved[1] < CATCHING_UP * moved[0]
+    return None if is_level else view.catch_up_ms
