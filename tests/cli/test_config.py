@@ -26,7 +26,10 @@ def burrow(tmp_path: Path) -> Path:
     authority, _ = self_signed(tmp_path, "DNS:hooks.example.org")
     hooks = tmp_path / "hooks.pem"
     hooks.write_text(authority)
-    path.write_text(FULL.replace("/etc/ssl/hooks.pem", str(hooks)))
+    text = FULL.replace("/etc/ssl/hooks.pem", str(hooks))
+    for name, made in (("ca.pem", hooks), ("client.pem", hooks), ("client.key", "key.pem")):
+        text = text.replace(f"/etc/ssl/{name}", str(tmp_path / made))
+    path.write_text(text)
     return path
 
 
@@ -102,6 +105,42 @@ def test_check_refuses_servers_that_would_end_a_service(tmp_path: Path) -> None:
     refused = run("check", "--config", str(config))
     assert isinstance(refused.exception, SettingsError)
     assert str(refused.exception).startswith("clusters.a.bootstrap: 'kafka-1:9092/' is not host:p")
+
+
+@pytest.mark.parametrize("table", ["home", "clusters.prod"])
+@pytest.mark.parametrize(
+    ("property_", "refusal"),
+    [
+        (
+            '"security.protocl" = "SSL"',
+            "security.protocl: librdkafka has no such property; did you mean security.protocol?",
+        ),
+        ('"zzz" = "1"', "zzz: librdkafka has no such property"),
+        ('"security.protocol" = "SASL_SSLL"', 'security.protocol: librdkafka does not take "SASL_'),
+        ('"socket.timeout.ms" = 1', "socket.timeout.ms: must be within 10..300000"),
+        ('"socket.timeout.ms" = "soon"', "socket.timeout.ms: librdkafka does not take this value"),
+        ('"linger.ms" = 9999999999', "queue.buffering.max.ms: must be within 0..900000"),
+        (
+            '"security.protocol" = "SASL_SSL"\n"sasl.mechanism" = "SCRAM-SHA-257"\n'
+            '"sasl.username" = "u"\n"sasl.password" = "p"',
+            ": Unsupported hash function: SCRAM-SHA-257",
+        ),
+        (
+            '"security.protocol" = "SSL"\n"ssl.ca.location" = "/no/such.pem"',
+            "ssl.ca.location: cannot be used: error:",
+        ),
+    ],
+)
+def test_properties_with_which_no_client_is_made(
+    tmp_path: Path, table: str, property_: str, refusal: str
+) -> None:
+    config = tmp_path / "warren.toml"
+    config.write_text(f'[{table}]\nbootstrap = "127.0.0.1:1"\n[{table}.kafka]\n{property_}\n')
+    refused = run("check", "--config", str(config))
+    assert isinstance(refused.exception, SettingsError), refused.output
+    text = str(refused.exception)
+    assert text.startswith(f"{table}.kafka{'' if refusal[0] == ':' else '.'}{refusal}")
+    assert "\n" not in text
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import typer
 from pydantic import ValidationError
 from warren.clock import SystemClock
 from warren.errors import KafkaError, SettingsError
-from warren.kafka.connection import connect
+from warren.kafka.connection import connect, require_usable
 from warren.private_files import create_private, write_private
 from warren.refused_words import words_of
 from warren.settings import OidcSettings, Settings
@@ -40,6 +40,9 @@ def check(
     """Read the settings and say what is wrong with them: exit 2 for a setting, 1 for a cluster."""
     settings = load_settings(config)
     require_own_offsets_topics(settings.clusters)
+    named = {"home": settings.home, **{f"clusters.{n}": c for n, c in settings.clusters.items()}}
+    for setting, connection in named.items():
+        require_usable(setting.removeprefix("clusters."), setting, connection)
     if settings.notifier.channels:
         from warren_notifier.channels.configured import configured_channels
 
@@ -54,10 +57,6 @@ def check(
     if settings.api.oidc is not None:
         unusable += _check_login(settings.api.oidc, connect=connections)
     if connections:
-        named = {
-            "home": settings.home,
-            **{f"clusters.{n}": c for n, c in settings.clusters.items()},
-        }
         for setting, connection in named.items():
             try:
                 connect(setting.removeprefix("clusters."), setting, connection)
