@@ -21,6 +21,7 @@ from warren.refused_words import words_of
 from warren.settings import OidcSettings, Settings
 from warren.settings.clusters import require_own_offsets_topics
 from warren.settings_file import load_settings
+from warren.unread_file import why_unread
 from warren.words import counted
 
 from warren_cli.burrow_config import Imported, import_burrow
@@ -153,8 +154,7 @@ def _read(burrow: Path) -> dict[str, object]:
     try:
         return tomllib.loads(burrow.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        problem = error.strerror if isinstance(error, OSError) else f"no TOML: {error}"
-        raise SettingsError(str(burrow), problem or type(error).__name__) from None
+        raise SettingsError(str(burrow), why_unread(error)) from None
 
 
 def _new_secret() -> str:
@@ -173,8 +173,9 @@ def _check(burrow: Path, imported: Imported) -> None:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
-        message = words_of(first, first["msg"])
-        raise SettingsError(str(burrow), f"cannot be taken over: {name}: {message}") from None
+        raise SettingsError(
+            str(burrow), f"cannot be taken over: {name}: {words_of(first)}"
+        ) from None
 
 
 def _written(burrow: Path, imported: Imported) -> str:
