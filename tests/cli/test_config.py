@@ -166,6 +166,70 @@ def test_a_channel_with_which_the_notifier_would_not_start(
     assert f"notifier.channels.team.{problem}" in str(checked.exception)
 
 
+@pytest.mark.parametrize(
+    ("search", "refusal"),
+    [
+        ("statuss:err", "Unknown filter “statuss:” — did you mean status:? A name goes in quotes."),
+        ("payments:eu", "A name goes in quotes."),
+        ("late:abc", "late: needs a duration, e.g. late:>10m."),
+    ],
+)
+def test_a_saved_filter_that_the_search_does_not_understand(
+    tmp_path: Path, search: str, refusal: str
+) -> None:
+    settings = tmp_path / "warren.toml"
+    text = "[[api.filters]]\nname = 'ok'\nq = 'status:err'\n[[api.filters]]\nname = 'a'\nq = '{}'"
+    settings.write_text(text.format(search))
+    checked = run("check", "--config", str(settings))
+    assert isinstance(checked.exception, SettingsError), checked.output
+    assert checked.exception.setting == "api.filters.1.q"
+    assert checked.exception.problem.endswith(refusal)
+    settings.write_text(text.format('"payments:eu" late:>5m'))
+    assert run("check", "--config", str(settings)).exit_code == 0
+
+
+def test_entries_for_clusters_that_there_are_not_are_told(tmp_path: Path) -> None:
+    settings = tmp_path / "warren.toml"
+    settings.write_text("""
+[clusters.prod]
+bootstrap = "a:1"
+[clusters.stage]
+bootstrap = "b:1"
+[notifier.channels.team]
+type = "slack"
+url = "https://hooks.example.org/x"
+[[notifier.routes]]
+name = "prd"
+channels = ["team"]
+clusters = ["^prd$"]
+[[notifier.routes]]
+name = "all"
+channels = ["team"]
+[[objectives]]
+name = "fast"
+max_lag = 1
+clusters = ["^prd$", "^stg$"]
+[[objectives]]
+name = "one-of-two"
+max_lag = 1
+clusters = ["^prd$", "^stage$"]
+[[groups]]
+owner = "payments"
+clusters = "^Prod$"
+[[evaluation.overrides]]
+clusters = "eu"
+allowed_lag = 1
+""")
+    checked = run("check", "--config", str(settings))
+    assert checked.exit_code == 0, checked.output
+    assert [line for line in checked.output.splitlines() if "none of" in line] == [
+        "notifier.routes.prd: clusters '^prd$' matches none of prod, stage",
+        "objectives.fast: clusters '^prd$', '^stg$' match none of prod, stage",
+        "groups.0: clusters '^Prod$' matches none of prod, stage",
+        "evaluation.overrides.0: clusters 'eu' matches none of prod, stage",
+    ]
+
+
 def test_what_is_shown_of_a_channel_is_all_but_its_secrets(tmp_path: Path) -> None:
     settings = tmp_path / "warren.toml"
     settings.write_text(

@@ -15,11 +15,10 @@ import typer
 from pydantic import ValidationError
 from warren.clock import SystemClock
 from warren.errors import KafkaError, SettingsError
-from warren.kafka.connection import connect, require_usable
+from warren.kafka.connection import connect
 from warren.private_files import create_private, write_private
 from warren.refused_words import words_of
 from warren.settings import OidcSettings, Settings
-from warren.settings.clusters import require_own_offsets_topics
 from warren.settings_file import load_settings
 from warren.unread_file import why_unread
 from warren.words import counted
@@ -27,6 +26,8 @@ from warren.words import counted
 from warren_cli.burrow_config import Imported, import_burrow
 from warren_cli.commands.options import FileOption
 from warren_cli.listed_commands import ListedCommands
+from warren_cli.settings_check import connections as named_connections
+from warren_cli.settings_check import refuse_unusable, without_cluster
 
 app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 
@@ -40,25 +41,20 @@ def check(
 ) -> None:
     """Read the settings and say what is wrong with them: exit 2 for a setting, 1 for a cluster."""
     settings = load_settings(config)
-    require_own_offsets_topics(settings.clusters)
-    named = {"home": settings.home, **{f"clusters.{n}": c for n, c in settings.clusters.items()}}
-    for setting, connection in named.items():
-        require_usable(setting.removeprefix("clusters."), setting, connection)
-    if settings.notifier.channels:
-        from warren_notifier.channels.configured import configured_channels
-
-        configured_channels(settings.notifier, SystemClock())  # it refuses what it cannot use
+    refuse_unusable(settings)
     typer.echo(f"home: {settings.home.bootstrap}")
     for name, cluster in settings.clusters.items():
         sources = ", ".join(cluster.sources)
         typer.echo(f"cluster {name}: {cluster.bootstrap}, source {sources}")
     if not settings.clusters:
         typer.echo("no cluster is monitored: add a table [clusters.<name>] with bootstrap")
+    for line in without_cluster(settings):
+        typer.echo(line)
     unusable = 0
     if settings.api.oidc is not None:
         unusable += _check_login(settings.api.oidc, connect=connections)
     if connections:
-        for setting, connection in named.items():
+        for setting, connection in named_connections(settings).items():
             try:
                 connect(setting.removeprefix("clusters."), setting, connection)
                 typer.echo(f"{setting}: connected")
