@@ -167,6 +167,7 @@ def router(context: ApiContext) -> APIRouter:
             q=view.q,
             done=done,
             begun=done.silences(context.model.silences, about.now),
+            acknowledged=context.notes().acknowledged_at(done.at) if done.at else [],
             search=search,
             hints=search.hints(everything) if ready else [],
             row_of=group_rows.html,
