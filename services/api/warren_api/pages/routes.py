@@ -107,9 +107,10 @@ def router(context: ApiContext) -> APIRouter:
         template: str, cluster: str | None = None, status_code: int = 200, **variables: Any
     ) -> Response:
         """`cluster`: None where the page is about all of them."""
-        doubts = context.doubts()
+        doubts, model = context.doubts(), context.model
+        seen = model.newest_evaluations().keys() | {each.cluster for each in model.not_judged()}
         about = [
-            (name, sentence)
+            (name, sentence, name in seen)
             for name, own in doubts.by_cluster.items()
             if cluster in (None, name)
             for sentence in own
