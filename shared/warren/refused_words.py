@@ -32,6 +32,7 @@ _WORDS = {
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "list_type": "must be a list",
+    "too_short": "must have {min_length} or more entries",
     "too_long": "must have at most {max_length} entries",
     "dict_type": "must be an object",
     "model_type": "must be an object",
@@ -39,6 +40,18 @@ _WORDS = {
     "json_invalid": "is no JSON that can be read",
 }
 
+
+_SHAPES = {
+    r"^[A-Za-z0-9._-]+$": "must be of letters, digits, . _ -",
+    r"^[A-Za-z0-9._-]{1,64}$": "must be of letters, digits, . _ -, 64 at most",
+    r"^[a-zA-Z_][a-zA-Z0-9_]*$": "must be of letters, digits and _, and begin with no digit",
+    r"^([A-Za-z_]\w*([.][A-Za-z_]\w*)*)?$": "must be a name, or names with dots between them",
+    r"^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$": "must be a time of day, hh:mm",
+    r"^sha256:[0-9a-f]{64}$": "must be sha256: and 64 hex digits, as `warren token` prints it",
+    r"^[^\s@]+@[^\s@]+$": "must be an address such as warren@example.org",
+    r"^[!-~][ -~]*$": "must be printable ASCII, such as application/json",
+}
+"""What the patterns ask for."""
 
 _THEIRS = frozenset(get_args(ErrorType))
 
@@ -50,7 +63,7 @@ def words_of(error: Mapping[str, Any], otherwise: str = "is no value that is tak
         return str(context.get("error", error["msg"]))
     if error["type"] not in _THEIRS:  # likewise
         return str(error["msg"])
-    known = _WORDS.get(error["type"])
+    known = _SHAPES.get(str(context.get("pattern"))) or _WORDS.get(error["type"])
     return otherwise if known is None else known.format(**context)
 
 

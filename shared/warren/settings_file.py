@@ -30,8 +30,10 @@ from warren.service_links import service_links
 from warren.settings import Settings
 from warren.settings.file_secret import FileSecret
 from warren.settings.removed import removal
+from warren.unread_file import why_unread
 
 PREFIX = "WARREN_"
+_OF_A_NAME = "[key]"  # pydantic's last part of the place of a name in a table, behind the name
 DEFAULT_FILE = "warren.toml"
 # Environment variables that are not settings: the file's path and switches of tools and tests.
 NOT_SETTINGS = ("WARREN_CONFIG", "WARREN_TOKEN", "WARREN_TEST_")
@@ -95,8 +97,7 @@ def _read_toml(path: Path | None) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        problem = error.strerror if isinstance(error, OSError) else str(error)
-        raise SettingsError(str(file), problem or type(error).__name__) from None
+        raise SettingsError(str(file), why_unread(error)) from None
 
 
 def _refuse_unknown_variables() -> None:
@@ -144,12 +145,12 @@ def explained(
     problems = error.errors(include_url=False)
     # A misspelt name also makes the right one missing: the misspelling is the cause.
     first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
-    path = tuple(str(part) for part in first["loc"])
+    path = tuple(str(part) for part in first["loc"] if part != _OF_A_NAME)
     name = ".".join((*at, *path))
     if first["type"] == "extra_forbidden":
         suggested = _suggestion(path, model=model, at=at)
         return SettingsError(name, removal(name) or f"unknown setting{suggested}")
-    return SettingsError(name, words_of(first, first["msg"]))
+    return SettingsError(name, words_of(first))
 
 
 def _suggestion(
@@ -206,7 +207,7 @@ def _resolve_files(value: Any, path: tuple[str, ...]) -> Any:
             secret = FileSecret(Path(item))
         except (OSError, UnicodeDecodeError) as error:
             name = ".".join((*path, key))
-            raise SettingsError(name, f"cannot read {item}: {error}") from None
+            raise SettingsError(name, f"{item} cannot be read: {why_unread(error)}") from None
         # Only connections to Kafka look at their files again; other settings are plain text here.
         is_login = path[-1:] == ("kafka",)
         resolved[target] = secret if is_login else secret.get_secret_value()

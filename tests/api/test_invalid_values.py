@@ -66,6 +66,25 @@ def test_the_api_answers_browsers_as_it_answers_all(filled: Api) -> None:
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize(
+    ("path", "detail"),
+    [
+        ("groups?limit=1&limit=2", "query.limit: is given more than once"),
+        ("groups/demo/billing/history?from=1&from=2", "query.from: is given more than once"),
+        ("groups/demo/billing?x=1", "query.x: is not known; /docs lists what is taken"),
+        ("groups/demo/billing?x=1&x=2", "query.x: is not known; /docs lists what is taken"),
+        ("topics/demo/orders?x=1", "query.x: is not known; /docs lists what is taken"),
+        ("clusters?cluster=demo", "query.cluster: is not known; /docs lists what is taken"),
+        ("problems?=", "query: is not known; /docs lists what is taken"),
+    ],
+)
+def test_each_endpoint_refuses_what_it_does_not_take(filled: Api, path: str, detail: str) -> None:
+    answer = filled.get(f"/api/v1/{path}")
+    assert (answer.status_code, answer.json()["detail"]) == (422, detail)
+    assert filled.get(f"/api/v1/{path.partition('?')[0]}").status_code != 422
+    assert filled.get("/api/v1/groups?status=OK&status=ERR").status_code == 200
+
+
 def test_every_value_that_is_not_taken_is_named(api: Api) -> None:
     said = api.get("/api/v1/groups?sort=soon&limit=0&colour=red").json()
     assert {each["name"] for each in said["errors"]} == {"sort", "limit", "colour"}

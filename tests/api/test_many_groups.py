@@ -120,6 +120,35 @@ def test_the_answer_says_what_was_done_and_takes_it_back(api: Api) -> None:
     assert not page(api, "/?q=pay").select(".done")
 
 
+def test_an_acknowledgement_is_taken_back_and_no_other(api: Api) -> None:
+    post(api, ("one", "acknowledge demo/search"))
+    clock = api.clock
+    clock.advance(1_000)
+    answer = post(api, *[("group", f"demo/pay-{n}") for n in (1, 2)], ("ticked", "acknowledge"))
+    (said,) = page(api, answer.headers["Location"]).select(".done")
+    assert text(said) == "2 groups acknowledged. Undo"
+    (undo,) = said.select("button[form=many]")
+    taken_back = (str(undo["name"]), str(undo["value"]))
+    answer = post(api, taken_back, ("back", "/?q=pay"))
+    found = api.model.silences.acknowledgement
+    assert [bool(found(f"i-{n}")) for n in range(3)] == [False, False, True]
+    assert answer.headers["Location"].startswith("/?q=pay&")
+    (said,) = page(api, answer.headers["Location"]).select(".done")
+    assert text(said) == "2 acknowledgements withdrawn."
+    assert not said.select("button")
+    answer = post(api, taken_back)
+    (said,) = page(api, answer.headers["Location"]).select(".done")
+    assert text(said) == "No acknowledgement withdrawn."
+    assert found("i-2")
+
+
+@pytest.mark.parametrize("written", ["", "x", "0", "-1", "9" * 400, "\u0663"])
+def test_what_was_not_acknowledged_is_not_taken_back(api: Api, written: str) -> None:
+    post(api, ("one", "acknowledge demo/search"))
+    assert post(api, ("withdraw", written)).status_code == 303
+    assert api.model.silences.acknowledgement("i-2")
+
+
 def test_silences_of_one_click_are_ended_together(api: Api) -> None:
     api.put("search", cluster="eu")
     post(api, ("group", "demo/pay-1"), ("group", "eu/search"), ("ticked", "8h"))
@@ -134,8 +163,8 @@ def test_silences_of_one_click_are_ended_together(api: Api) -> None:
 @pytest.mark.parametrize(
     ("ticked", "says"),
     [
-        (["search"], "1 group acknowledged."),
-        (["search", "quiet"], "1 group acknowledged. 1 group has no open incident."),
+        (["search"], "1 group acknowledged. Undo"),
+        (["search", "quiet"], "1 group acknowledged. 1 group has no open incident. Undo"),
         (["quiet"], "No group acknowledged. 1 group has no open incident."),
     ],
 )

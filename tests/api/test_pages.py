@@ -254,6 +254,31 @@ def test_clusters_with_their_state(filled: Api) -> None:
     assert page(filled, str(demo["href"])).h1.get_text() == "demo"  # type: ignore[union-attr]
 
 
+def test_the_banner_says_of_clusters_without_groups_that_they_have_none(filled: Api) -> None:
+    def refuses(cluster: str) -> None:
+        event = ClusterEvent(
+            cluster=cluster, collector="c", observed_at=NOW, state="unreachable", since=NOW
+        )
+        filled.model.apply_cluster(f"{cluster}|c".encode(), event.to_bytes())
+
+    def banner(path: str = "/") -> str:
+        (said,) = page(filled, path).select(".banner:not([hidden])")
+        return text(said)
+
+    refuses("new")
+    assert banner().endswith("No group of it is known.")
+    assert "last known" not in page(filled, "/").text
+    refuses("newer")
+    assert banner("/clusters/new").endswith("No group of it is known.")
+    assert banner() == "2 clusters are in trouble. No group of theirs is known."
+    refuses("demo")
+    assert banner() == "3 clusters are in trouble. The groups of 1 show the last known state."
+    assert banner("/clusters/demo").endswith("Its groups show the last known state.")
+    filled.put("there", cluster="new")
+    filled.put("there", cluster="newer")
+    assert banner() == "3 clusters show the last known state."
+
+
 def names(api: Api, query: str) -> list[str]:
     return [a.get_text() for a in page(api, f"/?{query}").select("tbody th a")]
 

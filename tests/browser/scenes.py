@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api.served_api import NOW, Api, late, topic
-from warren.contracts import MINUTE_MS, ClusterEvent, NotificationEvent
+from warren.contracts import MINUTE_MS, ClusterEvent, NotificationEvent, Silence
 from warren.settings import (
     ApiSettings,
     ClusterSettings,
@@ -84,6 +84,38 @@ def wide() -> Api:
     topics = {"orders": topic(*rows[::2]), "payments": topic(*rows[1::2])}
     incident = {"id": "i", "opened_at": OPENED}
     api.put("wide", status="ERR", incident=incident, topics=topics, total_lag=1_770)
+    return api
+
+
+def long_names(name: str) -> Api:
+    """A cluster, groups, topics, clients, a silence and an incident that are called so."""
+    objective = ObjectiveSettings(name=name, max_freshness=60, owner=name)
+    saved = ApiSettings(filters=[SavedFilter(name=name[:60], q=name)])
+    clusters = {each: ClusterSettings(bootstrap="broker:9092") for each in ("demo", name)}
+    api = Api(settings=Settings(clusters=clusters, objectives=[objective], api=saved))
+    put_cluster(api, "demo", "ok", NOW - HOUR)
+    put_cluster(api, name, "unreachable", NOW - HOUR)
+    cause = {"name": "known", "sentence": f"{name} is stopped", "action": f"restart {name}"}
+    told = {"cause": cause, "explanation": f"{name}/0: no commit for 41m"}
+    incident = {"id": name, "opened_at": OPENED}
+    topics = {name: topic({"status": "STOP", "lag": 66_080}, {})}
+    member = {"member_id": name, "client_id": name, "host": name, "assignment": {name: [0]}}
+    for cluster in ("demo", name):
+        api.put(name, cluster, status="ERR", incident=incident, topics=topics, **told)
+        api.describe(name, cluster, members=[member])
+    api.list_topics({name: [1, 2]})
+    api.change(name, "ERR", OPENED, incident_id=name, total_lag=66_080, **told)
+    silence = Silence(
+        id=name[:100],
+        cluster=name,
+        group=name,
+        begins_at=NOW,
+        ends_at=NOW + HOUR,
+        by=name[:100],
+        why=name,
+        created_at=NOW,
+    )
+    api.model.silences.apply(name[:100].encode(), silence.to_bytes())
     return api
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 import pytest
 from api.served_api import served
 from axe_playwright_python.sync_playwright import Axe
-from browser.scenes import everything, starting, thousand, wide
+from browser.scenes import everything, long_names, starting, thousand, wide
 from playwright.sync_api import Page
 
 PICTURES = Path(__file__).parents[2] / ".warren" / "screenshots"
@@ -110,6 +110,35 @@ def test_a_page_is_fit_to_be_seen(page: Page, sites: dict[str, str], name: str) 
         assert page.evaluate("document.documentElement.scrollWidth") <= width, look
         found = Axe().run(page)
         assert found.violations_count == 0, f"{look}: {found.generate_report()}"
+
+
+LONG = "n" * 200
+LISTS = ("/", "/?q=is:any&by=owner", "/topics", "/incidents", "/clusters", "/silences")
+LONG_PATHS = [
+    *(f"/groups/demo/{LONG}{rest}" for rest in ("", "/silence", "?span=30d")),
+    *(f"/{kind}/demo/{LONG[1:]}" for kind in ("groups", "topics")),  # nearly what there is
+    *(f"/{kind}/{LONG}/{LONG}" for kind in ("groups", "topics")),
+    *(
+        f"/{kind}/{LONG}"
+        for kind in ("clusters", "incidents", "silences", "nothing", "topics/demo")
+    ),
+    *(f"/?q={key}{LONG}" for key in ("", "status:", "keys:", "late:", "owner:")),
+    *(f"/{kind}?q={LONG}" for kind in ("topics", "incidents")),
+    *(f"/{kind}?cluster={LONG}&group={LONG}" for kind in ("incidents", "notifications")),
+    f"/groups/demo/stopped?span={LONG}",
+    f"/views?query=q%3D{LONG}",
+]
+
+
+@pytest.mark.parametrize("is_there", [False, True], ids=["unknown", "known"])
+def test_long_names_wrap_on_a_phone(page: Page, is_there: bool) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    with served(long_names(LONG) if is_there else everything()) as site:
+        wide = {}
+        for path in (*LISTS, *LONG_PATHS):
+            page.goto(site + path)
+            wide[path] = page.evaluate("document.documentElement.scrollWidth")
+    assert {path: width for path, width in wide.items() if width > 390} == {}
 
 
 @pytest.mark.parametrize("look", [LOOKS[0], LOOKS[1]], ids=["wide", "phone"])

@@ -26,7 +26,10 @@ def burrow(tmp_path: Path) -> Path:
     authority, _ = self_signed(tmp_path, "DNS:hooks.example.org")
     hooks = tmp_path / "hooks.pem"
     hooks.write_text(authority)
-    path.write_text(FULL.replace("/etc/ssl/hooks.pem", str(hooks)))
+    text = FULL.replace("/etc/ssl/hooks.pem", str(hooks))
+    for name, made in (("ca.pem", hooks), ("client.pem", hooks), ("client.key", "key.pem")):
+        text = text.replace(f"/etc/ssl/{name}", str(tmp_path / made))
+    path.write_text(text)
     return path
 
 
@@ -104,6 +107,42 @@ def test_check_refuses_servers_that_would_end_a_service(tmp_path: Path) -> None:
     assert str(refused.exception).startswith("clusters.a.bootstrap: 'kafka-1:9092/' is not host:p")
 
 
+@pytest.mark.parametrize("table", ["home", "clusters.prod"])
+@pytest.mark.parametrize(
+    ("property_", "refusal"),
+    [
+        (
+            '"security.protocl" = "SSL"',
+            "security.protocl: librdkafka has no such property; did you mean security.protocol?",
+        ),
+        ('"zzz" = "1"', "zzz: librdkafka has no such property"),
+        ('"security.protocol" = "SASL_SSLL"', 'security.protocol: librdkafka does not take "SASL_'),
+        ('"socket.timeout.ms" = 1', "socket.timeout.ms: must be within 10..300000"),
+        ('"socket.timeout.ms" = "soon"', "socket.timeout.ms: librdkafka does not take this value"),
+        ('"linger.ms" = 9999999999', "queue.buffering.max.ms: must be within 0..900000"),
+        (
+            '"security.protocol" = "SASL_SSL"\n"sasl.mechanism" = "SCRAM-SHA-257"\n'
+            '"sasl.username" = "u"\n"sasl.password" = "p"',
+            ": Unsupported hash function: SCRAM-SHA-257",
+        ),
+        (
+            '"security.protocol" = "SSL"\n"ssl.ca.location" = "/no/such.pem"',
+            "ssl.ca.location: cannot be used: error:",
+        ),
+    ],
+)
+def test_properties_with_which_no_client_is_made(
+    tmp_path: Path, table: str, property_: str, refusal: str
+) -> None:
+    config = tmp_path / "warren.toml"
+    config.write_text(f'[{table}]\nbootstrap = "127.0.0.1:1"\n[{table}.kafka]\n{property_}\n')
+    refused = run("check", "--config", str(config))
+    assert isinstance(refused.exception, SettingsError), refused.output
+    text = str(refused.exception)
+    assert text.startswith(f"{table}.kafka{'' if refusal[0] == ':' else '.'}{refusal}")
+    assert "\n" not in text
+
+
 @pytest.mark.parametrize(
     ("channel", "problem"),
     [
@@ -125,6 +164,70 @@ def test_a_channel_with_which_the_notifier_would_not_start(
     checked = run("check", "--config", str(settings))
     assert isinstance(checked.exception, SettingsError)
     assert f"notifier.channels.team.{problem}" in str(checked.exception)
+
+
+@pytest.mark.parametrize(
+    ("search", "refusal"),
+    [
+        ("statuss:err", "Unknown filter “statuss:” — did you mean status:? A name goes in quotes."),
+        ("payments:eu", "A name goes in quotes."),
+        ("late:abc", "late: needs a duration, e.g. late:>10m."),
+    ],
+)
+def test_a_saved_filter_that_the_search_does_not_understand(
+    tmp_path: Path, search: str, refusal: str
+) -> None:
+    settings = tmp_path / "warren.toml"
+    text = "[[api.filters]]\nname = 'ok'\nq = 'status:err'\n[[api.filters]]\nname = 'a'\nq = '{}'"
+    settings.write_text(text.format(search))
+    checked = run("check", "--config", str(settings))
+    assert isinstance(checked.exception, SettingsError), checked.output
+    assert checked.exception.setting == "api.filters.1.q"
+    assert checked.exception.problem.endswith(refusal)
+    settings.write_text(text.format('"payments:eu" late:>5m'))
+    assert run("check", "--config", str(settings)).exit_code == 0
+
+
+def test_entries_for_clusters_that_there_are_not_are_told(tmp_path: Path) -> None:
+    settings = tmp_path / "warren.toml"
+    settings.write_text("""
+[clusters.prod]
+bootstrap = "a:1"
+[clusters.stage]
+bootstrap = "b:1"
+[notifier.channels.team]
+type = "slack"
+url = "https://hooks.example.org/x"
+[[notifier.routes]]
+name = "prd"
+channels = ["team"]
+clusters = ["^prd$"]
+[[notifier.routes]]
+name = "all"
+channels = ["team"]
+[[objectives]]
+name = "fast"
+max_lag = 1
+clusters = ["^prd$", "^stg$"]
+[[objectives]]
+name = "one-of-two"
+max_lag = 1
+clusters = ["^prd$", "^stage$"]
+[[groups]]
+owner = "payments"
+clusters = "^Prod$"
+[[evaluation.overrides]]
+clusters = "eu"
+allowed_lag = 1
+""")
+    checked = run("check", "--config", str(settings))
+    assert checked.exit_code == 0, checked.output
+    assert [line for line in checked.output.splitlines() if "none of" in line] == [
+        "notifier.routes.prd: clusters '^prd$' matches none of prod, stage",
+        "objectives.fast: clusters '^prd$', '^stg$' match none of prod, stage",
+        "groups.0: clusters '^Prod$' matches none of prod, stage",
+        "evaluation.overrides.0: clusters 'eu' matches none of prod, stage",
+    ]
 
 
 def test_what_is_shown_of_a_channel_is_all_but_its_secrets(tmp_path: Path) -> None:

@@ -267,6 +267,21 @@ def test_describe_is_of_the_group_that_is_listed_so_whatever_others_are_called(
         assert yaml.safe_load(shown)["cluster"] == wanted
 
 
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("dmo/billing", "no group dmo/billing: no cluster dmo; did you mean demo/billing?"),
+        ("dmo/biling", "no group dmo/biling: no cluster dmo; did you mean demo/billing?"),
+        ("dmo/zzzzzz", "no group dmo/zzzzzz: no cluster dmo; did you mean demo?"),
+        ("demo/biling", "no group demo/biling; did you mean billing?"),
+    ],
+)
+def test_describe_says_that_the_cluster_is_unknown(address: str, name: str, problem: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        run("describe", "group", name, "--api", address)
+    assert refused.value.problem == problem
+
+
 def test_describe_asks_for_a_cluster_and_offers_names(address: str) -> None:
     with pytest.raises(SettingsError, match="demo/mailer, eu/mailer"):
         run("describe", "group", "mailer", "--api", address)

@@ -76,7 +76,7 @@ def api(request: Request) -> Answer:
 
 # Names of labels that are none.
 BAD_LABELS = [
-    ("type", f'labels = {{ "{name}" = "x" }}\ntype', f"it.labels.{name}.[key]", "must match")
+    ("type", f'labels = {{ "{name}" = "x" }}\ntype', f"it.labels.{name}", "begin with no digit")
     for name in ("9th", "a-b", "ä", "", "a b", "__name__ ")
 ]
 SPECIMEN = Specimen(

@@ -28,7 +28,7 @@ api = "http://{at}"\napi_token = "t"\n"""
     ),
     ("sre@", "dev@"),
     [
-        ('"warren@example.org"', '"warren"', "it.sender", "must match"),
+        ('"warren@example.org"', '"warren"', "it.sender", "an address such as"),
         ("host =", "hosts =", "it.hosts", "unknown setting"),
         ('host = "127.0.0.1"', "", "it.host", "is needed"),
         ('api_token = "t"', 'api_token = "\\u00e9"', "it.api_token", "not printable ASCII"),

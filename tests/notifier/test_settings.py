@@ -133,7 +133,7 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
             "notifier",
             "'hook' is told at once",
         ),
-        ("channels.team]", 'channels."a b"]', "notifier.channels", "must match"),
+        ("channels.team]", 'channels."a b"]', "notifier.channels", "must be of letters, digits"),
     ],
 )
 def test_refusals_name_the_setting_and_what_is_wrong(

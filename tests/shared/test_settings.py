@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiokafka.conn import collect_hosts
+from pydantic import BaseModel
 from warren.errors import SettingsError
-from warren.settings import ClusterSettings, KafkaConnection
+from warren.refused_words import words_of
+from warren.settings import ClusterSettings, KafkaConnection, Settings
 from warren.settings.clusters import require_own_offsets_topics
 from warren.settings.removed import REMOVED
 from warren.settings_file import load_settings
+from warren_notifier.channels.configured import kinds
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +129,33 @@ def test_a_cluster_has_one_source_or_several(
         (OBJECTIVE + "max_lag = 1\ngroups = '('", "objectives.0.groups", "'('"),
         (2 * (OBJECTIVE + "max_lag = 1\n"), "objectives", "two objectives are named 'a'"),
         ("[[objectives]]\nname = 'retention'\nmax_lag = 1", "objectives.0.name", "always there"),
-        ('[redis]\nurl_file = "/nowhere"', "redis.url_file", "/nowhere"),
+        (
+            '[redis]\nurl_file = "/nowhere"',
+            "redis.url_file",
+            "/nowhere cannot be read: No such file or directory",
+        ),
+        (
+            "[[notifier.routes]]\nname = 'a'\nchannels = []",
+            "notifier.routes.0.channels",
+            "must have 1 or more entries",
+        ),
+        (
+            "[[notifier.routes]]\nname = 'a b'\nchannels = ['m']",
+            "notifier.routes.0.name",
+            "must be of letters, digits, . _ -",
+        ),
+        (
+            "[notifier.channels.'a b']\ntype = 'email'",
+            "notifier.channels.a b",
+            "must be of letters, digits, . _ -",
+        ),
+        ("[notifier]\nallow_networks = ['x']", "notifier.allow_networks", "such as 10.0.0.0/8"),
+        (
+            "[notifier]\nallow_networks = ['10.1.2.3/8']",
+            "notifier.allow_networks",
+            "did you mean 10.0.0.0/8?",
+        ),
+        ('[redis]\nurl = "http://x"', "redis.url", "redis://, rediss:// or unix://"),
         (
             '[clusters.p]\nbootstrap = "a:1"\nkafka = { "bootstrap.servers" = "b:2/" }',
             "clusters.p.kafka",
@@ -271,6 +302,26 @@ def test_broken_or_missing_files_are_refused(tmp_path: Path) -> None:
         load_settings(tmp_path / "elsewhere.toml")
 
 
+def test_a_file_that_is_no_text_is_refused_in_plain_words(tmp_path: Path) -> None:
+    file = tmp_path / "warren.toml"
+    file.write_bytes(b"[home]\n# \xff\n")
+    with pytest.raises(SettingsError, match=r"warren\.toml: is not UTF-8$"):
+        load_settings(file)
+    (tmp_path / "password").write_bytes(b"\xff")
+    with pytest.raises(SettingsError, match=r"password cannot be read: is not UTF-8$"):
+        load_settings(write(tmp_path, f"[redis]\nurl_file = '{tmp_path}/password'"))
+
+
+def test_each_pattern_of_the_settings_has_words() -> None:
+    models: list[type[BaseModel]] = [Settings, *(kind.settings for kind in kinds().values())]
+    schemas = json.dumps([model.model_json_schema() for model in models])
+    patterns = set(map(json.loads, re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', schemas)))
+    assert len(patterns) > 5
+    for pattern in patterns:
+        error = {"type": "string_pattern_mismatch", "ctx": {"pattern": pattern}}
+        assert pattern not in words_of(error)
+
+
 def test_secrets_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "password").write_text("from the file\n")
     file = write(
@@ -279,11 +330,12 @@ def test_secrets_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         f'[clusters.p]\nbootstrap = "a:1"\n',
     )
     monkeypatch.setenv("WARREN_CLUSTERS__P__KAFKA__SASL_PASSWORD_FILE", f"{tmp_path}/password")
-    monkeypatch.setenv("WARREN_REDIS__URL_FILE", f"{tmp_path}/password")
+    (tmp_path / "url").write_text("redis://:geheim@h\n")
+    monkeypatch.setenv("WARREN_REDIS__URL_FILE", f"{tmp_path}/url")
     settings = load_settings(file)
     assert settings.home.librdkafka()["sasl.password"] == "from the file"
     assert settings.clusters["p"].librdkafka()["sasl.password"] == "from the file"
-    assert settings.redis.url.get_secret_value() == "from the file"
+    assert settings.redis.url.get_secret_value() == "redis://:geheim@h"
 
 
 def test_secrets_do_not_show(tmp_path: Path) -> None:

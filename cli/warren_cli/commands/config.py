@@ -19,13 +19,15 @@ from warren.kafka.connection import connect
 from warren.private_files import create_private, write_private
 from warren.refused_words import words_of
 from warren.settings import OidcSettings, Settings
-from warren.settings.clusters import require_own_offsets_topics
 from warren.settings_file import load_settings
+from warren.unread_file import why_unread
 from warren.words import counted
 
 from warren_cli.burrow_config import Imported, import_burrow
 from warren_cli.commands.options import FileOption
 from warren_cli.listed_commands import ListedCommands
+from warren_cli.settings_check import connections as named_connections
+from warren_cli.settings_check import refuse_unusable, without_cluster
 
 app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 
@@ -39,26 +41,20 @@ def check(
 ) -> None:
     """Read the settings and say what is wrong with them: exit 2 for a setting, 1 for a cluster."""
     settings = load_settings(config)
-    require_own_offsets_topics(settings.clusters)
-    if settings.notifier.channels:
-        from warren_notifier.channels.configured import configured_channels
-
-        configured_channels(settings.notifier, SystemClock())  # it refuses what it cannot use
+    refuse_unusable(settings)
     typer.echo(f"home: {settings.home.bootstrap}")
     for name, cluster in settings.clusters.items():
         sources = ", ".join(cluster.sources)
         typer.echo(f"cluster {name}: {cluster.bootstrap}, source {sources}")
     if not settings.clusters:
         typer.echo("no cluster is monitored: add a table [clusters.<name>] with bootstrap")
+    for line in without_cluster(settings):
+        typer.echo(line)
     unusable = 0
     if settings.api.oidc is not None:
         unusable += _check_login(settings.api.oidc, connect=connections)
     if connections:
-        named = {
-            "home": settings.home,
-            **{f"clusters.{n}": c for n, c in settings.clusters.items()},
-        }
-        for setting, connection in named.items():
+        for setting, connection in named_connections(settings).items():
             try:
                 connect(setting.removeprefix("clusters."), setting, connection)
                 typer.echo(f"{setting}: connected")
@@ -154,8 +150,7 @@ def _read(burrow: Path) -> dict[str, object]:
     try:
         return tomllib.loads(burrow.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        problem = error.strerror if isinstance(error, OSError) else f"no TOML: {error}"
-        raise SettingsError(str(burrow), problem or type(error).__name__) from None
+        raise SettingsError(str(burrow), why_unread(error)) from None
 
 
 def _new_secret() -> str:
@@ -174,8 +169,9 @@ def _check(burrow: Path, imported: Imported) -> None:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
-        message = words_of(first, first["msg"])
-        raise SettingsError(str(burrow), f"cannot be taken over: {name}: {message}") from None
+        raise SettingsError(
+            str(burrow), f"cannot be taken over: {name}: {words_of(first)}"
+        ) from None
 
 
 def _written(burrow: Path, imported: Imported) -> str:

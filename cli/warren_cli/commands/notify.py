@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ import typer
 from warren.clock import SystemClock
 from warren.contracts import EVENT_TYPES, STATUS_CHANGED, GroupStatusName
 from warren.errors import SettingsError
+from warren.settings import Settings
 from warren.settings_file import load_settings
 from warren.silences import group_matcher
 from warren.words import duration, visible
@@ -20,6 +22,7 @@ from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ApiOption, ConfigOption, StatusName
 from warren_cli.commands.silence import ByOption, whoever
 from warren_cli.listed_commands import ListedCommands
+from warren_cli.resources.listing import clusters, require_known
 
 if TYPE_CHECKING:
     from warren_notifier.routing.explanation import ChannelPart, RoutePart
@@ -57,7 +60,8 @@ def explain_(
 ) -> None:
     """Say of each route whether it takes a change, and what it does about it now.
 
-    From the settings alone; only whether somebody has silenced the group is asked of the API.
+    From the settings; the API is asked which clusters there are, and whether somebody has silenced
+    the group.
     """
     from warren_notifier.channels.configured import digesting
     from warren_notifier.routing.change import Change, Subject
@@ -69,6 +73,9 @@ def explain_(
     if status not in _STATUSES:
         raise SettingsError("--status", "nobody is told that a status is unknown")
     settings, clock = load_settings(settings_file(config)), SystemClock()
+    address = api or settings.api.address
+    if known := _clusters(address, settings):
+        require_known(cluster, known)
     routes = [Route(route) for route in settings.notifier.routes]
     grouping = Grouping(routes, digesting(settings.notifier))
     subject = Subject(cluster, group, event_type)
@@ -80,7 +87,15 @@ def explain_(
     for part in parts:
         for line in _lines(part, now):
             typer.echo(line)
-    typer.echo(_silence(api or settings.api.address, cluster, group, now))
+    typer.echo(_silence(address, cluster, group, now))
+
+
+def _clusters(address: str, settings: Settings) -> set[str]:
+    """Names of those that the settings or the API know; none where neither can say."""
+    known = set(settings.clusters)
+    with suppress(ApiUnavailable, ApiRefused):
+        known |= set(clusters(address))
+    return known
 
 
 def _lines(part: RoutePart, now: int) -> Iterator[str]:

@@ -74,7 +74,11 @@ def clusters(address: str) -> list[str]:
 
 def require_cluster(address: str, name: str) -> None:
     """Raises SettingsError when the API knows no such cluster."""
-    known = clusters(address)
+    require_known(name, clusters(address))
+
+
+def require_known(name: str, known: Collection[str]) -> None:
+    """Raises SettingsError when the cluster is not one of these."""
     if name not in known:
         hint = did_you_mean(name, known, "clusters")
         raise SettingsError("--cluster", f"no cluster {visible(name)}{hint}")
@@ -156,8 +160,8 @@ def _named(
     if not name:
         hint = f"name one, as `warren get {resource.name}` lists them"
         raise SettingsError("NAME", f"is empty: {hint}")
+    known = clusters(address) if cluster is None else []
     if cluster is None:
-        known = clusters(address)
         first, _, rest = name.partition("/")
         found = _in(resource, address, [first] if first in known else [], rest)
         found = found or _in(resource, address, known, name)
@@ -166,13 +170,30 @@ def _named(
     if not found:
         if cluster is not None:
             require_cluster(address, cluster)
-        names = {row[kind] for row in fetch(resource, address, {"cluster": cluster}).rows}
-        hint = did_you_mean(name, names, resource.name)
+        rows = fetch(resource, address, {"cluster": cluster}).rows
+        hint = _meant(name, kind, rows, known) or did_you_mean(
+            name, {row[kind] for row in rows}, resource.name
+        )
         raise SettingsError("NAME", f"no {kind} {visible(name)}{hint}")
     if len(found) > 1:
         paths = ", ".join(visible(path_name(whole, kind)) for whole in found)
         raise SettingsError("NAME", f"{len(found)} clusters have it: {paths} (--cluster)")
     return found[0]
+
+
+def _meant(name: str, kind: str, rows: Iterable[Row], clusters: Collection[str]) -> str:
+    """The end of a sentence where `name` is CLUSTER/NAME of a cluster that there is not, else
+    nothing: a name may hold slashes, too.
+    """
+    first, slash, rest = name.partition("/")
+    paths = {path_name(row, kind): row[kind] for row in rows}
+    like = get_close_matches(name, paths.values(), n=_MOST)
+    if not slash or not clusters or first in clusters or any("/" in each for each in like):
+        return ""
+    named = sorted(path for path, own in paths.items() if own == rest)
+    close = named[:_MOST] or get_close_matches(name, paths, n=_MOST)
+    meant = f"; did you mean {' or '.join(map(visible, close))}?" if close else ""
+    return f": no cluster {visible(first)}{meant or did_you_mean(first, clusters, 'clusters')}"
 
 
 def _in(resource: Resource, address: str, where: Iterable[str], name: str) -> list[dict[str, Any]]:

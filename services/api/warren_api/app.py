@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -23,7 +23,9 @@ from warren_api.http.middleware import (
 )
 from warren_api.http.names import RawPathRouting
 from warren_api.http.pages_kept import Revalidation, SharedFragments
+from warren_api.http.parameters import require_known_parameters
 from warren_api.http.places import InLine, Places
+from warren_api.http.problem import ProblemKind, documented
 from warren_api.metrics import scrape
 from warren_api.pages import routes as pages
 from warren_api.pages.errors import PageErrors
@@ -96,7 +98,12 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
 
 def own_api(context: ApiContext) -> APIRouter:
     """`/api/v1`, one module per noun."""
-    routes, paging = APIRouter(prefix="/api/v1"), Paging()
+    routes = APIRouter(
+        prefix="/api/v1",
+        dependencies=[Depends(require_known_parameters)],
+        responses=documented(ProblemKind.INVALID_REQUEST),
+    )
+    paging = Paging()
     for noun in (
         clusters.router(context),
         groups.router(context, paging),

@@ -178,10 +178,14 @@ async def _write(context: ApiContext, silence: Silence) -> None:
 
 
 async def acknowledge(
-    context: ApiContext, incident: IncidentRecord, wanted: NewAcknowledgement, asker: Asker
+    context: ApiContext,
+    incident: IncidentRecord,
+    wanted: NewAcknowledgement,
+    asker: Asker,
+    at: int | None = None,
 ) -> Acknowledgement:
-    """Of the group's incident, and of each condition that is open: machines know those. Raises
-    KafkaError.
+    """Of the group's incident, and of each condition that is open: machines know those. `at`: Unix
+    milliseconds, if not now. Raises KafkaError.
     """
     acknowledgement = Acknowledgement(
         incident_id=incident.id,
@@ -189,7 +193,7 @@ async def acknowledge(
         group=incident.group,
         by=_signed(wanted.by, asker),
         why=wanted.why,
-        at=context.clock.now_ms(),
+        at=context.clock.now_ms() if at is None else at,
     )
     open_ones = [one.id for one in incident.conditions if one.is_open]
     for id_ in dict.fromkeys([*open_ones, incident.id]):

@@ -18,6 +18,7 @@ from warren_api.model.group_incidents import KnownIncidents
 from warren_api.model.group_views import Standing
 from warren_api.model.membership import Membership
 from warren_api.model.read_model import ReadModel
+from warren_api.model.status_history import IncidentRecord
 from warren_api.model.verdict import Doubts, believed_from, doubts, group_doubts, verdict
 
 Verdicts = Callable[[GroupView], Verdict]
@@ -70,6 +71,14 @@ class Notes:
     def acknowledgement_among(self, ids: Iterable[str]) -> Acknowledgement | None:
         """Of an incident that is known by several ids: the first that there is."""
         return next((said for id_ in ids if (said := self.acknowledgement(id_))), None)
+
+    def acknowledged_at(self, at: int) -> list[IncidentRecord]:
+        """Open incidents that were acknowledged at that time, Unix milliseconds: by one click."""
+        return [
+            incident
+            for incident in self.incidents.by_group.values()
+            if (said := self.acknowledgement_among(incident.ids)) and said.at == at
+        ]
 
     def acknowledgement_of(self, group: GroupView | Membership) -> Acknowledgement | None:
         """Of the group's open incident, by whichever of its conditions it was said."""

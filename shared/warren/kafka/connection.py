@@ -24,6 +24,7 @@ from warren.errors import (
     KafkaError,
     TopicMissing,
 )
+from warren.kafka.refused_property import refused_property
 from warren.logins import librdkafka_properties
 from warren.logins.tls import unusable
 from warren.settings import KafkaConnection
@@ -119,7 +120,13 @@ def new_client(
     try:
         return kind(client_options(cluster, setting, connection, on_error, **extra))
     except (KafkaException, ValueError) as error:
-        raise unusable(setting, connection, _text(error)) from None
+        name, problem = refused_property(_text(error))
+        raise unusable(setting, connection, problem, name) from None
+
+
+def require_usable(cluster: str, setting: str, connection: KafkaConnection) -> None:
+    """Make a client that asks nobody. Raises what `new_client` does."""
+    new_client(AdminClient, cluster, setting, connection.model_copy(update={"bootstrap": ""}))
 
 
 def connect(

@@ -8,6 +8,7 @@ from pathlib import Path
 from warren.errors import AuthenticationFailed, SettingsError
 from warren.logins.mechanism import Properties
 from warren.settings import KafkaConnection
+from warren.unread_file import why_unread
 
 _VERIFIES = "enable.ssl.certificate.verification"
 _HOST = "ssl.endpoint.identification.algorithm"
@@ -91,4 +92,4 @@ def _read(setting: str, connection: KafkaConnection, properties: Properties, nam
     try:
         return Path(properties[name]).read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise unusable(setting, connection, f"cannot be read: {error}", name) from None
+        raise unusable(setting, connection, f"cannot be read: {why_unread(error)}", name) from None

@@ -186,7 +186,10 @@ class NotifierSettings(Section):
     @classmethod
     def _networks(cls, value: list[str]) -> list[str]:
         for text in value:
-            ip_network(text)
+            try:
+                ip_network(text)
+            except ValueError:
+                raise ValueError(_no_network(text)) from None
         return value
 
     @model_validator(mode="after")
@@ -222,3 +225,11 @@ class NotifierSettings(Section):
     def networks(self) -> list[IPv4Network | IPv6Network]:
         """`allow_networks`, parsed."""
         return [ip_network(text) for text in self.allow_networks]
+
+
+def _no_network(text: str) -> str:
+    """Of an address of a network's, with its length, the network is easily meant."""
+    try:
+        return f"{text!r} has host bits set; did you mean {ip_network(text, strict=False)}?"
+    except ValueError:
+        return f"{text!r} is no network in CIDR, such as 10.0.0.0/8"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from warren.section import Seconds, SecondsOrNone, Section
 from warren.settings.expressions import Expressions
+
+_REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
+"""Those that the client of Redis takes."""
 
 
 class RedisSettings(Section):
@@ -16,6 +19,13 @@ class RedisSettings(Section):
     url: SecretStr = Field(
         default=SecretStr("redis://localhost:6379/0"), description="redis:// or rediss:// URL"
     )
+
+    @field_validator("url")
+    @classmethod
+    def _of_a_scheme(cls, url: SecretStr) -> SecretStr:
+        if not url.get_secret_value().startswith(_REDIS_SCHEMES):
+            raise ValueError("must begin with redis://, rediss:// or unix://")
+        return url
 
 
 class LogSettings(Section):

@@ -11,25 +11,34 @@ from warren.contracts import Silence
 from warren.silences import Silences
 from warren.words import counted
 
-What = Literal["", "silenced", "acknowledged", "ended"]
+What = Literal["", "silenced", "acknowledged", "ended", "withdrawn"]
 LONGEST = 2_000  # characters of ids in an address
 Number = Annotated[int, Query(ge=0, le=1_000_000)]
+Moment = Annotated[int, Query(ge=0, le=10**15)]
 
 
 @dataclass(frozen=True)
 class Done:
-    """`of`: how many groups, or silences that were ended. `others`: groups that were asked for in
-    vain. `ids`: of the silences that began.
+    """`of`: how many groups, or silences and acknowledgements that were taken back. `others`:
+    groups that were asked for in vain. `ids`: of the silences that began. `at`: when all were
+    acknowledged.
     """
 
     what: What = ""
     of: int = 0
     others: int = 0
     ids: str = ""
+    at: int = 0
 
     def on(self, path: str) -> str:
         """The address that leads there and says it."""
-        said = {"done": self.what, "of": self.of, "others": self.others, "ids": self.ids}
+        said = {
+            "done": self.what,
+            "of": self.of,
+            "others": self.others,
+            "ids": self.ids,
+            "at": self.at,
+        }
         query = urlencode({name: value for name, value in said.items() if value})
         return f"{path}{'&' if '?' in path else '?'}{query}"
 
@@ -37,7 +46,9 @@ class Done:
     def words(self) -> str:
         if self.what == "ended":
             return f"{counted(self.of, 'silence')} ended."
-        said = f"{counted(self.of, 'group') if self.of else 'No group'} {self.what}"
+        if self.what == "withdrawn":
+            return f"{_counted(self.of, 'acknowledgement')} withdrawn."
+        said = f"{_counted(self.of, 'group')} {self.what}"
         if not self.others:
             return said if self.what == "silenced" else f"{said}."
         have = "has" if self.others == 1 else "have"
@@ -49,13 +60,18 @@ class Done:
         return [each for each in found if each is not None and each.ends_at > now]
 
 
+def _counted(count: int, noun: str) -> str:
+    return counted(count, noun) if count else f"No {noun}"
+
+
 def _done(
     done: What = "",
     of: Number = 0,
     others: Number = 0,
     ids: Annotated[str, Query(max_length=LONGEST)] = "",
+    at: Moment = 0,
 ) -> Done:
-    return Done(done, of, others, ids)
+    return Done(done, of, others, ids, at)
 
 
 DoneAsked = Annotated[Done, Depends(_done)]

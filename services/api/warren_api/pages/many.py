@@ -1,10 +1,12 @@
 """What is done to many groups at once, from the overview: those that are ticked, all that a search
-finds, or all of an owner are silenced, or their incidents acknowledged. Plain forms.
+finds, or all of an owner are silenced, or their incidents acknowledged. The
+answer takes it back. Plain forms.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal
@@ -21,6 +23,7 @@ from warren_api.asked import (
     acknowledge,
     begin_silence,
     end_silence,
+    withdraw,
 )
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow
@@ -66,7 +69,7 @@ def add_routes(
     @routes.post("/groups")
     async def do(request: Request) -> Response:
         """One button of a form: `ticked`, `all`, `one` say what is done, `owner` for whom, `end`
-        which silences are over.
+        which silences are over, `withdraw` when what was acknowledged.
         """
         text = (await request.body()).decode(errors="replace")
         pairs = parse_qsl(text, keep_blank_values=True)
@@ -89,6 +92,10 @@ def add_routes(
                 over = Done(ids=said["end"]).silences(known, context.clock.now_ms())
                 await asyncio.gather(*(end_silence(context, each, who) for each in over))
                 return to(Done("ended", len(over)).on(_back(back)))
+            if "withdraw" in said:
+                again = context.notes().acknowledged_at(_moment(said["withdraw"]))
+                await asyncio.gather(*(withdraw(context, each) for each in again))
+                return to(Done("withdrawn", len(again)).on(_back(back)))
             if not names:
                 problem = "none"
             elif not (names := known_of(names)):
@@ -124,14 +131,19 @@ def _back(path: str) -> str:
     return path if path.startswith("/?") else "/"
 
 
+def _moment(written: str) -> int:
+    """Unix milliseconds; 0 for what is none."""
+    return int(written) if re.fullmatch("[0-9]{1,15}", written) else 0
+
+
 async def _acknowledge(context: ApiContext, names: Collection[GroupName], who: Asker) -> Done:
     """Those that have an open incident."""
     wanted = set(names)
     known = context.model.incidents()
     mine = [one for name in wanted if (one := known.open_of(*name)) is not None]
-    new = NewAcknowledgement()
-    await asyncio.gather(*(acknowledge(context, incident, new, who) for incident in mine))
-    return Done("acknowledged", len(mine), len(wanted) - len(mine))
+    new, now = NewAcknowledgement(), context.clock.now_ms()
+    await asyncio.gather(*(acknowledge(context, incident, new, who, now) for incident in mine))
+    return Done("acknowledged", len(mine), len(wanted) - len(mine), at=now)
 
 
 async def _silence(

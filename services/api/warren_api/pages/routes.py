@@ -107,9 +107,10 @@ def router(context: ApiContext) -> APIRouter:
         template: str, cluster: str | None = None, status_code: int = 200, **variables: Any
     ) -> Response:
         """`cluster`: None where the page is about all of them."""
-        doubts = context.doubts()
+        doubts, model = context.doubts(), context.model
+        seen = model.newest_evaluations().keys() | {each.cluster for each in model.not_judged()}
         about = [
-            (name, sentence)
+            (name, sentence, name in seen)
             for name, own in doubts.by_cluster.items()
             if cluster in (None, name)
             for sentence in own
@@ -167,6 +168,7 @@ def router(context: ApiContext) -> APIRouter:
             q=view.q,
             done=done,
             begun=done.silences(context.model.silences, about.now),
+            acknowledged=context.notes().acknowledged_at(done.at) if done.at else [],
             search=search,
             hints=search.hints(everything) if ready else [],
             row_of=group_rows.html,

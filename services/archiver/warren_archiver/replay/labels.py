@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any, Self
 
 from warren.errors import SettingsError
+from warren.unread_file import why_unread
 
 from warren_archiver.replay.incidents import GroupKey, Incident
 from warren_archiver.report.period import Period, parse_moment
@@ -84,7 +85,7 @@ def labels_in(file: Path) -> list[Label]:
     try:
         tables = tomllib.loads(file.read_text()).get("fault", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(OPTION, f"{file}: {error}") from None
+        raise SettingsError(OPTION, f"{file}: {why_unread(error)}") from None
     if not isinstance(tables, list) or not tables:
         raise SettingsError(OPTION, f"{file} has no [[fault]]")
     return [Label.of(table, number) for number, table in enumerate(tables, start=1)]

@@ -9,7 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 from warren.errors import SettingsError
+from warren.refused_words import words_of
 from warren.settings import EvaluationOverride, EvaluationSettings, ObjectiveSettings, Settings
+from warren.unread_file import why_unread
 
 _PREFIX = "evaluation."
 OWNERS_WORD = EvaluationOverride.model_fields.keys() - EvaluationSettings.model_fields.keys()
@@ -44,7 +46,7 @@ def changed(settings: Settings, assignments: Sequence[str], policy: str | None =
         option = (
             "--policy" if policy is not None and where == "policy" else f"--set {_PREFIX}{where}"
         )
-        raise SettingsError(option, first["msg"]) from None
+        raise SettingsError(option, words_of(first)) from None
     return settings.model_copy(update={"evaluation": evaluation})
 
 
@@ -85,11 +87,11 @@ def objectives_in(file: Path) -> list[ObjectiveSettings]:
         values = tomllib.loads(file.read_text()).get("objectives", [])
         found = Settings.model_validate({"objectives": values}).objectives
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError("--objectives", f"{file}: {error}") from None
+        raise SettingsError("--objectives", f"{file}: {why_unread(error)}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise SettingsError(f"--objectives {file}: {where}", first["msg"]) from None
+        raise SettingsError(f"--objectives {file}: {where}", words_of(first)) from None
     if not found:
         raise SettingsError("--objectives", f"{file} has no [[objectives]]")
     return found
