@@ -270,13 +270,13 @@ def test_the_banner_says_of_clusters_without_groups_that_they_have_none(filled: 
     assert "last known" not in page(filled, "/").text
     refuses("newer")
     assert banner("/clusters/new").endswith("No group of it is known.")
-    assert banner() == "2 clusters are in trouble. No group of theirs is known."
+    assert banner() == "2 clusters ( new , newer ) are in trouble. No group of theirs is known."
     refuses("demo")
-    assert banner() == "3 clusters are in trouble. The groups of 1 show the last known state."
+    assert banner() == "3 clusters ( new , newer , demo ) are in trouble. The groups of 1 show the last known state."
     assert banner("/clusters/demo").endswith("Its groups show the last known state.")
     filled.put("there", cluster="new")
     filled.put("there", cluster="newer")
-    assert banner() == "3 clusters show the last known state."
+    assert banner() == "3 clusters ( new , newer , demo ) show the last known state."
 
 
 def names(api: Api, query: str) -> list[str]:
