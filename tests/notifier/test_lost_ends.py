@@ -126,7 +126,7 @@ def test_a_mail_says_how_it_ended() -> None:
     of, by = change(incident_id="a"), change(incident_id="b", at=OPENED_AT + MINUTE)
     end = StatusChangeEvent.from_bytes(lost_end(of, by).event.encode())
     told_ = mail(end, kind="resolved", status="OK")
-    assert told_["Subject"] == "[OK] prod: billing replaced by another incident after 1m"
+    assert told_["Subject"] == "[OVER] prod: billing replaced by another incident after 1m"
     assert delivery(end).pending.status == "OK"
 
 

@@ -190,4 +190,4 @@ def test_what_is_no_redis_is_none_that_answers(said: bytes) -> None:
 
 def test_a_url_that_is_none_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"redis\.url"):
-        RedisBuckets(RedisSettings.model_validate({"url": "ftp://x"}), "", ManualClock())
+        RedisBuckets(RedisSettings.model_validate({"url": "redis://x:nope"}), "", ManualClock())
