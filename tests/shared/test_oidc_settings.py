@@ -54,7 +54,7 @@ def write(tmp_path: Path, **fields: str | None) -> Path:
         ({"session_secret": '"short"'}, "api.oidc.session_secret", "openssl rand -base64 32"),
         ({"client_auth": '"jwt"'}, "api.oidc.client_auth", "'basic' or 'post'"),
         ({"role_claim": '"x"'}, "api.oidc.role_claim", "did you mean api.oidc.roles_claim?"),
-        ({"client_secret_file": '"/no/such"'}, "api.oidc.client_secret_file", "cannot read"),
+        ({"client_secret_file": '"/no/such"'}, "api.oidc.client_secret_file", "cannot be read"),
     ],
 )
 def test_refusals(tmp_path: Path, fields: dict[str, str | None], setting: str, advice: str) -> None:
