@@ -81,7 +81,9 @@ def test_a_secret_stays_while_its_file_is_written_or_away(password: Path, text: 
 def test_a_file_that_is_not_there_at_the_start_is_named(tmp_path: Path) -> None:
     config = tmp_path / "warren.toml"
     config.write_text(f'[home.kafka]\n"sasl.password_file" = "{tmp_path / "nothing"}"')
-    with pytest.raises(SettingsError, match=r"^home\.kafka\.sasl\.password_file: \S+ cannot be read"):
+    with pytest.raises(
+        SettingsError, match=r"^home\.kafka\.sasl\.password_file: \S+ cannot be read"
+    ):
         load_settings(config)
 
 

@@ -16,6 +16,7 @@ from warren_core.evaluation.predicates import LEAST_MS, Floats, produced_per_s
 from warren_core.evaluation.presence import Presence
 from warren_core.evaluation.track import CATCHING_UP, FALLS, LATE, RISES, Figure, Mark
 from warren_core.evaluation.trend import RATES_OVER_S, SAME
+from warren_core.evaluation.windows import Bools
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.layout import Layout
@@ -204,7 +205,8 @@ class Facts:
         if self.worst is not Status.WARN:
             return None
         if self._all_learnt():
-            return None if self._rests() else self._learnt_pace()
+            rests = self._rests()
+            return None if rests.all() else self._learnt_pace(rests)
         windows = self.windows.take(np.array(self.bad, np.int64))
         consumed = _consumed_per_s(windows)
         moving = np.zeros(len(self.bad), np.bool_)
@@ -239,8 +241,8 @@ class Facts:
         known = np.isin(growing, (1, LATE)) & (consumed > 0) & (produced >= 0)
         return bool(known.all())
 
-    def _rests(self) -> bool:
-        """Whether some of what is bad reads nothing, or did so lately, for so long that the
+    def _rests(self) -> Bools:
+        """[bad partition] whether nothing of it is read, or was lately, for so long that the
         averages tell neither of before nor of now.
         """
         assert self.track is not None
@@ -248,17 +250,17 @@ class Facts:
         stands = self.now_ms - self.track.marks[Mark.ADVANCED_AT, self.bad]
         pause = np.maximum(self.track.figures[Figure.COMMIT_PAUSE, self.bad], 0)
         longest = np.maximum(stands, _longest_stand_ms(windows))
-        return bool((longest > RATES_OVER_S * 1000 + 2 * pause).any())
+        return longest > RATES_OVER_S * 1000 + 2 * pause
 
-    def _learnt_pace(self) -> Pace:
+    def _learnt_pace(self, rests: Bools) -> Pace:
         """By policy `progress`, which averages over a minute or two. A window of ten commits may be
-        ten seconds.
+        ten seconds. Who reads its partitions in turn reads nothing of those that rest meanwhile.
         """
         assert self.track is not None
         consumed, produced = self.track.figures[[Figure.CONSUMED, Figure.PRODUCED]][:, self.bad]
         before = self._produced_before(self.windows.log_ends[self.bad])
-        read, written = float(consumed.sum()), float(produced.sum())
-        trend = self.track.marks[Mark.TREND, self.bad]
+        read, written = float(consumed[~rests].sum()), float(produced.sum())
+        trend = np.where(rests & (produced > 0), RISES, self.track.marks[Mark.TREND, self.bad])
         behind = np.maximum(self.lag[self.bad], 0)
         lag = int(behind.sum())
         learnt: Trend = "stays"

@@ -53,3 +53,28 @@ def test_who_reads_nothing_for_two_minutes_is_not_catching_up() -> None:
             (resting if second - read_at > 75 else told).add(cause.name)
     assert "catching_up" in told
     assert not resting & {"catching_up", "late", "too_slow"}
+
+
+@pytest.mark.parametrize("turn", [60, 150, 240])
+def test_who_reads_its_partitions_in_turn_is_too_slow_all_the_time(turn: int) -> None:
+    """As clients do that have much of one partition at hand: of the other nothing is read."""
+    rng, group = np.random.default_rng(1), Judge(Rules(policy="progress"))
+    ends, committed, at = [10_000, 10_000], [10_000, 10_000], [NOW, NOW]
+    told: list[str] = []
+    for second in range(5, 3_000, 5):
+        now, left, commits = NOW + second * 1000, 100, [0, 0]
+        ends = [end + int(rng.poisson(25 if second < 480 else 150)) for end in ends]
+        first = max(second - 480, 0) // turn % 2
+        for each in (first, 1 - first):
+            taken = min(left, ends[each] - committed[each])
+            if taken:
+                committed[each], at[each], commits[each] = committed[each] + taken, now, 1
+            left -= taken
+        seen = {n: At(committed[n], at[n], log_end=ends[n], commits=commits[n]) for n in (0, 1)}
+        lag = group.judged(offset_event(now, {"orders": seen})).lag
+        if second > 1_200 and lag.status == "WARN" and lag.cause:
+            told.append(lag.cause.name)
+            assert lag.cause.evidence.consumed_per_s == pytest.approx(20, rel=0.7)
+            assert lag.cause.evidence.produced_per_s == pytest.approx(60, rel=0.2)
+    assert len(told) > 200
+    assert set(told) == {"too_slow"}
