@@ -74,7 +74,7 @@ def test_who_reads_its_partitions_in_turn_is_too_slow_all_the_time(turn: int) ->
         lag = group.judged(offset_event(now, {"orders": seen})).lag
         if second > 1_200 and lag.status == "WARN" and lag.cause:
             told.append(lag.cause.name)
-            assert lag.cause.evidence.consumed_per_s == pytest.approx(20, rel=0.7)
+            assert 10 < (lag.cause.evidence.consumed_per_s or 0) < 40, "it reads 20"
             assert lag.cause.evidence.produced_per_s == pytest.approx(60, rel=0.2)
     assert len(told) > 200
     assert set(told) == {"too_slow"}
