@@ -27,7 +27,7 @@ def written_at(figures: Figures) -> Floats:
 
 
 def lateness_ms(figures: Figures, lag: Int64 | Floats) -> Floats:
-    """[partition] so long the lag takes to be written."""
+    """[partition] so long the lag takes to be written; LONGEST_MS where none is."""
     at_rest = figures[Figure.USUALLY_PRODUCED] / 4  # the log, just now
     pace = np.maximum(np.maximum(written_at(figures), at_rest), 1e-6)
     late: Floats = np.minimum(np.maximum(lag, 0) * 1000.0 / pace, LONGEST_MS)
@@ -60,6 +60,7 @@ def learn_level(
     """
     if not LEVEL.on:
         return
+    known = known & (late < LONGEST_MS)  # of a log at rest nobody knows how long it was written
     first = known & (figures[Figure.USUALLY_LEFT] < 0)
     if first.any():  # whoever is met at work is met at its level
         met = np.where(stood_still, np.minimum(late, BY.least_left), late)

@@ -23,8 +23,17 @@ class Late(Followed):
         """What is old enough now, or `most` records."""
         self.delay = self.delay if delay is None else delay
         self.ends.append(self.end + written)
+        return self.tick(written, read=min(self.due, most))
+
+    def commits_when_it_reads(self, written: int) -> str:
+        """The same, but nothing where nothing is old enough."""
+        self.ends.append(self.end + written)
+        return self.tick(written, read=self.due or None)
+
+    @property
+    def due(self) -> int:
         old = self.ends[max(len(self.ends) - 1 - round(self.delay / TICK), 0)]
-        return self.tick(written, read=min(max(old - self.committed, 0), most))
+        return max(old - self.committed, 0)
 
 
 def told_after(partition: Followed, tick: Callable[[], str]) -> int:
@@ -73,6 +82,27 @@ def test_who_dies_in_a_lull_is_told_once_the_first_record_is_too_old() -> None:
     said = retried(120, dies_in_the_lull=True)
     waited = (said.index("STOP") - 300 // TICK) * TICK
     assert 120 < waited <= 420
+
+
+@pytest.mark.parametrize("stalls", [False, True])
+def test_who_is_met_while_the_log_is_at_rest_has_no_level_of_weeks(*, stalls: bool) -> None:
+    """It reads a backlog of before; then bursts of 40 s come, each read when it is a minute old."""
+    partition = Late(60)
+    partition.ends = [400] * len(partition.ends)
+    partition.committed, partition.end = 0, 400
+    for _ in range(4):
+        partition.ends.append(400)
+        partition.tick(0, read=100)
+    for tick in range(HOUR // 3):
+        partition.commits_when_it_reads(50 if tick % 28 < 8 else 0)
+    assert always_ok(partition)
+    for tick in range(300 // TICK):
+        written = 50 if tick % 28 < 8 else 0
+        if stalls:
+            partition.tick(written)
+        else:
+            partition.commits_when_it_reads(written)
+    assert ("STOP" in partition.seen) == stalls
 
 
 def test_who_is_always_twenty_seconds_behind_more_or_less_is_no_trouble() -> None:
