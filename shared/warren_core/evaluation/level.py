@@ -36,8 +36,15 @@ def lateness_ms(figures: Figures, lag: Int64 | Floats) -> Floats:
 
 def level_ms(figures: Figures) -> Floats:
     """[partition] how late it usually is; 0 where that is not known."""
-    level: Floats = np.maximum(figures[Figure.USUALLY_LEFT], 0) * LEVEL.on
+    level: Floats = np.where(_is_known(figures), figures[Figure.USUALLY_LEFT], 0) * LEVEL.on
     return level
+
+
+def _is_known(figures: Figures) -> Bools:
+    """[partition] versions of before have learnt weeks from a log at rest: nobody is so late."""
+    left = figures[Figure.USUALLY_LEFT]
+    known: Bools = (left >= 0) & (left < LONGEST_MS / 2)
+    return known
 
 
 def rate_span_ms(figures: Figures) -> Int64:
@@ -61,7 +68,7 @@ def learn_level(
     if not LEVEL.on:
         return
     known = known & (late < LONGEST_MS)  # of a log at rest nobody knows how long it was written
-    first = known & (figures[Figure.USUALLY_LEFT] < 0)
+    first = known & ~_is_known(figures)
     if first.any():  # whoever is met at work is met at its level
         met = np.where(stood_still, np.minimum(late, BY.least_left), late)
         figures[Figure.USUALLY_LEFT] = np.where(first, met, figures[Figure.USUALLY_LEFT])

@@ -200,9 +200,6 @@ class Track:
         track = cls.empty(marks.shape[1])
         track.marks[: len(marks)] = marks[: len(Mark)]
         track.figures[: len(figures)] = figures[: len(Figure)]
-        # Versions of before have learnt it from a log at rest, and nobody is so late.
-        left = track.figures[Figure.USUALLY_LEFT]
-        left[left > LONGEST_MS / 2] = UNKNOWN
         learnt, seen_at = track.marks, marks[Mark.SEEN_AT]
         if stored[0] <= Mark.LEVEL_AT:
             behind = learnt[Mark.BEHIND_SINCE]

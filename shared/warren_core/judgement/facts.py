@@ -54,6 +54,10 @@ class Knowledge:
 Trend = Literal["falls behind", "stays", "nears"]
 
 
+CLEARLY = 1.5
+"""So many times as much is no chance, whatever a trend that has only begun says."""
+
+
 class Pace(NamedTuple):
     """Records per second, of the partitions that fall behind. `before`: what was produced as far
     ago as is remembered; negative where nobody knows.
@@ -264,7 +268,7 @@ class Facts:
         behind = np.maximum(self.lag[self.bad], 0)
         lag = int(behind.sum())
         learnt: Trend = "stays"
-        if 2 * behind[trend == RISES].sum() > lag:
+        if 2 * behind[trend == RISES].sum() > lag or written > CLEARLY * read:
             learnt = "falls behind"
         elif 2 * behind[trend == FALLS].sum() > lag:
             learnt = "nears"
