@@ -287,7 +287,8 @@ class IncidentView(BaseModel):
         description="What it is about: open ones first, the root before what follows from it"
     )
     max_total_lag: int = Field(
-        description="Largest lag at a status change, or now while it is open"
+        description="Largest lag of its status changes and of its minutes (kept for a day), and, "
+        "while it is open, of now"
     )
     acknowledgement: AcknowledgementNote | None = Field(
         description="Who looks after it; null: nobody has said so"
