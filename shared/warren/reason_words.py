@@ -26,3 +26,20 @@ _SHORT: Mapping[str, str] = {
 def in_short(reason: str) -> str:
     """Without figures; of an evaluator that knows more of them the name."""
     return _SHORT.get(reason) or reason.replace("_", " ").capitalize()
+
+
+BREACHES: Mapping[str, str] = {
+    "lost_records": "data loss",
+    "min_time_to_loss": "data loss soon",
+    "max_freshness": "late",
+    "max_lag": "lag",
+    "min_produce_rate": "few records",
+    "burn_rate": "burn rate",
+}
+"""What an objective's limit is about, in a word or two."""
+
+
+def broken_in_short(objective: str, limit: str) -> str:
+    """Name the objective and what its limit is about; empty for a limit that is not known here."""
+    what = BREACHES.get(limit)
+    return f"{objective}: {what}" if what else ""

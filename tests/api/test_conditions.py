@@ -82,6 +82,40 @@ def test_each_page_of_it_is_the_same_and_says_the_root_first(api: Api) -> None:
     assert said.index(STUCK["sentence"]) < said.index("9 unread records deleted")
 
 
+def in_short(api: Api, id_: str = ROOT) -> str | None:
+    """What list and single answer say alike."""
+    incident = api.get(f"/api/v1/incidents/{id_}").json()
+    assert incident in api.get("/api/v1/incidents").json()["incidents"]
+    said: str | None = incident["short"]
+    return said
+
+
+DOWN = {"name": "no_members", "sentence": "no members for 9m", "short": "No members"}
+GONE = {"name": "records_lost", "sentence": "9 are gone", "short": "Lost records"}
+STANDS = {"id": "stuck-1", "opened_at": NOW - 8 * MINUTE}
+
+
+def test_in_short_it_is_the_root_as_it_is_now(api: Api) -> None:
+    api.change("billing", "ERR", NOW - MINUTE, incident_id="lost-1", cause=GONE, **RETENTION)
+    api.put("billing", status="ERR", incident=STANDS, cause=DOWN)
+    assert in_short(api) == "No members"
+    api.put("billing", status="ERR", incident=STANDS, reason="no_progress", explanation="it stands")
+    assert in_short(api) == "Stuck at one offset", "as `warren status` has it"
+    api.put("billing", status="ERR", incident=STANDS, cause={**DOWN, "short": None})
+    assert in_short(api) is None, "nobody has put it so"
+
+
+def test_in_short_one_that_is_over_was_its_root(api: Api) -> None:
+    condition(api, "stuck-1", -5 * MINUTE, cause=DOWN, previous="ERR")
+    condition(api, "lost-1", -4 * MINUTE, cause=GONE, previous="ERR", **RETENTION)
+    for id_, kind in ((ROOT, FRESHNESS), ("stuck-1", {}), ("lost-1", RETENTION)):
+        api.change("billing", "OK", NOW - 3 * MINUTE, previous="ERR", incident_id=id_, **kind)
+    api.put("billing")
+    assert in_short(api) == "No members"
+    condition(api, "slow-1", -2 * MINUTE, -MINUTE, reason="lag_growing", explanation="it grows")
+    assert in_short(api, "slow-1") == "Falling behind"
+
+
 @pytest.mark.parametrize("id_", [ROOT, "stuck-1", "lost-1"])
 def test_one_acknowledgement_is_of_all_of_it(api: Api, id_: str) -> None:
     path = f"/api/v1/incidents/{id_}"
@@ -133,11 +167,16 @@ def test_a_group_that_goes_on_reading_has_the_incident_of_its_objectives(api: Ap
         "sentence": "orders/0 is 9m late",
     }
     about = {"incident_id": "late-7", "type": FRESHNESS["type"], "objectives": [broken]}
+    about["explanation"] = broken["sentence"]
     api.change("fine", "WARN", NOW - MINUTE, **about)
     api.put("fine")
     opened = {"id": "late-7", "opened_at": NOW - MINUTE}
     assert api.get("/api/v1/groups/demo/fine").json()["incident"] == opened
     assert "incident late-7" in text(page(api, "/groups/demo/fine").select(".started")[0])
+    assert in_short(api, "late-7") == "late: late", "its name, then what its limit is about"
+    ended = {**about, "previous": "WARN", "objectives": [], "explanation": None}
+    api.change("fine", "OK", NOW, **ended)
+    assert in_short(api, "late-7") == "late: late"
 
 
 def test_what_has_no_open_condition_has_no_incident(api: Api) -> None:

@@ -76,3 +76,30 @@ def test_groups_say_what_is_wrong_lost_and_done() -> None:
     assert not said
     for each in ("ERR silenced", "Too slow, falling behind", "lost 1,204"):
         assert each in shown
+
+
+STATUS, RETENTION = "warren.group.status.changed", "warren.group.retention.changed"
+DOWN = {"name": "no_members", "sentence": "no members for 9m", "short": "No members"}
+LOST = {"name": "records_lost", "sentence": "9 are gone", "short": "Lost records"}
+
+
+def changed(type_: str, cause: dict[str, Any]) -> dict[str, Any]:
+    return {"type": type_, "status": "ERR", "at": AT, "cause": cause, "reason": ""}
+
+
+def why(**fields: Any) -> str | None:
+    (column,) = (one for one in INCIDENTS.columns if one.title == "why" and not one.wide)
+    return column.cell(ROWS["incidents"] | fields, AT)
+
+
+def test_incidents_say_the_root_in_a_few_words() -> None:
+    """As the API has it; of one that is older than this what was said of the root."""
+    changes = [changed(STATUS, DOWN), changed(RETENTION, LOST)]
+    conditions = [{"type": STATUS}, {"type": RETENTION}]
+    assert why(short="Stopped", conditions=conditions, changes=changes) == "Stopped"
+    for older in ({}, {"short": None}):
+        assert why(conditions=conditions, changes=changes, **older) == "No members"
+        assert why(conditions=conditions[::-1], changes=changes, **older) == "Lost records"
+    now = {"sentence": "no members for 10m", "said_at": None}
+    assert why(conditions=conditions, changes=changes[1:], now=now) == "no members for 10m"
+    assert why(changes=changes) == "Lost records", "it had no conditions"

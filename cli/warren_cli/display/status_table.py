@@ -15,7 +15,7 @@ from rich.measure import Measurement
 from rich.text import Text
 from warren.clock import SystemClock
 from warren.loss_reasons import LOSS_UNKNOWN
-from warren.reason_words import in_short
+from warren.reason_words import BREACHES, broken_in_short, in_short
 from warren.words import as_of, duration, grouped, visible
 
 from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted, left_out
@@ -23,15 +23,6 @@ from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, 
 Group = Mapping[str, Any]
 
 _STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "NOTFOUND": "dim", "UNKNOWN": "dim"}
-# What it is that an objective's limit is about, in a word or two.
-BREACHES = {
-    "lost_records": "data loss",
-    "min_time_to_loss": "data loss soon",
-    "max_freshness": "late",
-    "max_lag": "lag",
-    "min_produce_rate": "few records",
-    "burn_rate": "burn rate",
-}
 _BAD = ("WARN", "ERR")
 _SAID = {"silence": "silenced", "acknowledgement": "acked"}
 _URGENT = "bold red"
@@ -199,8 +190,8 @@ def why(group: Group, now_ms: int) -> str:
 def reason(group: Group, now_ms: int) -> str:
     """`why` in a few words, where somebody has put it so."""
     if group["status"] == "OK" and (broken := worst_broken(group)):
-        what = BREACHES.get(broken.get("limit", ""))
-        return f"{broken['objective']}: {what}" if what else why(group, now_ms)
+        said = broken_in_short(broken["objective"], broken.get("limit", ""))
+        return said or why(group, now_ms)
     if group["status"] != "UNKNOWN":
         cause = group.get("cause") or {"name": "unknown"}
         if cause["name"] != "unknown" and cause.get("short"):

@@ -88,10 +88,14 @@ def _incident_duration(row: Row, _: int) -> str:
 
 
 def _in_short(row: Row, now_ms: int) -> str | None:
-    """What is wrong in a few words, where it has some: figures of then would need their time."""
-    now = row.get("now") or {}
+    """The root in a few words; an API that is older than this sends none: what was said last."""
+    if short := row.get("short"):
+        return str(short)
     bad = [change for change in row["changes"] if change["status"] not in ("OK", "NOTFOUND")]
-    return now.get("short") or (because(bad[-1], brief=True) if bad else what_is_wrong(row, now_ms))
+    conditions = row.get("conditions")  # the root first
+    if conditions:
+        bad = [change for change in bad if change["type"] == conditions[0]["type"]]
+    return because(bad[-1], brief=True) if bad else what_is_wrong(row, now_ms)
 
 
 def _lag_now(row: Row, _: int) -> str:

@@ -12,12 +12,15 @@ from typing import NamedTuple, Self
 from warren.contracts import (
     STATUS_CHANGED,
     Acknowledgement,
+    Breach,
     Cause,
     Finding,
     GroupMember,
     Silence,
+    StatusChange,
 )
 from warren.loss_words import loss_step
+from warren.reason_words import broken_in_short, in_short
 from warren.words import as_of
 from warren_core.objectives.limits import ObjectiveBook
 from warren_core.ownership import Ownership
@@ -244,6 +247,13 @@ class Wrong(NamedTuple):
     """Of other conditions of the same incident."""
     step: str = ""
     """What to do where no cause says it."""
+    brief: str = ""
+    """The sentence in a few words, where there is no cause."""
+
+    @property
+    def short(self) -> str | None:
+        """What is wrong in a few words; None where nobody has put it so."""
+        return (self.cause.short if self.cause else self.brief) or None
 
     @property
     def action(self) -> str:
@@ -305,13 +315,14 @@ def _now(incident: IncidentRecord, row: GroupRow) -> Wrong | None:
         said = row.broken_now(mine[0])
         breach = mine[0].breach
         step = loss_step({breach.limit: breach.topic or ""})
-        return Wrong(said.sentence, at=said.at, step=step)
+        return Wrong(said.sentence, at=said.at, step=step, brief=_broken_in_short(breach))
     event = row.view.event
     if event.incident is None or event.incident.id != incident.id:
         return None
     said_by = row.cause.sentence if row.cause else event.explanation
     at = None if row.verdict.is_known else event.evaluated_at
-    return Wrong(said_by, row.cause, at, step=row.view.action) if said_by else None
+    brief = in_short(event.reason) if event.reason else ""
+    return Wrong(said_by, row.cause, at, step=row.view.action, brief=brief) if said_by else None
 
 
 def _told(incident: IncidentRecord) -> Wrong | None:
@@ -323,5 +334,15 @@ def _told(incident: IncidentRecord) -> Wrong | None:
             return Wrong(cause.sentence, cause, recorded.at)
     for recorded in bad:
         if recorded.change.explanation:
-            return Wrong(recorded.change.explanation, at=recorded.at)
+            return Wrong(recorded.change.explanation, at=recorded.at, brief=_brief(recorded.change))
     return None
+
+
+def _brief(change: StatusChange) -> str:
+    if change.objectives:
+        return _broken_in_short(change.objectives[0])
+    return in_short(change.reason) if change.reason else ""
+
+
+def _broken_in_short(breach: Breach) -> str:
+    return broken_in_short(breach.objective, breach.limit)

@@ -25,6 +25,7 @@ from warren.contracts import (
 )
 
 from warren_api.model.group import GroupView
+from warren_api.model.past import Past
 
 _PACK_FROM = 1024  # bytes; smaller values are kept as they are
 
@@ -210,14 +211,25 @@ class IncidentRecord:
     changes: tuple[RecordedChange, ...]
     conditions: tuple[IncidentRecord, ...] = ()
     lost_now: int = 0
-    """Records lost by now, of one that is open: see `as_now`."""
+    """Records lost by now, of one that is open: see `as_seen`."""
 
-    def as_now(self, view: GroupView | None) -> Self:
-        """With what is known of its group by now, where it is open."""
+    def as_seen(self, view: GroupView | None, past: Past) -> Self:
+        """Add what no change tells: its minutes, as far as kept, and now, where it is open.
+
+        `view`: its group as it is now.
+        """
+        lags = [self.max_total_lag, past.largest_lag(*self.name, self.opened_at, self._seen_until)]
         if view is None or not self.is_open:
-            return self
-        lag = max(self.max_total_lag, view.event.total_lag)
-        return replace(self, max_total_lag=lag, lost_now=view.lost_records)
+            return replace(self, max_total_lag=max(lags))
+        lags.append(view.event.total_lag)
+        return replace(self, max_total_lag=max(lags), lost_now=view.lost_records)
+
+    @property
+    def _seen_until(self) -> int | None:
+        """None: until now. Of one whose end no event tells its last change."""
+        if self.is_open or self.closed_at is not None:
+            return self.closed_at
+        return self.changes[-1].at if self.changes else self.opened_at
 
     @property
     def name(self) -> tuple[str, str]:

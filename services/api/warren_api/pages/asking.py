@@ -140,7 +140,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         found = find_incident(context, id_)
         view = context.model.group(found.cluster, found.group) if found else None
         row = row_of(view) if view else None
-        found = found and found.as_now(view)
+        found = found and found.as_seen(view, context.model.past)
         ids = found.ids if found else [id_]
         acknowledgement = context.notes().acknowledgement_among(ids)
         attempts = context.model.notifications.of_incidents(ids)[:ATTEMPTS_SHOWN]

@@ -97,6 +97,7 @@ INCIDENT: Body = {
         "evaluated_at": NOW,
     },
     "lost_records": None,
+    "short": CAUSE["short"],
 }
 _TOLD: Body = {
     "cluster": "prod",

@@ -287,7 +287,8 @@ class IncidentView(BaseModel):
         description="What it is about: open ones first, the root before what follows from it"
     )
     max_total_lag: int = Field(
-        description="Largest lag at a status change, or now while it is open"
+        description="Largest lag of its status changes and of its minutes (kept for a day), and, "
+        "while it is open, of now"
     )
     acknowledgement: AcknowledgementNote | None = Field(
         description="Who looks after it; null: nobody has said so"
@@ -302,6 +303,10 @@ class IncidentView(BaseModel):
         default=None,
         description="The most that retention deleted unread, as told or seen; null: nothing",
     )
+    short: str | None = Field(
+        default=None,
+        description="What is wrong, or was, in a few words: the root; null: nobody has put it so",
+    )
 
     @classmethod
     def of(
@@ -312,14 +317,14 @@ class IncidentView(BaseModel):
         servers: str,
     ) -> Self:
         """`row`: the group as it is now; `servers`: its cluster's, for commands."""
+        wrong = wrong_in(incident, row)
         own = {
             "open": incident.is_open,
             "conditions": [ConditionView.of(one) for one in incident.conditions],
             "acknowledgement": AcknowledgementNote.of(acknowledgement),
             "changes": [RecordedVerdict.of(recorded) for recorded in incident.changes],
-            "now": IncidentNow.of(wrong_in(incident, row), row, servers)
-            if row and incident.is_open
-            else None,
+            "now": IncidentNow.of(wrong, row, servers) if row and incident.is_open else None,
+            "short": wrong.short if wrong else None,
         }
         return cls(**same(cls, incident) | own)
 

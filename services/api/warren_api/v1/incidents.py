@@ -56,7 +56,7 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         view = context.model.group(incident.cluster, incident.group) if incident.is_open else None
         servers = ",".join(context.servers(incident.cluster))
         row = asked.row(view) if view else None
-        return IncidentView.of(incident.as_now(view), said, row, servers)
+        return IncidentView.of(incident.as_seen(view, context.model.past), said, row, servers)
 
     def asked() -> Asked:
         return Asked.of(context, book)
