@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from notifier.builders import change, event, route
+from notifier.builders import OPENED_AT, change, event, route
 from notifier.harness import Harness, Log, Scripted, life
 from support.waiting import until
 from warren.clock import ManualClock
-from warren.contracts import Breach, Cause, GroupStatusName, StatusChangeEvent
+from warren.contracts import (
+    RETENTION_CHANGED,
+    Breach,
+    Cause,
+    GroupStatusName,
+    StatusChangeEvent,
+)
 from warren_notifier.channels.channel import Refused, Result, Retry
 from warren_notifier.channels.digest import Digest
-from warren_notifier.routing.routes import Grouping
+from warren_notifier.channels.digest_text import digest_text
+from warren_notifier.routing.routes import Grouping, Route
 
 ROUTES = [route(channels=("mail",))]
 WAIT, INTERVAL = 30_000, 300_000  # the defaults, milliseconds
@@ -116,6 +124,132 @@ def test_what_is_over_before_it_was_told_is_not_told() -> None:
     assert mail.digests == []
     assert log.outcomes() == ["superseded", "suppressed"]
     assert log.states() == []
+
+
+class TestOverBeforeItIsTold:
+    """Incidents that end while the interval since the message before keeps them waiting."""
+
+    @pytest.mark.parametrize(("lasted", "is_told"), [(WAIT, False), (WAIT + 1, True)])
+    def test_what_lasted_for_longer_than_the_wait_is_told_as_over(
+        self, lasted: int, is_told: bool
+    ) -> None:
+        mail, log = between(news("b"), later(news("b", "OK"), lasted))
+        wanted = [("b", "resolved")] if is_told else []
+        assert [one for message in mail.told()[1:] for one in message] == wanted
+        end = log.audit()[-1]
+        assert (end.kind, end.outcome) == ("resolved", "delivered" if is_told else "suppressed")
+        assert mail.at[1:] == [] or mail.at[1] >= mail.at[0] + INTERVAL
+        assert [one.told for one in log.states() if one.group == "b"] == []
+
+    def test_each_of_several_is_in_the_message(self) -> None:
+        mail, _ = between(
+            news("b"),
+            later(news("b", "OK"), 119_000),
+            later(news("b", incident=2), 130_000),
+            later(news("b", "OK", 2), 257_000),
+        )
+        assert mail.told()[1:] == [[("b", "resolved"), ("b", "resolved")]]
+        said = digest_text(mail.digests[1], "", mail.at[1])
+        assert [end for name, end in said.over if name == "b"] == [
+            "OK again after 1m 59s; was 1 partition stopped; "
+            "OK again after 2m 7s; was 1 partition stopped"
+        ]
+
+    def test_an_end_is_said_beside_the_next_incident_of_the_group(self) -> None:
+        next_one = later(news("b", incident=2), 130_000)
+        mail, _ = between(news("b"), later(news("b", "OK"), 119_000), next_one)
+        (row,) = (
+            row for row in digest_text(mail.digests[1], "", mail.at[1]).worst if row.name == "b"
+        )
+        assert "incident before: OK again after 1m 59s; was 1 partition stopped" in row.figures
+
+    def test_lost_records_are_told_however_short_it_was(self) -> None:
+        breach = Breach(
+            objective="billing",
+            limit="lost_records",
+            status="ERR",
+            since=OPENED_AT,
+            value=27.0,
+            wanted=0.0,
+            sentence="27 unread records deleted",
+        )
+        gone = news("b").model_copy(update={"type": RETENTION_CHANGED})
+        lost = gone.model_copy(
+            update={"data": gone.data.model_copy(update={"objectives": [breach]})}
+        )
+        end = later(news("b", "OK"), 1_000).model_copy(update={"type": RETENTION_CHANGED})
+        mail, _ = between(lost, end)
+        assert mail.told()[1:] == [[("b", "resolved")]]
+        said = digest_text(mail.digests[1], "", mail.at[1])
+        assert "27 records stay lost" in str(said.over)
+
+    def test_a_kill_while_it_waits_tells_it_once(self) -> None:
+        log, clock = Log(), ManualClock(OPENED_AT)
+        mail = Together(clock)
+        lives(log, clock, mail, [news("a")])
+
+        async def killed(tasks: asyncio.TaskGroup) -> None:
+            harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
+            await harness.assign(committed=1)
+            await harness.read(news("b"), later(news("b", "OK"), HOUR), offset=1)
+
+        life(killed)
+
+        async def next_one(tasks: asyncio.TaskGroup) -> None:
+            harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
+            await harness.assign(committed=3)
+            await harness.idle()
+
+        life(next_one)
+        life(next_one)
+        assert mail.told() == [[("a", "opened")], [("b", "resolved")]]
+
+    def test_a_route_without_ends_tells_it_too(self) -> None:
+        without = [route(channels=("mail",), send_resolved=False)]
+        mail, _ = between(news("b"), later(news("b", "OK"), HOUR), routes=without)
+        assert mail.told()[1:] == [[("b", "resolved")]]
+
+    @pytest.mark.parametrize(("lasted", "is_told"), [(10_000, False), (HOUR, True)])
+    def test_what_was_bad_enough_for_so_long_is_told_though_it_eases(
+        self, lasted: int, is_told: bool
+    ) -> None:
+        severe = [route(channels=("mail",), minimum_severity="ERR")]
+        eased = later(news("b", "WARN"), lasted)
+        mail, _ = between(news("b"), eased, routes=severe)
+        assert mail.told()[1:] == ([[("b", "opened")]] if is_told else [])
+        over = later(news("b", "OK"), 2 * HOUR)
+        mail, _ = between(news("b"), eased, over, routes=severe)
+        assert mail.told()[1:] == ([[("b", "resolved")]] if is_told else [])
+
+
+def later(published: StatusChangeEvent, after: int) -> StatusChangeEvent:
+    """So many milliseconds after the incident of a test has begun."""
+    at = datetime.fromtimestamp((OPENED_AT + after) / 1000, UTC)
+    update = {"time": at}
+    if published.data.status == "ERR":
+        data = published.data.model_copy(update={"opened_at": OPENED_AT + after})
+        return published.model_copy(update=update | {"data": data})
+    return published.model_copy(update=update)
+
+
+def between(
+    *events: StatusChangeEvent, routes: Sequence[Route] = tuple(ROUTES)
+) -> tuple[Together, Log]:
+    """Events that come right after a message about another group, and what is told of them."""
+    log, clock = Log(), ManualClock(OPENED_AT)
+    mail = Together(clock)
+    mail.tells_people = True
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, list(routes), {"mail": mail}, clock=clock)
+        await harness.assign()
+        await harness.read(news("a"))
+        await harness.idle()
+        await harness.read(*events, offset=1)
+        await harness.idle()
+
+    life(scenario)
+    return mail, log
 
 
 def test_an_opening_told_alone_can_wait_for_its_end_too() -> None:

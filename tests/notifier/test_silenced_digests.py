@@ -7,7 +7,7 @@ import asyncio
 from notifier.asked import put, silence
 from notifier.builders import route
 from notifier.harness import Harness, Log, life
-from notifier.test_digests import WAIT, Together, news
+from notifier.test_digests import HOUR, WAIT, Together, later, news
 from support.waiting import until
 from warren.clock import ManualClock
 from warren.silences import Silences
@@ -26,7 +26,8 @@ def test_a_storm_in_a_silence_is_one_message_after_it() -> None:
         harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, silences=quiet)
         await harness.assign()
         await harness.read(*(news(group) for group in GROUPS))
-        await harness.read(*(news(group, "OK") for group in GROUPS[:10]), offset=50)
+        ends = (later(news(group, "OK"), HOUR) for group in GROUPS[:10])
+        await harness.read(*ends, offset=50)
         await harness.tick()
         assert not mail.digests
         clock.advance(OVER / 1000)

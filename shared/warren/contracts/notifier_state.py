@@ -243,11 +243,23 @@ class Told(BaseModel):
     replaced: PendingDelivery | None = Field(
         default=None, description="A delivery that newer news replaced while it was under way"
     )
+    awaits_since: Milliseconds | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="When what it is to be told first happened; absent: nothing awaits that",
+    )
+    missed: bool = Field(
+        default=False,
+        exclude_if=lambda value: not value,
+        description="It was told nothing yet of what lasted for so long that it is told the end",
+    )
 
     @property
     def opened(self) -> bool:
-        """Whether it knows, or may know, of the incident, so that it must be told the end."""
-        return self.status is not None or self.uncertain
+        """Whether it knows, or may know, of the incident, or missed it, so that it must be told
+        the end.
+        """
+        return self.status is not None or self.uncertain or self.missed
 
 
 class NotifierState(Event):

@@ -46,10 +46,13 @@ class Incident:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`incidents`: at least one, the root first. `told`: the newest event of the group."""
+    """`incidents`: at least one, the root first. `told`: the newest event of the group. `before`:
+    how incidents ended that others have followed since.
+    """
 
     incidents: Sequence[Incident]
     told: ToldEvent
+    before: Sequence[str] = ()
 
     @property
     def change(self) -> StatusChange:
@@ -150,13 +153,18 @@ class Group:
     def ends(self) -> str:
         """How it ended; of several incidents with what each was about."""
         if len(self.incidents) == 1:
-            return ending(self.told)
-        return "; ".join(f"{CALLED[each.type]}: {each.end}" for each in self.incidents)
+            return "; ".join([*self.before, ending(self.told)])
+        said = (f"{CALLED[each.type]}: {each.end}" for each in self.incidents)
+        return "; ".join([*self.before, *said])
 
     @property
     def over(self) -> str:
-        """What is over while others of the group's conditions last; empty for nothing."""
-        return visible("; ".join(f"{CALLED[each.type]}: {each.end}" for each in self._ended))
+        """What is over while others of the group's conditions last, or of an incident before;
+        empty for nothing.
+        """
+        before = (f"incident before: {end}" for end in self.before)
+        ended = (f"{CALLED[each.type]}: {each.end}" for each in self._ended)
+        return visible("; ".join([*before, *ended]))
 
     @property
     def _ended(self) -> list[Incident]:
@@ -180,16 +188,23 @@ def _joined(told: Iterable[tuple[str, DeliveryKind | None]]) -> list[Group]:
     """Of several events about one condition the last counts."""
     groups: dict[tuple[str, str], dict[EventTypeName, Incident]] = defaultdict(dict)
     newest: dict[tuple[str, str], ToldEvent] = {}
+    ends: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for text, kind in told:
         of = told_event(text)
         group = of.change.cluster, of.change.group
         newest[group] = of
+        if kind == "resolved":
+            ends[group][of.change.incident_id] = ending(of)
         for event, is_kept in _events(of):
             known, seen = groups[group].get(event.type), at(event)
             if known is None or known.at <= seen:
                 groups[group][event.type] = Incident(kind, event.type, event.data, seen, is_kept)
+    for group, each in groups.items():
+        for incident in each.values():  # what is shown by itself
+            ends[group].pop(incident.change.incident_id, None)
     return [
-        Group(sorted(each.values(), key=_place), newest[group]) for group, each in groups.items()
+        Group(sorted(each.values(), key=_place), newest[group], [*ends[group].values()])
+        for group, each in groups.items()
     ]
 
 

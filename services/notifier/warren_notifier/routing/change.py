@@ -88,6 +88,8 @@ class Change:
     """Of a group's incident: its open conditions, or those that ended last."""
     begins: bool = False
     """Whether a condition of the group's incident opens again."""
+    lost: int = 0
+    """Records that conditions of the group's incident have lost that are over."""
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -198,6 +200,7 @@ def whole(event: GroupIncidentEvent, text: str, *, begins: bool = False) -> Chan
             for each in said
         ),
         begins=begins,
+        lost=data.lost,
     )
 
 

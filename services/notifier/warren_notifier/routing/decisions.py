@@ -132,10 +132,23 @@ class Router:
                 continue
             if knows.status is not None and Severity[knows.status] < change.severity:
                 continue
-            delivery = None
-            if knows.opened:
-                delivery = self._delivery(change, offset, knows.route, knows, "changed", now)
-            yield News(knows, delivery)
+            due = self._due_by(change, knows)
+            if not due.opened:
+                yield News(knows.model_copy(update={"awaits_since": None}), None)
+                continue
+            kind: DeliveryKind = "changed" if knows.opened else "opened"
+            yield News(due, self._delivery(change, offset, knows.route, knows, kind, now))
+
+    def _due_by(self, change: Change, told: Told) -> Told:
+        """What a channel knows by a change that ends, or eases, what it was to be told: whoever
+        was told nothing of what has lasted for longer than it waits for others has missed it.
+        """
+        if told.status is not None or told.digest is None or told.awaits_since is None:
+            return told
+        wait = self.grouping.wait_ms(told.route, told.digest, "opened")
+        if not change.lost and change.at - told.awaits_since <= wait:
+            return told
+        return told.model_copy(update={"missed": True})
 
     def opening(
         self,
@@ -156,8 +169,10 @@ class Router:
     ) -> Iterator[News]:
         """Ends go where the incident was opened, whatever the routes say now."""
         closed = set()
-        for channel, knows in told.items():
-            if not self._closes(knows):
+        for channel, known in told.items():
+            knows = self._due_by(change, known)
+            is_unwanted = known.opened or not knows.missed
+            if is_unwanted and not self._closes(knows):
                 yield News(knows, None)
                 continue
             closed.add(channel)
@@ -217,6 +232,9 @@ class Router:
     def _knows(self, change: Change, route: Route, channel: str, told: Mapping[str, Told]) -> Told:
         """What a channel knows that is told by `route` now."""
         known = told.get(channel)
+        if known is not None and not known.opened and known.heard_at is None:
+            since = change.at if known.awaits_since is None else known.awaits_since
+            known = known.model_copy(update={"awaits_since": since})
         if known is not None and (known.closes is not False or not route.send_resolved):
             return known
         known = known or Told(
@@ -224,6 +242,7 @@ class Router:
             channel=channel,
             route=route.name,
             digest=self.grouping.key(change, route, channel),
+            awaits_since=change.at,
         )
         return known.model_copy(
             update={

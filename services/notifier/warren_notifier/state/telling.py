@@ -67,7 +67,10 @@ class Telling:
         if old is not None:  # a receiver that asked for a pause gets it, and news wait once only
             at, left_out = old.pending.next_attempt_at, new.pending.left_out + left_out
             new = new.updated(left_out=left_out, next_attempt_at=at)
-        if new.pending.kind == "resolved" and not self.told.opened:
+        was_put_off = self.told.missed and not self.told.uncertain and self.is_held
+        if was_put_off:  # nobody is told afterwards of what was over, or eased, by then
+            free = free.knowing(missed=False, awaits_since=None)
+        if was_put_off or (new.pending.kind == "resolved" and not self.told.opened):
             return free, [*ended, Ended(new, "suppressed", NOT_OPENED)]
         return Telling(self.told, new, self.in_flight), ended
 
@@ -158,7 +161,7 @@ class Telling:
             # It was told, or does not want to be: it knows of the incident what it knew before.
             return {"acknowledged_at": acknowledged.at}
         if step.outcome in ("refused", "given_up"):  # asked again when it would be reminded
-            return {"heard_at": now}
+            return {"heard_at": now, "missed": False, "awaits_since": None}
         if step.outcome != "delivered":
             return {}
         knows: dict[str, object] = {
@@ -166,6 +169,8 @@ class Telling:
             "conditions": step.pending.conditions,
             "uncertain": False,
             "heard_at": now,
+            "missed": False,
+            "awaits_since": None,
         }
         if self.told.digest is not None:
             knows |= {"told_at": now, "thread": thread}
