@@ -164,20 +164,9 @@ class TestOverBeforeItIsTold:
         assert "incident before: OK again after 1m 59s; was 1 partition stopped" in row.figures
 
     def test_lost_records_are_told_however_short_it_was(self) -> None:
-        breach = Breach(
-            objective="billing",
-            limit="lost_records",
-            status="ERR",
-            since=OPENED_AT,
-            value=27.0,
-            wanted=0.0,
-            sentence="27 unread records deleted",
-        )
-        gone = news("b").model_copy(update={"type": RETENTION_CHANGED})
-        lost = gone.model_copy(
-            update={"data": gone.data.model_copy(update={"objectives": [breach]})}
-        )
-        end = later(news("b", "OK"), 1_000).model_copy(update={"type": RETENTION_CHANGED})
+        lost = losing("b", 27.0)
+        over = event("OK", group="b", event_id="over", incident_id="loss")
+        end = later(over, 1_000).model_copy(update={"type": RETENTION_CHANGED})
         mail, _ = between(lost, end)
         assert mail.told()[1:] == [[("b", "resolved")]]
         said = digest_text(mail.digests[1], "", mail.at[1])
@@ -252,6 +241,107 @@ def between(
     return mail, log
 
 
+class TestWhatCannotWait:
+    """News of groups in a digest whose newest message has just gone out."""
+
+    @pytest.mark.parametrize(
+        ("told_before", "then", "cannot_wait"),
+        [
+            ([], news("b", "ERR"), True),
+            ([], news("b", "WARN"), False),
+            ([news("b", "WARN")], news("b", "ERR"), True),
+            ([news("b", "ERR")], news("b", "WARN"), False),
+            ([news("b", "ERR")], news("b", "OK"), False),
+        ],
+    )
+    def test_an_error_is_not_held_back_by_the_interval(
+        self,
+        told_before: list[StatusChangeEvent],
+        then: StatusChangeEvent,
+        cannot_wait: bool,
+    ) -> None:
+        mail = one_by_one([news("a", "WARN"), *told_before], [then])
+        assert mail.told()[1] != []
+        assert (mail.at[1] - mail.at[0] < INTERVAL) == cannot_wait
+        assert mail.at[1] - mail.at[0] >= WAIT
+
+    def test_a_loss_that_begins_is_not_either_and_one_that_lasts_is(self) -> None:
+        mail = one_by_one(
+            [news("a", "WARN"), news("b")], [losing("b", 9.0)], [losing("b", 27.0, "again")]
+        )
+        assert mail.told()[1] == [("b", "changed")]
+        assert WAIT <= mail.at[1] - mail.at[0] < INTERVAL
+        assert len(mail.at) == 2 or mail.at[2] - mail.at[1] >= INTERVAL
+
+    def test_an_end_before_it_in_its_group_keeps_it_from_nothing(self) -> None:
+        end, again = later(news("b", "OK"), HOUR), later(news("b", incident=2), HOUR + 1)
+        mail = one_by_one([news("a", "WARN")], [news("b"), end, again])
+        assert mail.told()[1:] == [[("b", "opened"), ("b", "resolved")]]
+        assert mail.at[1] - mail.at[0] < INTERVAL
+
+    def test_it_stays_so_when_newer_news_replace_it_and_over_a_kill(self) -> None:
+        log, clock = Log(), ManualClock(OPENED_AT)
+        mail = Together(clock)
+        mail.tells_people = True
+        lives(log, clock, mail, [news("a", "WARN")])
+
+        async def killed(tasks: asyncio.TaskGroup) -> None:
+            harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
+            await harness.assign(committed=1)
+            await harness.read(news("b"), losing("b", 9.0), offset=1)
+
+        life(killed)
+
+        async def next_one(tasks: asyncio.TaskGroup) -> None:
+            harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
+            await harness.assign(committed=3)
+            await harness.idle()
+
+        life(next_one)
+        assert mail.told() == [[("a", "opened")], [("b", "opened")]]
+        assert mail.at[1] - mail.at[0] < INTERVAL
+
+    def test_a_flood_is_at_most_four_messages_in_two_intervals(self) -> None:
+        mail = one_by_one(*([news(f"g{number}")] for number in range(20)))
+        length = 2 * INTERVAL
+        windows = ([at for at in mail.at if first <= at < first + length] for first in mail.at)
+        assert max(map(len, windows)) == 4
+
+
+def losing(group: str, lost: float, id_: str = "losing") -> StatusChangeEvent:
+    """A group that loses records."""
+    breach = Breach(
+        objective=group,
+        limit="lost_records",
+        status="ERR",
+        since=OPENED_AT,
+        value=lost,
+        wanted=0.0,
+        sentence=f"{lost:.0f} unread records deleted",
+    )
+    made = event(group=group, event_id=f"{group}-{id_}", incident_id="loss", objectives=[breach])
+    return made.model_copy(update={"type": RETENTION_CHANGED})
+
+
+def one_by_one(*batches: Sequence[StatusChangeEvent]) -> Together:
+    """Each batch comes when the one before has been told."""
+    log, clock = Log(), ManualClock(OPENED_AT)
+    mail = Together(clock)
+    mail.tells_people = True
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
+        await harness.assign()
+        offset = 0
+        for batch in batches:
+            await harness.read(*batch, offset=offset)
+            await harness.idle()
+            offset += len(batch)
+
+    life(scenario)
+    return mail
+
+
 def test_an_opening_told_alone_can_wait_for_its_end_too() -> None:
     log, hook, clock = Log(), Scripted(), ManualClock(0)
     waiting = [route(channels=("hook",), group_wait=60)]
@@ -273,7 +363,7 @@ def test_an_opening_told_alone_can_wait_for_its_end_too() -> None:
 def test_a_storm_that_grows_and_ends_is_one_thread() -> None:
     log, clock = Log(), ManualClock(0)
     mail = Together(clock)
-    events = [news("a"), news("b"), news("a", "OK"), news("b", "OK")]
+    events = [news("a"), news("b", "WARN"), news("a", "OK"), news("b", "OK")]
 
     async def scenario(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
@@ -297,7 +387,7 @@ def test_a_storm_that_grows_and_ends_is_one_thread() -> None:
 def test_a_restart_hurries_nothing() -> None:
     log, clock = Log(), ManualClock(0)
     mail = Together(clock)
-    lives(log, clock, mail, [news("a")], [news("b")], [news("b", "OK")])
+    lives(log, clock, mail, [news("a")], [news("b", "WARN")], [news("b", "OK")])
     assert mail.told() == [[("a", "opened")], [("b", "opened")], [("b", "resolved")]]
     assert all(b - a >= INTERVAL for a, b in pairwise(mail.at))
     assert {digest.thread for digest in mail.digests[1:]} == {"a-1.mail"}

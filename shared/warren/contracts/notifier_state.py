@@ -169,6 +169,12 @@ class PendingDelivery(BaseModel):
         description="Of a group's incident: the incidents of its conditions that are open by then; "
         "and limits of objectives that are broken beside the first",
     )
+    cannot_wait: bool = Field(
+        default=False,
+        exclude_if=lambda value: not value,
+        description="It tells of an ERR or a loss that begins: no interval between messages holds "
+        "it back, as long as there are few",
+    )
     awaits_opening: bool = Field(
         default=False,
         description="Sent only if an earlier one of the incident arrives; no longer written",

@@ -11,6 +11,7 @@ import asyncio
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from uuid import UUID, uuid5
 
 from warren.clock import Clock
@@ -26,6 +27,7 @@ from warren_notifier.owned import Line, OwnedSubjects
 from warren_notifier.routing.routes import Grouping
 
 LOOK_SECONDS = 1.0  # between two looks at who waits
+FEW = 3  # messages in two intervals; after so many, what cannot wait does
 _DIGESTS = UUID("5a3f0f43-8e5e-4c0a-8f0e-2f1f6c7f5b2d")  # namespace of digest ids
 
 
@@ -58,6 +60,8 @@ class _Waiting:
     members: dict[_Member, None] = field(default_factory=dict)
     task: asyncio.Task[None] | None = None
     sent_at: int = 0
+    sent: list[int] = field(default_factory=list)
+    """When the newest messages went out, as far as that counts."""
     recalled_at: int = 0
     """By the clock of whoever sent it: `sent_at` is no later than now."""
     thread: str | None = None
@@ -135,7 +139,7 @@ class Digests:
     def _begin(self, key: DigestKey) -> _Waiting:
         now = self._clock.now_ms()
         for other, waiting in list(self._waiting.items()):
-            over = waiting.sent_at + self._grouping.interval_ms(other) <= now
+            over = waiting.sent_at + 2 * self._grouping.interval_ms(other) <= now
             if over and not waiting.members and waiting.task is None:
                 del self._waiting[other]
         waiting = self._waiting[key] = _Waiting(key)
@@ -175,20 +179,28 @@ class Digests:
         if newest is not None and (newest.told_at or 0) > max(waiting.sent_at, waiting.recalled_at):
             waiting.recalled_at = newest.told_at or 0
             waiting.sent_at, waiting.thread = waiting.recalled_at, newest.thread
+            waiting.sent = waiting.sent or [waiting.sent_at]
 
     def _wait(self, waiting: _Waiting) -> float:
         """Seconds until the next message."""
         # Nobody waits for a time to come again: of a clock that was set back, or of another one.
         now = self._clock.now_ms()
         waiting.sent_at = min(waiting.sent_at, now)
-        after = waiting.sent_at + self._grouping.interval_ms(waiting.key) if waiting.sent_at else 0
+        interval = self._grouping.interval_ms(waiting.key)
+        after = waiting.sent_at + interval if waiting.sent_at else 0
+        are_few = sum(now - 2 * interval < at <= now for at in waiting.sent) < FEW
         ready = []
         for member in waiting.members:
-            delivery = member.queue.head.delivery
-            if delivery is not None:
-                wait = member.queue.head.wait(self._clock)
-                ready.append(wait if delivery.pending.attempts else max(wait, (after - now) / 1000))
-        return max(waiting.not_before - self._clock.monotonic(), min(ready))
+            wait = 0.0
+            for line in member.lines(waiting.key, inf, self._clock):
+                wait = max(wait, line.wait(self._clock))  # none goes before those ahead of it
+                delivery = line.delivery
+                if delivery is not None:
+                    goes_ahead = delivery.pending.cannot_wait and are_few
+                    is_free = goes_ahead or delivery.pending.attempts > 0
+                    ready.append(wait if is_free else max(wait, (after - now) / 1000))
+        soonest = min(ready, default=LOOK_SECONDS)
+        return max(waiting.not_before - self._clock.monotonic(), soonest)
 
     async def _send(self, waiting: _Waiting) -> None:
         """One message about all who wait, but for those that are put off for longer."""
@@ -257,3 +269,4 @@ class Digests:
         waiting.not_before = self._clock.monotonic() + wait
         if any(one.step.outcome == "delivered" for one in attempted):
             waiting.sent_at, waiting.thread = now, attempted[0].thread
+            waiting.sent = [*waiting.sent[1 - FEW :], now]

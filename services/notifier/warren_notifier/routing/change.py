@@ -88,6 +88,8 @@ class Change:
     """Of a group's incident: its open conditions, or those that ended last."""
     begins: bool = False
     """Whether a condition of the group's incident opens again."""
+    loses: bool = False
+    """Whether the group's incident begins to lose records."""
     lost: int = 0
     """Records that conditions of the group's incident have lost that are over."""
 
@@ -174,7 +176,9 @@ def read_stored(text: str) -> Change | None:
     return whole(GroupIncidentEvent.from_bytes(value), text) if is_whole else read_change(value)
 
 
-def whole(event: GroupIncidentEvent, text: str, *, begins: bool = False) -> Change:
+def whole(
+    event: GroupIncidentEvent, text: str, *, begins: bool = False, loses: bool = False
+) -> Change:
     """The change of a group's incident."""
     data = event.data
     said = data.conditions or data.ended
@@ -200,6 +204,7 @@ def whole(event: GroupIncidentEvent, text: str, *, begins: bool = False) -> Chan
             for each in said
         ),
         begins=begins,
+        loses=loses,
         lost=data.lost,
     )
 

@@ -21,6 +21,7 @@ from warren.contracts import (
     GroupStatusName,
     StatusChangeEvent,
 )
+from warren.loss_words import LOST_RECORDS
 
 from warren_notifier.routing.change import (
     LARGEST,
@@ -72,7 +73,12 @@ def after(
         ),
     )
     event = _fitting(event)
-    return whole(event, event.model_dump_json(), begins=_begins_again(known, conditions))
+    return whole(
+        event,
+        event.model_dump_json(),
+        begins=_begins_again(known, conditions),
+        loses=_loses(conditions) and not _loses(known.conditions if known is not None else ()),
+    )
 
 
 def incident_of(change: Change | None) -> GroupIncident | None:
@@ -119,6 +125,11 @@ def _begins_again(known: GroupIncident | None, conditions: Iterable[StatusChange
         return False
     before = _ids(known.conditions)
     return any(e.type in known.seen and e.data.incident_id not in before for e in conditions)
+
+
+def _loses(conditions: Iterable[StatusChangeEvent]) -> bool:
+    breaches = (breach for each in conditions for breach in each.data.objectives or ())
+    return any(breach.limit == LOST_RECORDS for breach in breaches)
 
 
 def _ids(events: Iterable[StatusChangeEvent]) -> set[str]:

@@ -66,7 +66,9 @@ class Telling:
             return free, ended
         if old is not None:  # a receiver that asked for a pause gets it, and news wait once only
             at, left_out = old.pending.next_attempt_at, new.pending.left_out + left_out
-            new = new.updated(left_out=left_out, next_attempt_at=at)
+            cannot = new.pending.cannot_wait
+            cannot |= old.pending.cannot_wait and new.pending.kind in ("opened", "changed")
+            new = new.updated(left_out=left_out, next_attempt_at=at, cannot_wait=cannot)
         was_put_off = self.told.missed and not self.told.uncertain and self.is_held
         if was_put_off:  # nobody is told afterwards of what was over, or eased, by then
             free = free.knowing(missed=False, awaits_since=None)
