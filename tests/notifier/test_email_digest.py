@@ -117,7 +117,7 @@ def test_it_is_updated_as_it_grows_and_ends() -> None:
     assert "g0005: OK again after 5m" in text(grown)
     ended = digest(over(1), over(2), thread="root")
     assert ended["Subject"] == "[OK] prod: over: g0001, g0002"
-    assert "what was told of them is over" in text(ended)
+    assert "their incidents are over" in text(ended)
     assert "ERR" not in text(ended)
 
 
@@ -131,11 +131,11 @@ def test_what_is_new_is_named_though_there_are_worse_ones() -> None:
     assert "… and 7 more" in text(told)
 
 
-def test_of_several_news_about_a_group_the_last_counts() -> None:
+def test_of_several_news_about_a_group_the_last_counts_and_an_end_before_is_named() -> None:
     again = event("ERR", group="g0001", incident_id="g0001-2", at=OPENED_AT + 6 * MINUTE)
     both = digest(over(1), delivery(again, kind="opened"), thread="root")
     assert both["Subject"] == "[ERR] prod: g0001 stopped"
-    assert "OK again" not in text(both)
+    assert "incident before: OK again after 5m" in text(both)
 
 
 def test_clusters_are_named_where_they_differ() -> None:

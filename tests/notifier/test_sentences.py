@@ -111,7 +111,8 @@ def test_digests_over_counts(bad: int, new: int, ended: int) -> None:
         noun, verb = ("group", "is") if count == 1 else ("groups", "are")
         assert said.headline == (f"{count} consumer {noun} on prod {verb} in trouble: {count} ERR.")
     else:
-        assert said.headline.endswith("is over.")
+        are_over = "its incident is over." if ended == 1 else "their incidents are over."
+        assert said.headline.endswith(are_over)
 
 
 @pytest.mark.parametrize(("lasts", "said"), [(0, ""), (1, "1 group"), (2, "2 groups")])

@@ -118,7 +118,9 @@ class RouteSettings(Section):
         "said. Not set: 30 where incidents are told together, else 0",
     )
     group_interval: Seconds = Field(
-        default=300, description="Least seconds between two messages about incidents told together"
+        default=300,
+        description="Least seconds between two messages about incidents told together; an ERR or "
+        "a loss of records that begins waits for `group_wait` only, as long as messages are few",
     )
     escalate_after: SecondsOrNone = Field(
         default=0,

@@ -190,7 +190,8 @@ def _and(more: int) -> str:
 def _headline(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
     if not bad:
         count = _count(over, "consumer group")
-        return f"{count} {where}: what was told of {_them(over)} is over."
+        are_over = "its incident is over" if len(over) == 1 else "their incidents are over"
+        return f"{count} {where}: {are_over}."
     troubled = [group for group in bad if group.is_bad]
     well = len(bad) - len(troubled)
     counts = Counter[str](group.status for group in troubled)
@@ -264,7 +265,3 @@ def _name(group: Group, has_cluster: bool) -> str:
 
 def _count(groups: Iterable[Group], what: str) -> str:
     return counted(len(list(groups)), what)
-
-
-def _them(groups: Sequence[Group]) -> str:
-    return "it" if len(groups) == 1 else "them"
