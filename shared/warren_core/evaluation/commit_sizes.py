@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warren_core.evaluation.daily import with_room
 from warren_core.evaluation.presence import Presence
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import Mark, Sighting, span_ms
@@ -46,7 +47,9 @@ def learn_part(
     if not part.any() and not marks[Mark.PART].any():  # as mostly
         return 0
     waited = span_ms(sighting.at, marks[Mark.WAITING_SINCE])
-    longest = (marks[Mark.PAUSE] + patience) // 2
+    # What new members have beside their habit is no reason to take a lull for a pause of theirs.
+    habit = np.maximum(with_room(marks[Mark.PAUSE]), BY.least_wait)
+    longest = (marks[Mark.PAUSE] + np.minimum(patience, habit)) // 2
     excused: Int64 = np.where(part, np.maximum(waited - longest, 0), 0)
     marks[Mark.PART] = np.where(stands, marks[Mark.PART] + excused, 0)
     return excused

@@ -61,6 +61,18 @@ def test_who_hangs_in_work_is_found(count: int, within: int) -> None:
     assert found <= within
 
 
+def test_lulls_of_new_members_teach_nothing_either() -> None:
+    """Bursts of 2 min, lulls of 2 min, from the first minute on; then it hangs amid a burst."""
+    partition = by_count(50, minutes=1)
+    for _ in range(4):
+        partition.silent_for(2, rate=0)
+        work(partition, 50, 2)
+    assert "STOP" not in partition.seen
+    found = partition.silent(20)
+    assert found is not None
+    assert found <= 60
+
+
 def test_where_nobody_knows_whether_members_are_there_it_is_told() -> None:
     partition = by_count(200, presence=Presence.UNKNOWN)
     assert partition.silent(10, rate=0) is not None
