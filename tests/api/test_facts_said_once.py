@@ -100,6 +100,32 @@ def test_what_is_over_or_no_longer_believed_carries_its_time(api: Api) -> None:
     assert api.get(f"/api/v1/incidents/{ID}").json()["now"] is None
 
 
+def test_losses_one_after_the_other_add_up(api: Api) -> None:
+    """Each is told with how many it was in the end; between them the group only nears another."""
+
+    def told(minute: int, previous: str, status: str, *counts: int, of: str = "loss-1") -> None:
+        objectives = [{**LOST, "value": count} for count in counts] + [NEAR]
+        at = OPENED + minute * 60_000
+        about = {**RETENTION, "incident_id": of, "previous": previous, "opened_at": OPENED}
+        api.change("billing", status, at, **about, objectives=objectives)
+
+    def lost() -> int:
+        found = api.get("/api/v1/incidents/loss-1").json()["lost_records"]
+        assert isinstance(found, int)
+        return found
+
+    told(0, "OK", "ERR", 30)
+    told(1, "ERR", "ERR", 836)
+    assert lost() == 836
+    told(2, "ERR", "WARN")
+    told(3, "WARN", "ERR", 32)
+    assert lost() == 868
+    told(4, "ERR", "ERR", 2146)
+    assert lost() == 2982
+    api.measure("billing", late(2_700_000, lost_records=2_200, time_to_loss_ms=0))
+    assert lost() == 836 + 2200, "as seen by now"
+
+
 @pytest.mark.parametrize("has_status", [True, False])
 def test_what_to_do_of_a_loss_is_said_where_there_is_no_cause(api: Api, has_status: bool) -> None:
     """A group that reads on and one that has stopped for a reason that nobody knows yet."""

@@ -191,6 +191,30 @@ def test_the_end_says_what_was_wrong_and_what_stays_lost() -> None:
     assert log.states() == []
 
 
+def test_losses_that_pass_while_their_condition_lasts_stay_lost() -> None:
+    """30, 836 in the end, then only near to a loss, then 32 more: 868."""
+    people = People()
+
+    def lost(at: int, count: int) -> StatusChangeEvent:
+        event = losing(at)
+        assert event.data.objectives is not None
+        many = [each.model_copy(update={"value": count}) for each in event.data.objectives]
+        return event.model_copy(
+            update={"data": event.data.model_copy(update={"objectives": many, "previous": "WARN"})}
+        )
+
+    events = [
+        lost(OPENED_AT, 30),
+        lost(OPENED_AT + 1_000, 836),
+        warned(OPENED_AT + 2_000),
+        lost(OPENED_AT + 3_000, 32),
+        over(RETENTION_CHANGED, OPENED_AT + 4_000, objectives=[]),
+    ]
+    events = [each.model_copy(update={"id": f"loss-{n}"}) for n, each in enumerate(events)]
+    play(events, {"mail": people})
+    assert "868 records stay lost" in mail(people.sent[-1])
+
+
 def test_a_condition_that_gets_worse_below_the_worst_is_no_news() -> None:
     """Retention goes from WARN to ERR of a group that has been ERR: `[WARN] …` is never said."""
     people = People()

@@ -112,6 +112,7 @@ def encode(record: GroupRecord) -> bytes:
         "untold": record.untold,
         **({"histories": objectives.histories} if objectives.histories else {}),
         **({"told_lost": objectives.told_lost} if objectives.told_lost else {}),
+        **({"seen_lost": objectives.seen_lost} if objectives.seen_lost else {}),
     }
     head = json.dumps(fields, separators=(",", ":")).encode()
     return head + b"\n" + (record.lateness or b"")
@@ -182,7 +183,13 @@ def decode(value: bytes) -> GroupRecord:
             measured_at,
             source_offset,
             lateness or None,
-            Objectives(standings, incidents, histories, fields.get("told_lost", {})),
+            Objectives(
+                standings,
+                incidents,
+                histories,
+                fields.get("told_lost", {}),
+                fields.get("seen_lost", {}),
+            ),
             tuple(fields["untold"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -29,6 +29,8 @@ class Reading(NamedTuple):
     sentence: str = ""
     topic: str | None = None
     partition: int | None = None
+    partitions: int = 1
+    """How many it is of."""
 
 
 KEPT, UNKNOWN = Reading("kept"), Reading("unknown")
@@ -102,7 +104,7 @@ def _lost(limit: Limit, event: FreshnessEvent) -> Reading:
     total = sum(count for count, _, _ in lost)
     _, topic, partition = max(lost, key=lambda each: each[0])
     said = deleted(total, f"{topic}/{partition}", len(lost))
-    return Reading("broken", total, said, topic, partition)
+    return Reading("broken", total, said, topic, partition, len(lost))
 
 
 def _time_to_loss(limit: Limit, event: FreshnessEvent) -> Reading:

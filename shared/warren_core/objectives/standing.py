@@ -9,9 +9,7 @@ from warren_core.objectives.readings import Reading
 
 
 class Standing(NamedTuple):
-    """Times in Unix milliseconds. `value` and what follows are as last read broken; of lost records
-    as most were: they stay lost where the group reads on.
-    """
+    """Times in Unix milliseconds. `value` and what follows are as last read broken."""
 
     broken_since: int | None = None
     is_open: bool = False
@@ -28,9 +26,7 @@ class Standing(NamedTuple):
             # A time that is still to come was that of an event that was dated ahead.
             since = now if self.broken_since is None else min(self.broken_since, now)
             lasts = now - since >= limit.for_ms
-            is_less = limit.name == "lost_records" and (self.value or 0) > (reading.value or 0)
-            said = self[3:] if is_less else reading[1:]
-            return Standing(since, self.is_open or lasts, None, *said)
+            return Standing(since, self.is_open or lasts, None, *reading[1:5])
         if reading.verdict == "unknown":
             return self._replace(kept_since=None)
         if not self.is_open:

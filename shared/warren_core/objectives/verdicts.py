@@ -20,6 +20,7 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.contracts.status import group_name
+from warren.loss_words import deleted
 
 from warren_core.judgement.incidents import derived_id
 from warren_core.judgement.lateness import late_ms
@@ -35,6 +36,10 @@ _ENDS: Mapping[EndReasonName | None, str] = {
     "objective_removed": "the objective was removed from the settings",
 }
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+MORE_LOST = 1.1
+"""Times what was told: who loses a little now and then is not told of each time."""
 
 
 class OpenIncident(NamedTuple):
@@ -54,6 +59,10 @@ class Objectives:
     """Of limits with a target."""
     told_lost: Mapping[str, float] = field(default_factory=dict)
     """How many lost records were told of, by the keys of their limits."""
+    seen_lost: Mapping[str, float] = field(default_factory=dict)
+    """How many records those partitions had lost that were behind their logs at the last look,
+    likewise: once they are read again, others may be lost.
+    """
 
 
 class Verdict(NamedTuple):
@@ -72,7 +81,7 @@ def judge(
     """
     now = event.measured_at
     was_open = {key for key, standing in before.standings.items() if standing.is_open}
-    standings, histories = _standings(event, before, limits, lag)
+    standings, histories, seen_lost = _standings(event, before, limits, lag)
     incidents, changes, told_lost = dict(before.incidents), [], dict(before.told_lost)
     for kind in TYPES:
         broken = sorted(_open(limits, standings, kind), key=_badness)
@@ -108,28 +117,55 @@ def judge(
             incidents[kind] = OpenIncident(status, opened_at)
     kept = {key: standing for key, standing in standings.items() if standing != NEVER}
     told_lost = {key: count for key, count in told_lost.items() if key in kept}
-    return Verdict(Objectives(kept, incidents, histories, told_lost), changes)
+    seen_lost = {key: count for key, count in seen_lost.items() if key in kept}
+    return Verdict(Objectives(kept, incidents, histories, told_lost, seen_lost), changes)
 
 
 def _standings(
     event: FreshnessEvent, before: Objectives, limits: Sequence[Limit], lag: AskLag
-) -> tuple[dict[str, Standing], dict[str, History]]:
+) -> tuple[dict[str, Standing], dict[str, History], dict[str, float]]:
     """By the limits' keys. A burn rate comes after the limit that it is about."""
     now = event.measured_at
     readings: dict[str, Reading] = {}
     standings: dict[str, Standing] = {}
     histories: dict[str, History] = {}
+    seen_lost: dict[str, float] = {}
     for limit in limits:
+        known_standing = before.standings.get(limit.key, NEVER)
         if (base := limit.target_of) is None:
             reading = read(limit, event, lag)
+            if limit.name == "lost_records":
+                # Versions of before noted no look: what they have told was seen.
+                seen = before.seen_lost.get(limit.key, known_standing.value or 0)
+                seen_lost[limit.key] = _lost_by_now(reading, seen)
+                reading = _lost_in_all(reading, known_standing, seen)
         else:
             verdict = readings[base.key].verdict
             known = before.histories.get(limit.key) or History(now, verdict)
             histories[limit.key] = known.after(verdict, now)
             reading = histories[limit.key].burns(limit.wanted, base.name)
         readings[limit.key] = reading
-        standings[limit.key] = before.standings.get(limit.key, NEVER).after(reading, limit, now)
-    return standings, histories
+        standings[limit.key] = known_standing.after(reading, limit, now)
+    return standings, histories, seen_lost
+
+
+def _lost_by_now(reading: Reading, seen: float) -> float:
+    """What a look tells of how many are lost that the group has not passed yet."""
+    if reading.verdict == "unknown":
+        return seen
+    return reading.value or 0 if reading.verdict == "broken" else 0
+
+
+def _lost_in_all(reading: Reading, standing: Standing, seen: float) -> Reading:
+    """All that were lost since the limit is broken: what the group has passed stays lost."""
+    if reading.verdict != "broken":
+        return reading
+    more = (reading.value or 0) - seen
+    if more <= 0 and standing.value is not None:
+        return Reading("broken", *standing[3:])
+    total = (standing.value or 0) + more
+    said = deleted(round(total), f"{reading.topic}/{reading.partition}", reading.partitions)
+    return reading._replace(value=total, sentence=said)
 
 
 def ended(cluster: str, group: str, now: int, before: Objectives) -> list[StatusChangeEvent]:
@@ -166,9 +202,10 @@ def _open(
 
 
 def _is_final_loss(limit: Limit, standing: Standing, before: Objectives, now: int) -> bool:
-    """Whether it is found just now that no more is lost, and more was than was told."""
+    """Whether it is found just now that no more is lost, and clearly more was than was told."""
     told = before.told_lost.get(limit.key)
-    return told is not None and standing.kept_since == now and (standing.value or 0) > told
+    more = told is not None and (standing.value or 0) >= MORE_LOST * told
+    return more and standing.kept_since == now
 
 
 def _badness(broken: tuple[Limit, Standing]) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
+from warren.loss_words import LOST_RECORDS
 
 from warren_api.model.group import GroupView
 from warren_api.model.past import Past
@@ -243,14 +244,14 @@ class IncidentRecord:
 
     @property
     def lost_records(self) -> int | None:
-        """The most that retention has deleted unread, as told or seen by now; None: nothing."""
-        counts = [
-            round(breach.value)
-            for recorded in self.changes
-            for breach in recorded.change.objectives or ()
-            if breach.limit == "lost_records" and breach.value
-        ]
-        return max(*counts, self.lost_now, 0) or None
+        """What retention has deleted unread in all, as told or seen by now; None: nothing."""
+        passed = lasting = 0
+        for part in self.conditions or [self]:
+            told = _losses(part)
+            if told and part.is_open and _counts(part.changes[-1]):
+                lasting = told.pop()
+            passed += sum(told)
+        return passed + max(lasting, self.lost_now) or None
 
     @property
     def status(self) -> GroupStatusName:
@@ -261,6 +262,25 @@ class IncidentRecord:
             if one.is_open
         ]
         return max(last, key=_badness, default=self.worst)
+
+
+def _losses(incident: IncidentRecord) -> list[int]:
+    """How many records were lost each time, of one condition, in their order."""
+    found, is_new = list[int](), True
+    for recorded in incident.changes:
+        counts = _counts(recorded)
+        if counts and is_new:
+            found.append(0)
+        if counts:
+            found[-1] = max(found[-1], *counts)
+        is_new = not counts
+    return found
+
+
+def _counts(recorded: RecordedChange) -> list[int]:
+    """Lost records that a change tells of."""
+    breaches = recorded.change.objectives or ()
+    return [round(one.value) for one in breaches if one.limit == LOST_RECORDS and one.value]
 
 
 def incidents(

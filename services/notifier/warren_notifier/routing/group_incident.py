@@ -69,7 +69,7 @@ def after(
             seen=sorted(
                 {*(known.seen if known is not None else ()), *(e.type for e in conditions)}
             ),
-            **with_past(known, _no_more(known, conditions)),
+            **with_past(known, _no_more(known, conditions), _passed(known, conditions)),
         ),
     )
     event = _fitting(event)
@@ -117,6 +117,15 @@ def _no_more(
     """Conditions that were open and are no more, each as it was."""
     ids, before = _ids(conditions), known.conditions if known is not None else []
     return [each for each in before if each.data.incident_id not in ids]
+
+
+def _passed(
+    known: GroupIncident | None, conditions: Sequence[StatusChangeEvent]
+) -> list[StatusChangeEvent]:
+    """Conditions that told of a loss, as they did, and last without it."""
+    still = {each.data.incident_id for each in conditions if not _loses([each])}
+    before = known.conditions if known is not None else []
+    return [each for each in before if _loses([each]) and each.data.incident_id in still]
 
 
 def _begins_again(known: GroupIncident | None, conditions: Iterable[StatusChangeEvent]) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import TypedDict
 
 from warren.contracts import CONDITIONS, GroupIncident, StatusChangeEvent
+from warren.loss_words import LOST_RECORDS
 
 
 class Past(TypedDict):
@@ -17,15 +18,19 @@ class Past(TypedDict):
     lost: int
 
 
-def with_past(known: GroupIncident | None, over: Iterable[StatusChangeEvent]) -> Past:
+def with_past(
+    known: GroupIncident | None,
+    over: Iterable[StatusChangeEvent],
+    passed: Iterable[StatusChangeEvent] = (),
+) -> Past:
     """The fields of an incident that is `known` once these of its conditions are over, each as it
-    was when it was open.
+    was when it was open. `passed`: they last, and the losses that they told of have passed.
     """
     over = list(over)
     was = {each.type: each for each in known.was} if known is not None else {}
     was |= {each.type: short(each) for each in over}
-    breaches = (breach for each in over for breach in each.data.objectives or ())
-    lost = sum(round(b.value or 0) for b in breaches if b.limit == "lost_records")
+    breaches = (breach for each in (*over, *passed) for breach in each.data.objectives or ())
+    lost = sum(round(b.value or 0) for b in breaches if b.limit == LOST_RECORDS)
     return {
         "was": sorted(was.values(), key=lambda each: CONDITIONS.index(each.type)),
         "lost": (known.lost if known is not None else 0) + lost,
