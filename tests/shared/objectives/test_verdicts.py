@@ -125,7 +125,7 @@ def test_records_lost_are_told_of_every_group_at_once() -> None:
 
 
 def test_how_many_were_lost_in_the_end_is_told_once() -> None:
-    """Not those at the opening, and not fewer when the group reads on: what is lost later adds up."""
+    """Not those at the opening, nor fewer when the group reads on; what is lost later adds up."""
     group = Group()
 
     def lost(at: int, *counts: int) -> list[str | None]:
