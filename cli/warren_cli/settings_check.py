@@ -11,7 +11,6 @@ from warren.errors import SettingsError
 from warren.kafka.connection import require_usable
 from warren.patterns import any_matches, expressions
 from warren.settings import KafkaConnection, SavedFilter, Settings
-from warren.settings.clusters import require_own_offsets_topics
 from warren.words import shortened
 
 LONGEST_LIST = 200  # characters of the clusters' names in a line
@@ -27,7 +26,6 @@ def refuse_unusable(settings: Settings) -> None:
     """Raise SettingsError for the first thing that a service would not start with, or a page not
     understand. Asks nobody.
     """
-    require_own_offsets_topics(settings.clusters)
     for setting, connection in connections(settings).items():
         require_usable(setting.removeprefix("clusters."), setting, connection)
     # Only services have what knows channels and searches.

@@ -48,7 +48,7 @@ def test_a_taken_port_is_one_line_that_names_the_setting(tmp_path: Path) -> None
         ("WARREN_API__TOKENS", '[{"name":"a","role":"root","hash":""}]', "api.tokens.0.role"),
         ("WARREN_API__CORS_ORIGINS", '["evil"]', "api.cors_origins"),
         ("WARREN_API__TLS_KEY", "key.pem", "api"),
-        ("WARREN_HOME__KAFKA", '{"no.such.property":"1"}', "home.kafka"),
+        ("WARREN_HOME__KAFKA", '{"no.such.property":"1"}', "home.kafka.no.such.property"),
     ],
 )
 def test_a_wrong_setting_is_one_line(tmp_path: Path, variable: str, value: str, name: str) -> None:

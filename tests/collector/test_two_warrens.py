@@ -60,6 +60,22 @@ def lab_of(lab: Lab, name: str) -> Lab:
     return dataclasses.replace(lab, name=name)
 
 
+def test_two_names_for_one_cluster_see_every_group_each(lab: Lab) -> None:
+    """As who looks at production and at tests on one Kafka apart."""
+    watched, own = Watched(lab), lab_of(lab, f"{lab.name}-a")
+    settings = watched.settings(QUICK, instance=own.name)
+    clusters = {name: settings.clusters[CLUSTER] for name in (CLUSTER, "again")}
+    with own.ready(settings.model_copy(update={"clusters": clusters})):
+        events = own.events()
+        watched.commit(1)
+
+        def seen() -> set[tuple[str, str]]:
+            return {(each.cluster, each.group) for each in events.read()}
+
+        everything = {(name, group) for name in clusters for group in watched.groups}
+        events.until(lambda: seen() >= everything, "both names have all groups")
+
+
 def test_both_see_every_commit_of_every_group(lab: Lab) -> None:
     """Before and after the other one came."""
     watched = Watched(lab)

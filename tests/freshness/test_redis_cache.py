@@ -161,7 +161,7 @@ def test_a_redis_that_is_full_is_read_and_reported_once(
 
 def test_a_url_that_is_none() -> None:
     with pytest.raises(SettingsError) as caught:
-        RedisCache(RedisSettings.model_validate({"url": "localhost"}), 60, ManualClock())
+        RedisCache(RedisSettings.model_validate({"url": "redis://x:nope"}), 60, ManualClock())
     assert caught.value.setting == "redis.url"
 
 

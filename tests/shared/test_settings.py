@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from warren.errors import SettingsError
 from warren.refused_words import words_of
 from warren.settings import ClusterSettings, KafkaConnection, Settings
-from warren.settings.clusters import require_own_offsets_topics
+from warren.settings.clusters import shares_offsets_topic
 from warren.settings.removed import REMOVED
 from warren.settings_file import load_settings
 from warren_notifier.channels.configured import kinds
@@ -377,14 +377,13 @@ def test_saved_filters_have_a_name_each_and_something_to_look_for(tmp_path: Path
             load_settings(write(tmp_path, text))
 
 
-def test_one_cluster_has_one_name() -> None:
-    def of(*each: dict[str, Any]) -> dict[str, ClusterSettings]:
-        return {name: ClusterSettings(**one) for name, one in zip("pq", each, strict=True)}
+def test_which_clusters_share_an_offsets_topic_is_known() -> None:
+    def shares(*each: dict[str, Any]) -> list[bool]:
+        clusters = {name: ClusterSettings(**one) for name, one in zip("pq", each, strict=True)}
+        return [shares_offsets_topic(name, clusters) for name in clusters]
 
-    twice = {"bootstrap": "c:1, b:1"}
-    with pytest.raises(SettingsError, match="cluster p reads __consumer_offsets of b:1, too") as no:
-        require_own_offsets_topics(of({"bootstrap": "a:1,b:1"}, twice))
-    assert no.value.setting == "clusters.q.bootstrap"
-    require_own_offsets_topics(of({"bootstrap": "a:1"}, twice))
-    require_own_offsets_topics(of({"bootstrap": "b:1", "source": "admin_api"}, twice))
-    require_own_offsets_topics(of({"bootstrap": "b:1", "offsets_topic": "other"}, twice))
+    two = {"bootstrap": "c:1, b:1"}
+    assert shares({"bootstrap": "a:1,b:1"}, two) == [True, True]
+    assert shares({"bootstrap": "a:1"}, two) == [False, False]
+    assert shares({"bootstrap": "b:1", "source": "admin_api"}, two) == [False, False]
+    assert shares({"bootstrap": "b:1", "offsets_topic": "other"}, two) == [False, False]

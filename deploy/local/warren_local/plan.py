@@ -22,7 +22,6 @@ from pathlib import Path
 from warren.errors import SettingsError
 from warren.installation import NAME_PATTERN
 from warren.settings import ClusterSettings, Settings
-from warren.settings.clusters import require_own_offsets_topics
 from warren.settings.connection import named_servers
 
 from warren_local.ports import HOST, Port
@@ -149,7 +148,6 @@ def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Pl
     )
     if demo:
         settings = _for_demo(settings, given, demo_ports)
-    require_own_offsets_topics(settings.clusters)
     return Plan(
         settings=settings,
         cluster=name,

@@ -13,7 +13,6 @@ from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
 from warren.metrics import collector as metrics
 from warren.settings import Settings
-from warren.settings.clusters import require_own_offsets_topics
 from warren.settings_watch import SettingsWatch
 from warren.standstill import in_parts, obstacle
 from warren.standstill_watch import Looking
@@ -36,7 +35,6 @@ class Collector:
         """`watch` tells of other filters. Raises SettingsError."""
         if not settings.clusters:
             raise SettingsError("clusters", "no cluster to monitor: add [clusters.<name>]")
-        require_own_offsets_topics(settings.clusters)
         self._watch = watch
         self._stop = threading.Event()
         self._failures: list[BaseException] = []

@@ -8,7 +8,6 @@ from typing import Self, get_args
 from pydantic import Field, field_validator, model_validator
 
 from warren.contracts.offset_event import SourceName
-from warren.errors import SettingsError
 from warren.installation import COLLECTORS_ANYWHERE
 from warren.section import Section
 from warren.settings.connection import KafkaConnection
@@ -84,18 +83,12 @@ class ClusterSettings(FilterSettings, KafkaConnection):
         return self
 
 
-def require_own_offsets_topics(clusters: Mapping[str, ClusterSettings]) -> None:
-    """Refuse two names for one cluster: collectors of one offsets topic share its partitions, so
-    each name would lack groups of the other. Raises SettingsError.
-    """
-    readers: dict[tuple[str, str], str] = {}
-    for name, each in clusters.items():
+def shares_offsets_topic(name: str, clusters: Mapping[str, ClusterSettings]) -> bool:
+    """Whether another cluster of the settings reads the same offsets topic of the same brokers."""
+
+    def read(each: ClusterSettings) -> set[tuple[str, str]]:
         brokers = each.bootstrap.split(",") if "offsets_topic" in each.sources else []
-        for broker in (server.strip() for server in brokers):
-            other = readers.setdefault((broker, each.offsets_topic), name)
-            if other != name:
-                raise SettingsError(
-                    f"clusters.{name}.bootstrap",
-                    f"cluster {other} reads {each.offsets_topic} of {broker}, too; name a cluster "
-                    "once, and tell its groups apart by [[groups]]",
-                )
+        return {(server.strip(), each.offsets_topic) for server in brokers}
+
+    own = read(clusters[name])
+    return any(own & read(each) for other, each in clusters.items() if other != name)

@@ -90,7 +90,8 @@ class CollectorSettings(ServiceSettings):
     group_id: str = Field(
         default="",
         description="Consumer group of the collectors; empty: "
-        "`<instance>-collector-<Kafka's id of the home cluster>`",
+        "`<instance>-collector-<Kafka's id of the home cluster>`, and `-<cluster>` where two "
+        "clusters of the settings read one offsets topic",
     )
     describe_interval: SecondsOrNone = Field(
         default=30,

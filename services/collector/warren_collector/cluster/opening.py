@@ -13,6 +13,7 @@ from warren.contracts.offset_event import SourceName
 from warren.installation import COLLECTOR
 from warren.kafka.trouble import Trouble
 from warren.settings import ClusterSettings, Settings
+from warren.settings.clusters import shares_offsets_topic
 
 from warren_collector.admin.zookeeper_client import ZookeeperClient
 from warren_collector.cluster.meters import Meters
@@ -48,8 +49,12 @@ class Membership:
         """`home_cluster` is Kafka's id of the home cluster."""
         installation = settings.home.installation
         own_clients = installation.collector_clients(home_cluster)
+        configured = settings.collector.group_id
+        group = installation.collectors(home_cluster, configured)
+        # Collectors in one group would share the partitions out: each name would lack groups.
+        is_shared = not configured and shares_offsets_topic(cluster, settings.clusters)
         return cls(
-            installation.collectors(home_cluster, settings.collector.group_id),
+            f"{group}-{cluster}" if is_shared else group,
             settings.clusters[cluster].of_client(own_clients + gethostname()),
             own_clients,
         )
