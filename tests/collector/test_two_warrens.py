@@ -64,7 +64,7 @@ def test_two_names_for_one_cluster_see_every_group_each(lab: Lab) -> None:
     """As who looks at production and at tests on one Kafka apart."""
     watched, own = Watched(lab), lab_of(lab, f"{lab.name}-a")
     settings = watched.settings(QUICK, instance=own.name)
-    clusters = {name: settings.clusters[CLUSTER] for name in (CLUSTER, "again")}
+    clusters = dict.fromkeys((CLUSTER, "again"), settings.clusters[CLUSTER])
     with own.ready(settings.model_copy(update={"clusters": clusters})):
         events = own.events()
         watched.commit(1)
