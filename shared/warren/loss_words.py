@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
+from typing import Protocol
 
 from warren.words import clock, counted, duration, grouped
 
 LOST_RECORDS, NEAR_LOSS = "lost_records", "min_time_to_loss"
-"""Limits of objectives that are about records which retention deletes."""
+LOSS_LIMITS = frozenset((LOST_RECORDS, NEAR_LOSS))
+"""Limits of objectives that are about one fact: what retention deletes unread."""
+
+
+class Broken(Protocol):
+    """A limit that is not kept, as contracts have it."""
+
+    @property
+    def limit(self) -> str: ...
+    @property
+    def topic(self) -> str | None: ...
 
 
 def deleted(count: int, place: str, partitions: int = 1) -> str:
@@ -33,11 +44,9 @@ def before_loss(topic: str = "") -> str:
     return f"Raise retention.ms{of_topic} until the group has caught up"
 
 
-def loss_step(topics: Mapping[str, str]) -> str:
-    """Say what to do of a loss, now or to come; empty where there is none.
-
-    `topics`: one of each limit that is not kept, by the limit's name.
-    """
+def loss_step(broken: Iterable[Broken]) -> str:
+    """Say what to do of a loss, now or to come; empty where there is none."""
+    topics = {each.limit: each.topic or "" for each in broken}
     if LOST_RECORDS in topics:
         return after_loss(topics[LOST_RECORDS])
     return before_loss(topics[NEAR_LOSS]) if NEAR_LOSS in topics else ""

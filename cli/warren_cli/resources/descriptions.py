@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+from warren.loss_words import LOSS_LIMITS
 from warren.words import condition, counted, duration, visible
 
 from warren_cli.display.status_table import as_told, lag, late, severity, until_loss, why
@@ -23,7 +24,6 @@ from warren_cli.resources.catalogue import (
 from warren_cli.resources.output import table
 
 _NONE = "-"
-_LOSS = ("lost_records", "min_time_to_loss")
 Facts = Iterable[tuple[str, str | None]]
 """Names and values; what is None or empty is left out."""
 
@@ -91,7 +91,7 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     for broken in _each_fact_once(body.get("broken_objectives") or ()):
         what = f"{broken['objective']} ({broken['status']})"
         # What is lost, or will be, stands above with the figure of now.
-        said = "" if broken["limit"] in _LOSS else f"{as_told(broken, now_ms)}; "
+        said = "" if broken["limit"] in LOSS_LIMITS else f"{as_told(broken, now_ms)}; "
         since_ = f"broken for {ago(broken['since'], now_ms)}"
         yield "broken objective", f"{what}: {said}{since_}"
     yield "acknowledged", _noted(body.get("acknowledgement"))
@@ -104,7 +104,7 @@ def _each_fact_once(broken: Iterable[Row]) -> Iterable[Row]:
     """Worst first; of an objective's limits that are about one fact the worst."""
     found: dict[tuple[str, str], Row] = {}
     for each in broken:
-        fact = "loss" if each["limit"] in _LOSS else each["limit"]
+        fact = "loss" if each["limit"] in LOSS_LIMITS else each["limit"]
         found.setdefault((each["objective"], fact), each)
     return found.values()
 

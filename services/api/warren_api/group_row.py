@@ -220,7 +220,7 @@ class UnjudgedRow:
 
     @property
     def owner(self) -> str:
-        """Whose it is, as objectives say; empty where none does."""
+        """Whose it is; empty where nobody says it."""
         return self.asked.book.ownership_for(self.cluster, self.group).owner or ""
 
     @property
@@ -314,7 +314,7 @@ def _now(incident: IncidentRecord, row: GroupRow) -> Wrong | None:
             return None
         said = row.broken_now(mine[0])
         breach = mine[0].breach
-        step = loss_step({breach.limit: breach.topic or ""})
+        step = loss_step([breach])
         return Wrong(said.sentence, at=said.at, step=step, brief=_broken_in_short(breach))
     event = row.view.event
     if event.incident is None or event.incident.id != incident.id:

@@ -259,7 +259,7 @@ class GroupView:
         """What to do first: of its cause, else of a loss; empty where nobody can say."""
         if self.cause is not None and self.cause.action:
             return self.cause.action
-        step = loss_step({one.breach.limit: one.breach.topic or "" for one in self.broken})
+        step = loss_step(one.breach for one in self.broken)
         return step or (self.event.cause.action if self.event.cause else None) or ""
 
     @property

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 from warren.contracts import Breach, GroupMember, LagEvent
-from warren.loss_words import LOST_RECORDS, NEAR_LOSS
+from warren.loss_words import LOSS_LIMITS
 from warren.words import grouped, visible
 
 from warren_api.group_row import GroupRow
@@ -25,9 +25,6 @@ from warren_api.model.group import GroupView, Said
 from warren_api.model.membership import Membership
 from warren_api.model.partitions import PartitionRow, ShownPartitionStatusName, windows
 from warren_api.pages.charts import Line, chart, count_of
-
-# Both limits are about one fact: what retention deletes unread.
-_LOSS = frozenset({LOST_RECORDS, NEAR_LOSS})
 
 
 class BrokenBanner(NamedTuple):
@@ -44,7 +41,7 @@ def broken_banners(row: GroupRow) -> list[BrokenBanner]:
     found: dict[tuple[str, str], BrokenBanner] = {}
     for broken in row.view.broken:
         breach = broken.breach
-        is_loss = breach.limit in _LOSS
+        is_loss = breach.limit in LOSS_LIMITS
         key = breach.objective, "loss" if is_loss else breach.limit
         if key not in found:
             is_said = is_loss and row.view.is_losing

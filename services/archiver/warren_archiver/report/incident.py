@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from warren.bootstrap import runnable
+from warren.loss_words import LOSS_LIMITS
 
 Key = tuple[str, str]
 """Cluster and group."""
 LOST = "records_lost"
 """The name of a cause."""
-LOSS_LIMITS = frozenset({"lost_records", "min_time_to_loss"})
-"""Limits of objectives: reasons of incidents."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,8 +69,7 @@ def facts_of(kind: DeliveryKind, told: ToldEvent, now: int) -> list[tuple[str, s
     found = list(dict.fromkeys([*of, *_handled(told, now)]))
     if not told.open:
         return found
-    breaches = (b for each in told.open for b in each.data.objectives or ())
-    step = loss_step({breach.limit: breach.topic or "" for breach in breaches})
+    step = loss_step(b for each in told.open for b in each.data.objectives or ())
     names = [name for name, _ in found]
     if STEP not in names:
         place = next((n for n, name in enumerate(names) if name in FIGURES), len(found))

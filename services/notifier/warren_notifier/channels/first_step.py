@@ -20,7 +20,7 @@ def first_step(changes: Iterable[StatusChange]) -> str:
     found = [cause.action for cause in causes if cause.is_known and cause.action]
     breaches = (breach for change in changes for breach in change.objectives or ())
     found += [runbook for runbook in runbooks(changes) if not is_web_link(runbook)]
-    found += filter(None, [loss_step({each.limit: each.topic or "" for each in breaches})])
+    found += filter(None, [loss_step(breaches)])
     found += [cause.action for cause in causes if cause.action]
     group = shell_word(f"{changes[0].cluster}/{changes[0].group}")
     return visible([*found, f"Look at it: warren describe group {group}"][0])
