@@ -19,7 +19,6 @@ from warren.contracts import (
     GroupEvent,
     LagEvent,
     NotificationTest,
-    SavedView,
     Silence,
     StatusChangeEvent,
     TopicsEvent,
@@ -210,7 +209,7 @@ class Obeying:
     """What is asked for comes about at once."""
 
     def __init__(self, model: ReadModel) -> None:
-        self._silences, self._views = model.silences, model.saved_views
+        self._silences = model.silences
         self.tests: list[NotificationTest] = []
 
     def silence(self, silence: Silence) -> None:
@@ -225,12 +224,6 @@ class Obeying:
 
     def withdraw(self, incident_id: str) -> None:
         self._silences.apply_acknowledgement(incident_id.encode(), None)
-
-    def save_view(self, view: SavedView) -> None:
-        self._views.apply(view.name.encode(), view.to_bytes())
-
-    def remove_view(self, name: str) -> None:
-        self._views.apply(name.encode(), None)
 
 
 @dataclass

@@ -81,7 +81,6 @@ PAGES = {
     "reference": "/docs",
     "clusters": "/clusters",
     "silences": "/silences",
-    "views": "/views?query=q%3Dlate%3A%3E5m",
     "notifications": "/notifications",
     "starting": "/",
     "starting-group": "/groups/demo/stopped",
@@ -126,7 +125,6 @@ LONG_PATHS = [
     *(f"/{kind}?q={LONG}" for kind in ("topics", "incidents")),
     *(f"/{kind}?cluster={LONG}&group={LONG}" for kind in ("incidents", "notifications")),
     f"/groups/demo/stopped?span={LONG}",
-    f"/views?query=q%3D{LONG}",
 ]
 
 

@@ -39,7 +39,6 @@ from warren_api.v1 import (
     openapi,
     silences,
     topics,
-    views,
 )
 from warren_api.v1 import errors as v1_errors
 from warren_api.v1.lists import Paging
@@ -112,7 +111,6 @@ def own_api(context: ApiContext) -> APIRouter:
         incidents.router(context, paging),
         notifications.router(context, paging),
         silences.router(context),
-        views.router(context),
         events.router(context),
         v1_errors.router(),
     ):

@@ -31,7 +31,6 @@ from warren.contracts.topics import (
     NOTIFIER_STATE,
     SILENCES,
     TOPICS,
-    VIEWS,
 )
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.connection import log_retry
@@ -92,7 +91,6 @@ class Feed:
                 (TOPICS, model.apply_topics),
                 (SILENCES, model.silences.apply),
                 (ACKNOWLEDGEMENTS, model.silences.apply_acknowledgement),
-                (VIEWS, model.saved_views.apply),
                 (NOTIFIER_STATE, model.notifications.apply_state),
             )
         }
@@ -181,7 +179,6 @@ class Feed:
         self._model.silences.keep_only(
             *(_ids(t.full_name(prefix), newest.values()) for t in (SILENCES, ACKNOWLEDGEMENTS))
         )
-        self._model.saved_views.keep_only(_ids(VIEWS.full_name(prefix), newest.values()))
         self._model.history.begin_again(changes.newest_offsets)
         self._remember(changes.in_order())
         self._take(attempts.in_order())

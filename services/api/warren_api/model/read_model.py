@@ -35,7 +35,6 @@ from warren_api.model.group_views import GroupName, GroupViews, LagParts, Standi
 from warren_api.model.membership import Membership
 from warren_api.model.notifications import Notifications
 from warren_api.model.past import Past
-from warren_api.model.saved_views import SavedViews
 from warren_api.model.status_history import StatusHistory
 from warren_api.model.topics import TopicIndex
 from warren_api.model.verdict import is_away
@@ -53,8 +52,7 @@ class ReadModelSize:
 
 class ReadModel:
     """Groups by (cluster, group); `topics` by theirs; `history` of at most so many changes;
-    `silences` and acknowledgements; `saved_views`; `notifications`, likewise bounded; the `past`
-    of a day.
+    `silences` and acknowledgements; `notifications`, likewise bounded; the `past` of a day.
     """
 
     def __init__(self, history: int = HISTORY) -> None:
@@ -62,7 +60,6 @@ class ReadModel:
         self.topics = TopicIndex()
         self.past = Past()
         self.silences = Silences()
-        self.saved_views = SavedViews()
         self.notifications = Notifications(history)
         self._lock = threading.Lock()
         self._parts = LagParts()

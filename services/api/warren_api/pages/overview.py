@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, NamedTuple, get_args
-from urllib.parse import urlencode
 
 from warren.contracts import STATUS_CHANGED, EndReasonName
 from warren.reason_words import in_short
@@ -70,11 +69,6 @@ class View(ListView):
         """The same search with that term, under all tabs; without it where it has it."""
         others = [word for word in self.rest.split() if word != term]
         return self.found_url(" ".join([*others, EVERYTHING if self.has(term) else term]))
-
-    @property
-    def saving_url(self) -> str:
-        """Of the form that gives it a name, from its first page on."""
-        return f"/views?{urlencode({'query': replace(self, page=1).query})}"
 
     def grouped_url(self, by: By) -> str:
         return replace(self, by=by, page=1).url

@@ -24,7 +24,7 @@ from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.status_history import IncidentRecord, RecordedChange, incidents
-from warren_api.pages import asking, cluster_page, indexes, many, reference, reports, views
+from warren_api.pages import asking, cluster_page, indexes, many, reference, reports
 from warren_api.pages.commands import commands
 from warren_api.pages.done import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
@@ -177,7 +177,6 @@ def router(context: ApiContext) -> APIRouter:
             clusters=clusters,
             no_groups=no_groups(),
             filters=context.settings.api.filters,
-            saved=context.model.saved_views.all(),
             lengths=asking.LENGTHS,
             bys=get_args(By)[1:],
             not_judged=[each for each in not_judged if search.finds(about.any_row(each))],
@@ -299,7 +298,6 @@ def router(context: ApiContext) -> APIRouter:
     cluster_page.add_routes(routes, context, render, asked, trends)
     asking.add_routes(routes, context, render, lambda view: asked().row(view))
     many.add_routes(routes, context, render, asked)
-    views.add_routes(routes, context, render)
     reports.add_routes(routes, context)
     reference.add_routes(routes, render)
     indexes.add_routes(routes, context, render, asked)
