@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 from support.waiting import eventually
-from warren.clock import ManualClock, SystemClock
+from warren.clock import ManualClock
 from warren.contracts import (
     Acknowledgement,
     FreshnessEvent,
@@ -333,7 +333,7 @@ class Api:
 @contextmanager
 def served(api: Api, port: int = 0) -> Iterator[str]:
     """The application, listening: its address. Streams end with it. 0: a port of its own."""
-    server = HttpServer(api.app, api.api, SystemClock())
+    server = HttpServer(api.app, api.api)
     with listen(ApiSettings(port=port)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import threading
@@ -20,7 +19,6 @@ from fastapi.routing import APIRoute
 from warren_api.app import own_api
 from warren_api.metrics import scrape as metrics
 from warren_api.pages import routes as pages
-from warren_api.v1.event_stream import EventStream
 
 WITHIN = 0.2  # seconds in which health is told, whatever is asked for
 ROUNDS = 4  # a machine that does other things may be late in each but one
@@ -179,13 +177,6 @@ def test_health_is_told_at_once_whatever_expression_is_asked_for(
     assert not left, took
 
 
-def test_what_was_missed_and_costs_too_much_is_refused(address: str) -> None:
-    query = {"regex": COSTLY["repeated classes"], "last_event_id": "0:0"}
-    refused = httpx.get(f"{address}/api/v1/events", params=query, timeout=SECONDS)
-    assert refused.status_code == 400
-    assert refused.json()["type"] == "/api/v1/problems/pattern-too-costly"
-
-
 @contextmanager
 def followed(address: str, pattern: str) -> Iterator[Iterator[str]]:
     url = f"{address}/api/v1/events"
@@ -226,29 +217,6 @@ def lines_until(lines: Iterator[str], changes: int) -> Iterator[str]:
         changes -= line.startswith("data")
         if not changes:
             return
-
-
-def test_a_thread_that_finds_what_was_missed_leaves_the_loop_alone() -> None:
-    """Ten thousand changes without any expression: their texts are made in turns, too."""
-    api = Api()
-    for number in range(MANY):
-        api.change(f"{LONG}{number}", "ERR", NOW)
-    used: list[str] = []
-
-    def wanted(_: object) -> bool:
-        used.append(threading.current_thread().name)
-        return True
-
-    async def read() -> str:
-        stream, text = EventStream(api.model.history, wanted, "0:0"), ""
-        async for piece in stream.text():
-            text += piece
-            if f"id: 0:{MANY}\n\n" in text and not piece.startswith("id: 0:1\n"):
-                break
-        return text
-
-    assert asyncio.run(read()).count("event: ") == MANY
-    assert {name.partition("_")[0] for name in used} == {"events"}
 
 
 @pytest.mark.parametrize("field", ["group", "cluster"])

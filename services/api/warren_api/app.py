@@ -16,16 +16,15 @@ from warren_api.http.access import Access
 from warren_api.http.access_control import AccessControl
 from warren_api.http.errors import Errors
 from warren_api.http.middleware import (
+    InLine,
     RequestLimits,
     RequestMetrics,
     ResponseHeaders,
-    UnreadBodies,
 )
 from warren_api.http.names import RawPathRouting
-from warren_api.http.pages_kept import Revalidation, SharedFragments
 from warren_api.http.parameters import require_known_parameters
-from warren_api.http.places import InLine, Places
 from warren_api.http.problem import ProblemKind, documented
+from warren_api.http.revalidation import Revalidation
 from warren_api.metrics import scrape
 from warren_api.pages import routes as pages
 from warren_api.pages.errors import PageErrors
@@ -76,10 +75,9 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
     # The last one added is the first to see a request.
     app.add_middleware(Revalidation)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
-    app.add_middleware(SharedFragments, state=context.shown_state, clock=context.clock)
     app.add_middleware(AccessControl, access=access, refusal=errors.refusal, clock=context.clock)
     app.add_middleware(RequestLimits, refusal=errors.refusal)
-    app.add_middleware(InLine, places=Places(), refusal=errors.refusal)
+    app.add_middleware(InLine, refusal=errors.refusal)
     if context.settings.api.cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -91,7 +89,6 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
     app.add_middleware(RequestMetrics, clock=context.clock)
     app.add_middleware(ResponseHeaders, is_tls=bool(context.settings.api.tls_certificate))
     app.add_middleware(RawPathRouting)
-    app.add_middleware(UnreadBodies)
     return app
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -97,13 +97,6 @@ class ApiContext:
         silences = self.model.silences
         in_force = silences.in_force(self.clock.now_ms())
         return Notes(in_force, silences.acknowledgement, self.model.incidents())
-
-    def shown_state(self) -> Hashable:
-        """Another one whenever a status, an incident, whether data is lost, a cluster's state, or
-        what people have said of them, is; figures and ages are not in it.
-        """
-        states = self.model.shown_states(self.clock.now_ms(), self.unknown_after_ms)
-        return *states, self.model.silences.revision, self.feed_state()
 
     def standing(self) -> Standing:
         """How all groups stand at this moment."""

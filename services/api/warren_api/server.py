@@ -25,7 +25,7 @@ from warren_api.home.feed import Feed
 from warren_api.home.past_feed import PastFeed
 from warren_api.home.requests import AskedOnTopics, ForgetRequests
 from warren_api.http.access import Access
-from warren_api.http.serving import LISTEN_BACKLOG, HttpServer
+from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
 from warren_api.model.read_model import ReadModel
 
@@ -50,7 +50,7 @@ def listen(api: ApiSettings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
-        listener.listen(LISTEN_BACKLOG)
+        listener.listen()
     except OSError as error:
         listener.close()
         raise SettingsError(
@@ -141,7 +141,7 @@ async def _serve(
         Archive(settings.archiver),
     )
     app = create_app(context, access, login)
-    server = HttpServer(app, settings.api, clock)
+    server = HttpServer(app, settings.api)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     host, port = listener.getsockname()[:2]

@@ -291,25 +291,11 @@ class ReadModel:
         `unknown_after` milliseconds ago are not to be believed.
         """
         with self._lock:
-            self._age(now, unknown_after)
-            return self._views.standing(now)
-
-    def shown_states(self, now: int, unknown_after: int) -> tuple[int, int]:
-        """Others whenever a group's status or incident may be, or whether it loses data, or a
-        cluster's state; as `standing`.
-        """
+            told = {cluster for cluster, _ in self._clusters}
+        clusters = [self.cluster(name, now) for name in told]
+        away = {one.cluster for one in clusters if is_away(one, now, unknown_after)}
         with self._lock:
-            self._age(now, unknown_after)
-            return self.states, self._views.aged
-
-    def _age(self, now: int, unknown_after: int) -> None:
-        """Needs the lock."""
-        by_cluster: dict[str, list[ClusterEvent]] = {}
-        for (cluster, _), event in self._clusters.items():
-            by_cluster.setdefault(cluster, []).append(event)
-        clusters = (ClusterView.of(name, events, now) for name, events in by_cluster.items())
-        away = frozenset(one.cluster for one in clusters if is_away(one, now, unknown_after))
-        self._views.age(now - unknown_after, away)
+            return self._views.standing(now - unknown_after, away)
 
     def unjudged(self, cluster: str, group: str) -> Membership | None:
         """A group that is there but has no verdict."""

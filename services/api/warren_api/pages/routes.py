@@ -1,8 +1,7 @@
 """Pages for people: all groups worst first, and one group with its partitions.
 
-Each page has a fragment of itself that its script asks for every two seconds
-(`http.pages_kept`). Without JavaScript it says as of when it is, and a link renews it: a reload
-would take away what is ticked and typed.
+Each page has a fragment of itself that its script asks for every two seconds. Without JavaScript it
+says as of when it is, and a link renews it: a reload would take away what is ticked and typed.
 """
 
 from __future__ import annotations
@@ -10,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
-from warren.contracts import MINUTE_MS
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext
@@ -28,15 +27,15 @@ from warren_api.pages import asking, cluster_page, indexes, many, reference, rep
 from warren_api.pages.commands import commands
 from warren_api.pages.done import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
-from warren_api.pages.group_rows import GroupRows
+from warren_api.pages.group_rows import group_row_html
 from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
 from warren_api.pages.headline import headline, no_groups, readers
 from warren_api.pages.incidents import IncidentListView, folded, incident_list
 from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
-from warren_api.pages.overview import By, LastChanges, Sort, View, last_changes, overview
+from warren_api.pages.overview import By, Sort, View, last_changes, overview
 from warren_api.pages.span import SpanAsked
 from warren_api.pages.timeline import Moment, of_group
-from warren_api.pages.trends import Drawn, Trends, catch_up_ms, rates_of
+from warren_api.pages.trends import Trends, catch_up_ms, rates_of
 from warren_api.search import Row
 
 STATIC = Path(__file__).parent / "static"
@@ -92,15 +91,6 @@ def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     templates = environment()
     trends = Trends(context.model.past, context.archive)
-    group_rows = GroupRows(
-        templates,
-        trends,
-        context.model.topics,
-        context.stale_after_ms,
-        context.is_freshness_stale,
-        context.servers,
-    )
-    newest = Drawn[LastChanges](1)
     book = ObjectiveBook(context.settings.objectives, context.settings.groups)
 
     def render(
@@ -142,11 +132,6 @@ def router(context: ApiContext) -> APIRouter:
 
         return wrong_of
 
-    def last(now: int) -> LastChanges:
-        history = context.model.history
-        version = history.sequence, now // MINUTE_MS
-        return newest.get("last", version, lambda: last_changes(history.changes(), now))
-
     @routes.get("/")
     @routes.get("/fragments/groups")
     def groups(request: Request, view: Viewed, done: DoneAsked) -> Response:
@@ -171,8 +156,8 @@ def router(context: ApiContext) -> APIRouter:
             acknowledged=context.notes().acknowledged_at(done.at) if done.at else [],
             search=search,
             hints=search.hints(everything) if ready else [],
-            row_of=group_rows.html,
-            last=last(about.now),
+            row_of=partial(group_row_html, templates, trends, context),
+            last=last_changes(context.model.history.changes(), about.now),
             headline=headline(shown.standings, about.now),
             clusters=clusters,
             no_groups=no_groups(),
