@@ -29,7 +29,7 @@ def test_what_nobody_is_to_read_makes_no_group_late_or_losing(api: Api, reason: 
     put(api, "billing", reason, status=status)
     api.put("late")
     api.measure("late", late(60_000))
-    first, second = api.get("/api/v1/groups?sort=time_lag").json()["groups"]
+    first, second = api.get("/api/v1/groups?sort=late").json()["groups"]
     assert (first["group"], second["group"]) == ("late", "billing")
     figures = second["freshness_ms"], second["lost_records"], second["total_lag"]
     assert figures == (0, 0, 3)

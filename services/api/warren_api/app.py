@@ -40,7 +40,6 @@ from warren_api.v1 import (
     topics,
 )
 from warren_api.v1 import errors as v1_errors
-from warren_api.v1.lists import Paging
 
 if TYPE_CHECKING:
     from warren_api.login.service import Login
@@ -99,14 +98,13 @@ def own_api(context: ApiContext) -> APIRouter:
         dependencies=[Depends(require_known_parameters)],
         responses=documented(ProblemKind.INVALID_REQUEST),
     )
-    paging = Paging()
     for noun in (
         clusters.router(context),
-        groups.router(context, paging),
-        topics.router(context, paging),
+        groups.router(context),
+        topics.router(context),
         history.router(context),
-        incidents.router(context, paging),
-        notifications.router(context, paging),
+        incidents.router(context),
+        notifications.router(context),
         silences.router(context),
         events.router(context),
         v1_errors.router(),

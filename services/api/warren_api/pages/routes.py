@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
@@ -36,35 +35,19 @@ from warren_api.pages.overview import By, Sort, View, last_changes, overview
 from warren_api.pages.span import SpanAsked
 from warren_api.pages.timeline import Moment, of_group
 from warren_api.pages.trends import Trends, catch_up_ms, rates_of
-from warren_api.search import Row
+from warren_api.search import Row, near_names
 
 STATIC = Path(__file__).parent / "static"
 READERS_SHOWN = 200
 MEMBERS_SHOWN = 200
 MOMENTS_SHOWN = 30
-MOST_COMPARED = 2_000  # names, 30 microseconds each (measured)
 GROUP_INCIDENTS_SHOWN = 20
-
-StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
-
-
-AskedSort = Literal["worst", "name", "group", "lag", "late", "loss", "since"]
-"""As the overview has it, and `group` for `name`, as links of before do."""
 
 
 def _view(
-    q: Words = "",
-    status: StatusFilter = "",
-    sort: AskedSort = "worst",
-    by: By = "",
-    order: Order = "",
-    page: PageNumber = 1,
+    q: Words = "", sort: Sort = "worst", by: By = "", order: Order = "", page: PageNumber = 1
 ) -> View:
-    """`status`: links of before there was a search have it."""
-    also = "is:losing" if status == "losing" else f"status:{status.lower()}"
-    words = f"{q} {also}".strip() if status else q
-    column: Sort = "name" if sort == "group" else sort
-    return View(words, sort=column, by=by, order=order, page=page)
+    return View(q, sort=sort, by=by, order=order, page=page)
 
 
 def _topic_list_view(
@@ -80,11 +63,6 @@ def _incident_list_view(q: Words = "", page: PageNumber = 1) -> IncidentListView
 Viewed = Annotated[View, Depends(_view)]
 IncidentsViewed = Annotated[IncidentListView, Depends(_incident_list_view)]
 TopicsViewed = Annotated[TopicListView, Depends(_topic_list_view)]
-
-
-def near(name: str, known: Sequence[str]) -> list[str]:
-    """What somebody may have meant; nothing where there are too many."""
-    return get_close_matches(name, known) if len(known) <= MOST_COMPARED else []
 
 
 def router(context: ApiContext) -> APIRouter:
@@ -200,7 +178,7 @@ def router(context: ApiContext) -> APIRouter:
             status_code=status_of(view or membership, ready=ready),
             cluster=cluster,
             view=view,
-            near=[] if view else near(name, context.model.groups_of(cluster)),
+            near=[] if view else near_names(name, context.model.groups_of(cluster)),
             last=mine[0] if mine and not view else None,
             deleted=[] if view else context.model.topics.deleted_under(cluster, name),
             verdict=context.verdicts()(view) if view else None,
@@ -241,7 +219,7 @@ def router(context: ApiContext) -> APIRouter:
             cluster=cluster,
             topic=name,
             view=view,
-            near=[] if view else near(name, context.model.topics.names(cluster)),
+            near=[] if view else near_names(name, context.model.topics.names(cluster)),
             deleted=None if view else context.model.topics.deleted(cluster, name),
             groups=judged[:READERS_SHOWN],
             omitted=len(judged[READERS_SHOWN:]),
