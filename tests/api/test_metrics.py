@@ -200,9 +200,7 @@ def test_a_scrape_leaves_the_event_loop_to_others(
 def test_whether_to_believe_the_rest(api: Api) -> None:
     assert scrape(api)["warren_api_ready"] == {(): 1}
     assert scrape(api)["warren_api_feed_working"] == {(): 1}
-    assert scrape(api)["warren_api_freshness_topic"] == {(): 1}
-    api.feed = FeedState(ready=False, problem="away", freshness=False)
-    assert scrape(api)["warren_api_freshness_topic"] == {(): 0}
+    api.feed = FeedState(ready=False, problem="away")
     assert scrape(api)["warren_api_ready"] == {(): 0}
     assert scrape(api)["warren_api_feed_working"] == {(): 0}
 

@@ -110,7 +110,6 @@ def _of_this_service(wanted: Wanted, context: ApiContext) -> Iterator[Collected]
     state, size = context.feed_state(), context.model.size()
     for family, value in (
         (families.API_READY, int(state.ready)),
-        (families.API_FRESHNESS_TOPIC, int(state.freshness)),
         (families.API_FEED_WORKING, int(state.problem is None)),
         (families.API_GROUPS, size.groups),
         (families.API_PARTITIONS, size.partitions),
