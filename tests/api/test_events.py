@@ -103,14 +103,6 @@ def test_a_client_that_comes_back_gets_what_it_missed_from_any_copy(api: Api, ad
         assert missed[-1].id == "0:2,1:1"
 
 
-def test_a_client_that_came_before_any_change_misses_none(api: Api, address: str) -> None:
-    with stream(address) as arriving:
-        beginning = next(arriving)
-    api.change("g", "ERR", NOW)
-    with stream(address, **{"Last-Event-ID": str(beginning.id)}) as arriving:
-        assert changes(arriving, 1)[0].json()["subject"] == "g"
-
-
 @pytest.mark.parametrize("last_event_id", ["0:0", "0:99", "an id of something else"])
 def test_it_says_when_it_does_not_know_all_that_was_missed(last_event_id: str) -> None:
     api = Api()
@@ -154,13 +146,6 @@ def test_streams_are_limited_and_a_place_is_free_again(address: str) -> None:
             return response.status_code == 200
 
     eventually(is_free, message="the places of those that went are free")
-
-
-def test_asking_for_the_head_ends(address: str) -> None:
-    with httpx.Client() as client:
-        for _ in range(2):
-            answer = client.head(f"{address}/api/v1/events", timeout=SECONDS)
-            assert answer.headers["content-type"].startswith("text/event-stream")
 
 
 def test_silence_is_broken_and_tells_the_position() -> None:
