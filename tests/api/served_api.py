@@ -261,7 +261,7 @@ class Api:
         access = Access(
             self.settings.api,
             is_loopback=self.is_loopback,
-            sessions=self.login.sessions if self.login else None,
+            sessions=self.login,
         )
         self.app = create_app(self.context, access, self.login)
 

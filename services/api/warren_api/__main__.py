@@ -9,7 +9,6 @@ from socket import gethostname
 
 from warren.errors import SettingsError
 from warren.log import NOISY, configure
-from warren.settings import Settings
 from warren.settings_file import load_settings
 
 from warren_api.server import run
@@ -22,14 +21,10 @@ def main() -> None:
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
     arguments = parser.parse_args()
-
-    def load() -> Settings:
-        return load_settings(arguments.config).of_service("api", gethostname())
-
     try:
-        settings = load()
+        settings = load_settings(arguments.config).of_service("api", gethostname())
         configure(settings.log, service="api", quiet=(*NOISY, "uvicorn"))
-        run(settings, load)
+        run(settings)
     except SettingsError as error:
         print(f"warren-api: {error}", file=sys.stderr)
         sys.exit(2)

@@ -75,6 +75,10 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
     app.add_middleware(Revalidation)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(AccessControl, access=access, refusal=errors.refusal, clock=context.clock)
+    if login is not None:
+        from starlette.middleware.sessions import SessionMiddleware  # likewise
+
+        app.add_middleware(SessionMiddleware, **login.session_options())
     app.add_middleware(RequestLimits, refusal=errors.refusal)
     app.add_middleware(InLine, refusal=errors.refusal)
     if context.settings.api.cors_origins:

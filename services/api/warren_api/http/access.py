@@ -15,11 +15,11 @@ import binascii
 import hmac
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.requests import cookie_parser
+from starlette.types import Scope
 from warren.api_tokens import hash_of
 from warren.errors import SettingsError
 from warren.settings import ApiSettings
@@ -78,7 +78,7 @@ READING = ("GET", "HEAD", "OPTIONS")
 class Sessions(Protocol):
     """Of people who have logged in."""
 
-    def person(self, cookies: Mapping[str, str]) -> Person | None:
+    def person(self, session: Mapping[str, Any]) -> Person | None:
         """Whose session it is, unless it is over."""
 
 
@@ -109,12 +109,11 @@ class Access:
     def has_login(self) -> bool:
         return self._sessions is not None
 
-    def person(self, headers: Headers) -> Person | None:
+    def person(self, scope: Scope, headers: Headers) -> Person | None:
         """Who has logged in. A token that comes along counts instead."""
-        cookies = headers.get("Cookie")
-        if self._sessions is None or cookies is None or "Authorization" in headers:
+        if self._sessions is None or "Authorization" in headers:
             return None
-        return self._sessions.person(cookie_parser(cookies))
+        return self._sessions.person(scope["session"])
 
     def caller(self, authorization: str | None) -> Caller | None:
         """None: there is a token, but it is none of those that the settings know."""

@@ -86,7 +86,7 @@ class AccessControl:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        person = self._access.person(headers)
+        person = self._access.person(scope, headers)
         reads(Reader(person, _login(scope) if self._access.has_login else ""))
         caller = None if person else self._access.caller(headers.get("Authorization"))
         needed: Role | None = "read" if scope["method"] in READING else "admin"
