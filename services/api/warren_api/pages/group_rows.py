@@ -27,7 +27,7 @@ def group_row_html(
         is_old,
         context.is_freshness_stale(view),
         trends.spark(view.cluster, view.group, now),
-        rates_of(context.model.topics, view) if row.verdict.status == "OK" else None,
+        rates_of(view) if row.verdict.status == "OK" else None,
         commands(view.group, row.cause, context.servers(view.cluster)),
         worst_rows(view.event, WORST_SHOWN),
     )

@@ -171,7 +171,7 @@ def router(context: ApiContext) -> APIRouter:
         mine = [one for one in context.model.incidents().all if one.name == (cluster, name)]
         told = folded(mine if view else [], now)
         row = asked().row(view) if view else None
-        moved = rates_of(context.model.topics, view) if view else None
+        moved = rates_of(view) if view else None
         drawn = trends.group(cluster, name, span.at(now), past, known)
         return render(
             template_of(request, "group"),
@@ -180,7 +180,6 @@ def router(context: ApiContext) -> APIRouter:
             view=view,
             near=[] if view else near_names(name, context.model.groups_of(cluster)),
             last=mine[0] if mine and not view else None,
-            deleted=[] if view else context.model.topics.deleted_under(cluster, name),
             verdict=context.verdicts()(view) if view else None,
             partitions=partitions_of(view) if view else None,
             group_doubts=context.group_doubts(view) if view else [],
@@ -220,7 +219,6 @@ def router(context: ApiContext) -> APIRouter:
             topic=name,
             view=view,
             near=[] if view else near_names(name, context.model.topics.names(cluster)),
-            deleted=None if view else context.model.topics.deleted(cluster, name),
             groups=judged[:READERS_SHOWN],
             omitted=len(judged[READERS_SHOWN:]),
             readers=readers(len(judged), statuses["ERR"] + statuses["WARN"], statuses["UNKNOWN"]),

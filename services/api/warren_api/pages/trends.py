@@ -17,7 +17,7 @@ from warren_api.model.archive import Archive
 from warren_api.model.group import GroupView
 from warren_api.model.past import DAY_MS, HOUR_MS, Columns, Past, Period, before_a_day
 from warren_api.model.status_history import IncidentRecord, RecordedChange
-from warren_api.model.topics import TopicIndex
+from warren_api.model.topics import progress_on
 from warren_api.pages.charts import sparkline
 from warren_api.pages.past_charts import (
     ClusterTrends,
@@ -165,11 +165,11 @@ def _hour(past: Past, cluster: str, group: str, end: int) -> Columns:
     return past.group(cluster, group, end - HOUR_MS, end, MINUTE_MS)
 
 
-def rates_of(topics: TopicIndex, view: GroupView) -> tuple[float, float] | None:
+def rates_of(view: GroupView) -> tuple[float, float] | None:
     """Records a second that are produced into what the group consumes, and that it consumes."""
     known = [
         (progress.produce_rate, progress.consume_rate)
-        for progress in topics.progress(view.cluster, view.group).values()
+        for progress in (progress_on(view, topic) for topic in view.event.topics)
     ]
     moved = [(made, taken) for made, taken in known if made is not None and taken is not None]
     if not moved or len(moved) < len(known):
