@@ -20,16 +20,15 @@ from warren.settings.api import Role
 from warren.words import shortened
 
 from warren_api.http.access import OPEN_PATHS, READING, Access, token_in
-from warren_api.http.callers import Asker, Caller, Person, Reader, reads, site_of
+from warren_api.http.callers import Asker, Caller, Person, Reader, reads
 from warren_api.http.errors import Refusal
 from warren_api.http.names import decoded_path, encoded_path
 from warren_api.http.problem import ProblemKind
 
 log = structlog.get_logger(__name__)
 
-TELL_EVERY = 60.0  # seconds between two lines about the same address
+TELL_EVERY = 10.0  # seconds between two lines
 LONGEST_PATH = 200  # characters
-MOST_TOLD = 10  # addresses with a line of their own in that time
 
 
 class RefusedTokens:
@@ -37,27 +36,18 @@ class RefusedTokens:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._told: dict[str, float] = {}
+        self._told_at = -TELL_EVERY
         self._unlogged = 0
 
     def note(self, address: str | None, method: str, path: str) -> None:
-        """`unlogged`, in the line: how many had no line since the one before, from any address."""
+        """`unlogged`, in the line: how many had no line since the one before."""
         metrics.API_TOKENS_REFUSED.inc()
-        now, site = self._clock.monotonic(), site_of(address)
-        while self._told and now - next(iter(self._told.values())) >= TELL_EVERY:
-            del self._told[next(iter(self._told))]
-        if site in self._told or len(self._told) >= MOST_TOLD:
+        if self._clock.monotonic() - self._told_at < TELL_EVERY:
             self._unlogged += 1
             return
-        self._told[site] = now
-        unlogged, self._unlogged = self._unlogged, 0
-        log.warning(
-            "token refused",
-            client=address,
-            method=method,
-            path=shortened(path, LONGEST_PATH),
-            unlogged=unlogged,
-        )
+        said = {"client": address, "method": method, "path": shortened(path, LONGEST_PATH)}
+        log.warning("token refused", **said, unlogged=self._unlogged)
+        self._told_at, self._unlogged = self._clock.monotonic(), 0
 
 
 OPEN_PREFIX = "/static/"

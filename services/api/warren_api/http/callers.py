@@ -3,26 +3,10 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import NamedTuple
 
 from starlette.requests import Request
 from warren.settings.api import Role
-
-ONE_SITE = 64  # bits of an IPv6 address that a network gives out; the others its owner chooses
-
-
-def site_of(address: str | None) -> str:
-    """Whom an address stands for: of IPv6 its network, in which one machine may have any number."""
-    try:
-        found = ip_address(address or "")
-    except ValueError:
-        return address or ""
-    if not isinstance(found, IPv6Address):
-        return str(found)
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(ip_network((int(found), ONE_SITE), strict=False))
 
 
 class Caller(NamedTuple):

@@ -22,7 +22,6 @@ from warren_api.model.group import GroupView
 from warren_api.pages.commands import without_commands
 from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
-from warren_api.pages.incidents import Flapping
 from warren_api.pages.listed_names import in_words
 from warren_api.pages.sentences import clock_of, said, said_then
 
@@ -112,7 +111,6 @@ def environment() -> Environment:
         "who_reads": who_reads,
         "describe": lambda kind, *names: command("describe", kind, "/".join(names)),
     }
-    templates.tests["flapping"] = lambda one: isinstance(one, Flapping)
     templates.tests["loss_unknown"] = lambda reason: reason in LOSS_UNKNOWN
     return templates
 

@@ -27,9 +27,9 @@ from warren_api.pages.commands import commands
 from warren_api.pages.done import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
 from warren_api.pages.group_rows import group_row_html
-from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
+from warren_api.pages.group_sections import broken_banners, member_rows, partitions_of
 from warren_api.pages.headline import headline, no_groups, readers
-from warren_api.pages.incidents import IncidentListView, folded, incident_list
+from warren_api.pages.incidents import IncidentListView, incident_list
 from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
 from warren_api.pages.overview import By, Sort, View, last_changes, overview
 from warren_api.pages.span import SpanAsked
@@ -169,7 +169,7 @@ def router(context: ApiContext) -> APIRouter:
         past, now = context.model.history.of_group(cluster, name), context.clock.now_ms()
         known = incidents(past, [view]) if view else []
         mine = [one for one in context.model.incidents().all if one.name == (cluster, name)]
-        told = folded(mine if view else [], now)
+        told = mine if view else []
         row = asked().row(view) if view else None
         moved = rates_of(view) if view else None
         drawn = trends.group(cluster, name, span.at(now), past, known)
@@ -193,7 +193,6 @@ def router(context: ApiContext) -> APIRouter:
             commands=commands(name, view.cause if view else None, context.servers(cluster)),
             timeline=happened(cluster, name, past, view, now)[:MOMENTS_SHOWN],
             trends=drawn,
-            first_points=first_points(view.event) if view and not drawn.is_known else None,
             group_incidents=told[:GROUP_INCIDENTS_SHOWN],
             incidents_omitted=len(told[GROUP_INCIDENTS_SHOWN:]),
             wrong_of=words(),
