@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 from support.waiting import eventually, until
 from warren.contracts import Silence
 from warren.settings import ApiSettings
-from warren_api.burrow.errors import refusal
+from warren_api.burrow.answers import refusal
 from warren_api.http import middleware, serving
 from warren_api.http.middleware import LARGEST_BODY, PLACES, InLine
 from warren_api.http.serving import LARGEST_HEAD

@@ -24,7 +24,7 @@ from warren.patterns import Budget
 from warren.silences import group_matcher
 
 from warren_api.context import ApiContext
-from warren_api.http.callers import Asker
+from warren_api.http.access import Asker
 from warren_api.http.names import BUDGET
 from warren_api.model.status_history import IncidentRecord
 

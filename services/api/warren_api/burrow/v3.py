@@ -14,7 +14,7 @@ import structlog
 from fastapi import APIRouter, Request, Response
 from warren.errors import KafkaError
 
-from warren_api.burrow import shapes
+from warren_api.burrow import answers as shapes
 from warren_api.burrow.answers import ADMIN, answer, error_response
 from warren_api.burrow.config import cluster_detail
 from warren_api.context import ApiContext

@@ -19,8 +19,17 @@ from warren.metrics import api as metrics
 from warren.settings.api import Role
 from warren.words import shortened
 
-from warren_api.http.access import OPEN_PATHS, READING, Access, token_in
-from warren_api.http.callers import Asker, Caller, Person, Reader, reads
+from warren_api.http.access import (
+    OPEN_PATHS,
+    READING,
+    Access,
+    Asker,
+    Caller,
+    Person,
+    Reader,
+    reads,
+    token_in,
+)
 from warren_api.http.errors import Refusal
 from warren_api.http.names import decoded_path, encoded_path
 from warren_api.http.problem import ProblemKind

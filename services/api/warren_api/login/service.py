@@ -29,7 +29,7 @@ from warren.clock import Clock
 from warren.errors import SettingsError
 from warren.settings import OidcSettings
 
-from warren_api.http.callers import Person
+from warren_api.http.access import Person
 from warren_api.login.claims import (
     LONGEST_SUBJECT,
     LoginFailed,

@@ -28,10 +28,9 @@ from warren_api.metrics.series import (
     topic_blocks,
     unconsumed,
 )
-from warren_api.model.burrow_lag import burrow_lags
 from warren_api.model.freshness import late_ms
 from warren_api.model.group import GroupView, group_status, partition_status
-from warren_api.model.partitions import lags_to_show
+from warren_api.model.partitions import burrow_lags, lags_to_show
 
 _CODES: dict[str, int] = {name: int(status) for name, status in Status.__members__.items()}
 

@@ -26,7 +26,6 @@ from warren_core.objectives.limits import Limit
 from warren_core.objectives.near_loss import SOON_MS
 from warren_core.objectives.readings import read
 
-from warren_api.model.burrow_lag import burrow_lags
 from warren_api.model.freshness import FreshnessRow, GroupFreshness
 from warren_api.model.membership import Membership
 from warren_api.model.partitions import (
@@ -34,6 +33,7 @@ from warren_api.model.partitions import (
     PartitionRow,
     ShownPartitionStatusName,
     badness_of,
+    burrow_lags,
     foremost,
     has_bounds,
     known_lags,

@@ -248,3 +248,17 @@ def _slots(commits: Commits, row: int) -> Slots:
         Edge(offset, at, observed_at, None if lag == UNKNOWN else lag)
         for offset, at, observed_at, lag in zip(*columns, strict=True)
     ]
+
+
+def burrow_lag(row: PartitionRow) -> int:
+    return _with_deleted(row.lag, row.committed, row.log_start)
+
+
+def burrow_lags(columns: TopicLag) -> list[int]:
+    """One entry per partition."""
+    rows = zip(columns.lag, columns.committed, columns.log_start, strict=True)
+    return [_with_deleted(*row) for row in rows]
+
+
+def _with_deleted(lag: int | None, committed: int, log_start: int) -> int:
+    return 0 if lag is None else lag + lost(committed, log_start)

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from warren_api.context import ApiContext
 from warren_api.group_row import GroupRow
 from warren_api.model.partitions import worst_rows
-from warren_api.pages.commands import commands
+from warren_api.pages.sentences import commands
 from warren_api.pages.trends import Trends, rates_of
 
 WORST_SHOWN = 3  # partitions of a group that is unfolded

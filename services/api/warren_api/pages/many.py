@@ -27,10 +27,9 @@ from warren_api.asked import (
 )
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow
-from warren_api.http.callers import Asker, asker
+from warren_api.http.access import Asker, asker
 from warren_api.model.group_views import GroupName
-from warren_api.pages.asking import NO_REASON, lasting, to
-from warren_api.pages.done import Done
+from warren_api.pages.asking import NO_REASON, Done, lasting, to
 from warren_api.pages.listed_names import alternations
 from warren_api.pages.overview import View, found_rows
 from warren_api.search import Search

@@ -23,8 +23,7 @@ from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.status_history import IncidentRecord, RecordedChange, incidents
 from warren_api.pages import asking, cluster_page, indexes, many, reference, reports
-from warren_api.pages.commands import commands
-from warren_api.pages.done import DoneAsked
+from warren_api.pages.asking import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
 from warren_api.pages.group_rows import group_row_html
 from warren_api.pages.group_sections import broken_banners, member_rows, partitions_of
@@ -32,6 +31,7 @@ from warren_api.pages.headline import headline, no_groups, readers
 from warren_api.pages.incidents import IncidentListView, incident_list
 from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
 from warren_api.pages.overview import By, Sort, View, last_changes, overview
+from warren_api.pages.sentences import commands
 from warren_api.pages.span import SpanAsked
 from warren_api.pages.timeline import Moment, of_group
 from warren_api.pages.trends import Trends, catch_up_ms, rates_of

@@ -11,7 +11,7 @@ from warren.contracts import DeliveryKind, DeliveryOutcome, GroupStatusName
 
 from warren_api.asked import NewTest, find_incident, test_route
 from warren_api.context import ApiContext
-from warren_api.http.callers import asker
+from warren_api.http.access import asker
 from warren_api.http.names import matcher
 from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.notifications import Attempt, Waiting, newest_first

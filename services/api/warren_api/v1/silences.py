@@ -12,7 +12,7 @@ from warren.contracts import Silence
 
 from warren_api.asked import NewSilence, begin_silence, end_silence
 from warren_api.context import ApiContext
-from warren_api.http.callers import asker
+from warren_api.http.access import asker
 from warren_api.http.names import Segment
 from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.v1.lists import require_read
