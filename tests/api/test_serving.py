@@ -14,7 +14,7 @@ from api.served_api import Api, Obeying, served
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 from support.waiting import eventually, until
-from warren.contracts import Silence
+from warren.contracts.topics import Topic
 from warren.settings import ApiSettings
 from warren_api.burrow.answers import refusal
 from warren_api.http import middleware, serving
@@ -185,9 +185,9 @@ def test_many_that_wait_for_the_home_cluster_hold_up_nobody_who_reads(api: Api) 
     answers = threading.Event()
 
     class Waiting(Obeying):
-        def silence(self, silence: Silence) -> None:
+        def __call__(self, topic: Topic, key: bytes, value: bytes | None) -> None:
             assert answers.wait(SECONDS)
-            super().silence(silence)
+            super().__call__(topic, key, value)
 
     api = Api(model=api.model, asking=Waiting(api.model))
 

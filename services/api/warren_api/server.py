@@ -22,7 +22,7 @@ from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.home.feed import Feed
 from warren_api.home.past_feed import PastFeed
-from warren_api.home.requests import AskedOnTopics, ForgetRequests
+from warren_api.home.requests import HomeWriter
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
@@ -132,8 +132,7 @@ async def _serve(
         model,
         lambda: replace(feed.state, standstill=watch.reason),
         clock,
-        ForgetRequests(settings.home).forget,
-        AskedOnTopics(settings.home),
+        HomeWriter(settings.home).write,
         Archive(settings.archiver),
     )
     app = create_app(context, access, login)
