@@ -153,7 +153,9 @@ def _run(*arguments: str, config: Path) -> str:
 
 def _replayed(config: Path) -> Any:
     """What other settings would have told."""
-    told = json.loads(_run("replay", "--last", "10m", "--policy", "wiki", "--json", config=config))
+    told = json.loads(
+        _run("replay", "--last", "10m", "--policy", "burrow", "--json", config=config)
+    )
     return {name: value for name, value in told.items() if name != "run"}
 
 

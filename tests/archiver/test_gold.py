@@ -54,7 +54,7 @@ from warren_archiver.silver.catalogue import (
 )
 from warren_archiver.silver.upsert import upsert
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = [pytest.mark.timeout(1800), pytest.mark.contract]
 STATUS_DAYS = catalogue.STATUS[Unit.DAY]
 # The same functions make hours of them, or days: one of both is enough to see.
 LEFT_OUT = [

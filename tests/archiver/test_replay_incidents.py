@@ -99,14 +99,14 @@ def test_a_policy_is_that_of_all_groups() -> None:
     """An override that names another one changes nothing but what else it says."""
     overrides = [
         {"groups": "^demo-", "policy": "burrow"},
-        {"groups": "^a", "policy": "wiki", "intervals": 20},
+        {"groups": "^a", "policy": "progress", "intervals": 20},
     ]
     settings = Settings.model_validate({"evaluation": {"overrides": overrides}})
     other = changed(settings, [], "progress").evaluation
     assert other.policy == "progress"
     assert [each.changes() for each in other.overrides] == [{"intervals": 20}]
     kept = changed(settings, ["evaluation.policy=progress"]).evaluation
-    assert [each.policy for each in kept.overrides] == ["burrow", "wiki"]
+    assert [each.policy for each in kept.overrides] == ["burrow", "progress"]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,9 @@ def test_who_had_an_incident_that_lasted_is_never_to_be_ignored() -> None:
         return [] if "ignore" in change else [o for _, g in groups for o in _of(g, *flapping)]
 
     told = [*_of("noise", *flapping), *_of("both", *flapping, (50, 90))]
-    found = {one.group: one.change for one in suggestions(told, judge, lambda _: "wiki", PERIOD)}
+    found = {
+        one.group: one.change for one in suggestions(told, judge, lambda _: "progress", PERIOD)
+    }
     assert found == {"noise": "evaluation.ignore=true", "both": None}
 
 
@@ -227,7 +229,7 @@ def test_nothing_is_tried_that_changes_nothing() -> None:
             asked[group].add(change)
         return told
 
-    suggestions(told, judge, lambda key: "progress" if key[1] == "a" else "wiki", PERIOD)
+    suggestions(told, judge, lambda key: "progress" if key[1] == "a" else "burrow", PERIOD)
     assert not any("intervals" in each or "progress" in each for each in asked["a"])
     assert asked["a"] == set(candidates("progress"))
     later = {each for each in CANDIDATES if "expected_delay" in each}
@@ -236,7 +238,7 @@ def test_nothing_is_tried_that_changes_nothing() -> None:
 
 @pytest.mark.parametrize("candidate", CANDIDATES)
 def test_every_candidate_is_a_setting_above_all_overrides(candidate: str) -> None:
-    own = {"intervals": 99, "allowed_lag": 99, "policy": "wiki"}
+    own = {"intervals": 99, "allowed_lag": 99, "policy": "progress"}
     overrides = [{"groups": "^a", "min_distance": 5, **own}]
     settings = Settings.model_validate({"evaluation": {"overrides": overrides}})
     before = RuleBook(settings.evaluation).rules_for("prod", "a").group

@@ -16,6 +16,9 @@ from warren.clock import SystemClock
 from warren_core.evaluation import Column, GroupRules, Int64, Rules, Windows
 from warren_core.judgement.judge import Duplicate, Judged, judge
 from warren_core.judgement.state import GroupState
+import pytest
+
+pytestmark = pytest.mark.heavy
 
 SOURCE_PARTITIONS = 4
 GROUPS = 8

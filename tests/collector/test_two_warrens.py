@@ -11,6 +11,9 @@ from support.collector_lab import CLUSTER, Events, Lab
 from support.waiting import eventually
 from warren.metrics.collector import COLLECTOR_FOREIGN_MEMBERS
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
+import pytest
+
+pytestmark = pytest.mark.heavy
 
 SOURCE_PARTITIONS = 4
 GROUPS = 12

@@ -14,7 +14,7 @@ from support.servers import jars_directory
 RUNS = 3
 MOST_COMMIT_S = 3.0
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.heavy]
 
 
 @pytest.mark.kafka

@@ -98,6 +98,7 @@ def measured_at(warren: Running) -> int:
     return int(newest_freshness(warren)["demo-slow"]["measured_at"])
 
 
+@pytest.mark.spark
 def test_services_killed_twice_are_back_and_go_on(warren: Running) -> None:
     eventually(lambda: newest_batch(warren) > 1, timeout=240, message="the first archived batch")
     for _ in range(2):
@@ -115,6 +116,7 @@ def test_services_killed_twice_are_back_and_go_on(warren: Running) -> None:
         eventually(lambda b=batch: newest_batch(warren) > b, timeout=240, message="new batches")
 
 
+@pytest.mark.spark
 def test_after_the_kills_everybody_was_told_of_everything(warren: Running) -> None:
     """Once, or again with the same id."""
     changes = [json.loads(record.value() or b"") for record in home_records(warren, LAG_STATUS)]
@@ -138,6 +140,7 @@ def test_after_the_kills_everybody_was_told_of_everything(warren: Running) -> No
     assert len(ids) == len({event for event, _ in ids}) == len({webhook for _, webhook in ids})
 
 
+@pytest.mark.spark
 def test_after_the_kills_tables_equal_their_topics_and_the_report_a_recount(
     warren: Running,
 ) -> None:
@@ -166,6 +169,7 @@ def test_after_the_kills_tables_equal_their_topics_and_the_report_a_recount(
     assert {("demo", group) for group in IN_TROUBLE} <= expected.keys()
 
 
+@pytest.mark.spark
 def test_what_was_told_fits_what_is_known_to_be_wrong(
     warren: Running, pytestconfig: pytest.Config
 ) -> None:
@@ -182,6 +186,7 @@ def test_what_was_told_fits_what_is_known_to_be_wrong(
     assert scores["replayed"]["faults"] == 5
 
 
+@pytest.mark.spark
 def test_pages_link_reports_that_are_written_meanwhile(warren: Running) -> None:
     link = "/reports/last-day.html"
     eventually(lambda: link in warren.get("/").text, timeout=240, message="the page links it")

@@ -8,6 +8,9 @@ from typing import Any
 from support.evaluator_process import Home
 from support.group_lives import a_life, assert_as_expected, fold, interleaved, lives
 from warren.contracts import split_group_key
+import pytest
+
+pytestmark = pytest.mark.heavy
 
 
 class Instance(Home):

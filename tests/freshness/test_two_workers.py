@@ -17,6 +17,9 @@ from warren.contracts import FreshnessEvent
 from warren.contracts.topics import FRESHNESS
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey
+import pytest
+
+pytestmark = pytest.mark.heavy
 
 GROUPS = [f"group-{number}" for number in range(8)]
 RECORDS = 10  # as many as events of `committed` say

@@ -51,8 +51,8 @@ def test_a_new_installation_judges_by_progress_unless_it_says_otherwise() -> Non
     demo = RuleBook(plan().settings.evaluation)
     assert demo.rules_for("demo", "demo-stalled").group.policy == "burrow"
     assert demo.rules_for("demo", "orders").group.policy == "progress"
-    named = plan(evaluation={"policy": "wiki"}).settings.evaluation
-    assert (named.policy, named.overrides) == ("wiki", [])
+    named = plan(evaluation={"policy": "burrow"}).settings.evaluation
+    assert (named.policy, named.overrides) == ("burrow", [])
     own = plan(Options(bootstrap="kafka:9092"), evaluation={"policy": "burrow"})
     assert own.settings.evaluation == EvaluationSettings(policy="burrow")
 

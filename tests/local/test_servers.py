@@ -30,6 +30,8 @@ from warren_local.errors import PortTaken
 from warren_local.kafka import EmbeddedKafka, KafkaOptions, answers, class_archive, new_cluster_id
 from warren_local.ports import HOST, Port, accepts_connections, free_port, is_free
 
+pytestmark = pytest.mark.heavy
+
 
 def _round_trip(bootstrap: str, topic: str) -> bytes | None:
     admin = AdminClient({"bootstrap.servers": bootstrap})

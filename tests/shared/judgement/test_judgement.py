@@ -131,17 +131,17 @@ def rules_of(*overrides: EvaluationOverride) -> GroupRules:
 
 def test_topics_of_a_group_may_be_judged_by_different_rules() -> None:
     """The lag rises from 0: a window that has the 0 still is OK, a full one that has lost it is
-    not; one that is not full gets the benefit of the doubt as the log end was reached lately.
+    not.
     """
     group = Judge(
         rules_of(
-            EvaluationOverride(topics=["^wiki"], policy="wiki"),
+            EvaluationOverride(topics=["^usual"], policy="progress"),
             EvaluationOverride(topics=["^short"], intervals=3),
             EvaluationOverride(topics=["^allowed"], allowed_lag=5),
             EvaluationOverride(topics=["^far"], min_distance=150),
         )
     )
-    topics = ("allowed", "burrow", "far", "short", "wiki")
+    topics = ("allowed", "burrow", "far", "short", "usual")
     for minute, lag in enumerate([0, 3, 6, 9, 12]):
         now = NOW + minute * MINUTE
         at = {0: At(100 + minute, now, lag)}

@@ -17,7 +17,7 @@ from warren_core.judgement.state_codec import decode, encode
 
 S = 1000
 LOOK = 5 * S
-POLICIES: list[PolicyName] = ["progress", "burrow", "wiki"]
+POLICIES: list[PolicyName] = ["progress", "burrow"]
 NOBODY_SAYS = -1
 
 
