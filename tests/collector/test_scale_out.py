@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
+import pytest
 import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
 from support.collector_process import collector_process
@@ -16,7 +17,6 @@ from warren.clock import SystemClock
 from warren_core.evaluation import Column, GroupRules, Int64, Rules, Windows
 from warren_core.judgement.judge import Duplicate, Judged, judge
 from warren_core.judgement.state import GroupState
-import pytest
 
 pytestmark = pytest.mark.heavy
 

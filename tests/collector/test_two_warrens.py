@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import pytest
 import support.coordinator_records as encode
 from structlog.testing import capture_logs
 from support.collector_lab import CLUSTER, Events, Lab
 from support.waiting import eventually
 from warren.metrics.collector import COLLECTOR_FOREIGN_MEMBERS
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
-import pytest
 
 pytestmark = pytest.mark.heavy
 

@@ -53,15 +53,15 @@ def published(result: BatchResult, topic: str) -> list[bytes | None]:
 def test_every_evaluation_is_published_and_the_group_written_once() -> None:
     result = evaluate(records(commits(115, 116, 117, 0)))
     lags = [LagEvent.from_bytes(value) for value in published(result, "w.lag")]
-    assert [lag.status for lag in lags] == ["OK", "WARN", "WARN", "OK"]
+    assert [lag.status for lag in lags] == ["ERR", "WARN", "WARN", "OK"]
     changes = [StatusChangeEvent.from_bytes(value) for value in published(result, "w.lag-status")]
-    assert [change.data.status for change in changes] == ["WARN", "OK"]
+    assert [change.data.status for change in changes] == ["ERR", "WARN", "OK"]
     assert [write.key for write in result.writes] == [KEY]
     assert {item.partition for item in result.publications} == {3} == {result.writes[0].partition}
     assert {item.key for item in result.publications} == {KEY}
     assert result.counts.events == 4
     assert result.counts.partitions == 4
-    assert result.counts.status_changes == ["WARN", "OK"]
+    assert result.counts.status_changes == ["ERR", "WARN", "OK"]
 
 
 def parts_of(count: int, at: int = NOW, *, told: bool = True) -> list[OffsetEvent]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
 from freshness.events import CLUSTER
 from freshness.service_lab import ServiceLab
 from freshness.test_process import answer, committed, config, running
@@ -17,7 +18,6 @@ from warren.contracts import FreshnessEvent
 from warren.contracts.topics import FRESHNESS
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey
-import pytest
 
 pytestmark = pytest.mark.heavy
 

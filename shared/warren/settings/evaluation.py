@@ -92,7 +92,7 @@ OVERRIDABLE = tuple(
 class EvaluationSettings(Section):
     """Rules by which groups are judged."""
 
-    policy: PolicyName = Field(default="burrow", description="Set of rules")
+    policy: PolicyName = Field(default="progress", description="Set of rules")
     intervals: Intervals = Field(default=10, description="Commits in a window")
     min_distance: Distance = Field(
         default=1, description="Seconds that two commits in a window are apart at least"
