@@ -15,8 +15,8 @@ FAST := smoke or not (kafka or spark or browser or containers or servers)
 # Many tests wait for servers: four at a time, each worker with servers of its own.
 WORKERS ?= 4
 PROMETHEUS := deploy/prometheus
-# The generators stand beside what they write, in no wheel; docs/words.md quotes groups that tests play.
-GENERATORS := PYTHONPATH=docs:deploy/grafana:tests
+# The generators stand beside what they write, in no wheel.
+GENERATORS := PYTHONPATH=docs:deploy/grafana
 GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=

@@ -10,17 +10,12 @@ from pathlib import Path
 from warren_dashboards import catalogue as dashboards
 
 from warren_docs import (
-    asyncapi,
     causes_page,
     channels_page,
-    dbt_sources,
     metrics_page,
-    openapi,
-    schemas,
     settings_page,
     tables_page,
     topics_page,
-    words_page,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -28,17 +23,12 @@ Pages = Callable[[], dict[str, str]]
 # Each gives the contents of its files, by their paths below the folder.
 GENERATORS: Mapping[str, Sequence[Pages]] = {
     "docs": (
-        schemas.pages,
-        asyncapi.pages,
-        openapi.pages,
         settings_page.pages,
         channels_page.pages,
         causes_page.pages,
-        dbt_sources.pages,
         metrics_page.pages,
         topics_page.pages,
         tables_page.pages,
-        words_page.pages,
     ),
     "deploy/grafana": (dashboards.pages,),
 }
