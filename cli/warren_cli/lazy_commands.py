@@ -43,7 +43,7 @@ COMMANDS: Mapping[str, Listed] = MappingProxyType(
         "describe": Listed("Show one group, topic or incident whole"),
         "events": Listed("Show status changes of groups, oldest first"),
         "silence": Listed("Mute notifications for groups"),
-        "ack": Listed("Acknowledge an incident (stops repeats and escalation)"),
+        "ack": Listed("Acknowledge an incident (stops repeats)"),
         "notify": Listed("Inspect and test notification routes", "services", True),
         "token": Listed("Make a token for the API and print the setting that lets it in"),
         "evaluate": Listed(

@@ -201,7 +201,6 @@ class Harness:
             as_now,
             self._known,
         )
-        self.edits = making.edits
         self.queues = {name: making.of(name, channel) for name, channel in channels.items()}
         self._going = asyncio.Event()
         if not stopped:

@@ -14,7 +14,6 @@ from warren_notifier.inputs import Input, Mended, TimePassed
 from warren_notifier.outbox import Outbox
 from warren_notifier.owned import Owned, OwnedSubjects
 from warren_notifier.routing.decisions import Router
-from warren_notifier.routing.escalation import escalate_at
 from warren_notifier.routing.flapping import Damping
 from warren_notifier.rules import Rulebook
 from warren_notifier.state.subject_state import SubjectState
@@ -112,7 +111,7 @@ class Due:
 
 def due_at(subject: SubjectState, router: Router) -> int | None:
     """When time alone may lead to something, Unix milliseconds; None: it will not."""
-    times = [subject.repeat_at, escalate_at(router.routes, subject.incident)]
+    times = [subject.repeat_at]
     if subject.flaps is not None:
         times.append(Damping.of(router).calm_at(subject.flaps))
     return min((at for at in times if at is not None), default=None)

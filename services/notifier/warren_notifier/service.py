@@ -30,7 +30,6 @@ from warren.standstill_watch import Looking, StandstillWatch
 from warren_notifier.channels.configured import configured_channels
 from warren_notifier.channels.renewable import renewable
 from warren_notifier.channels.secrets_watch import SecretsWatch
-from warren_notifier.delivery.redis_buckets import RedisBuckets
 from warren_notifier.session import Session
 from warren_notifier.source.groups import Configured
 
@@ -63,7 +62,6 @@ class Service:
         self._secrets = SecretsWatch(
             settings.notifier, self._channels, load or (lambda: settings), self._redaction, clock
         )
-        self._buckets = _buckets(settings, clock)
         self._ready = False
         self._turns = Turns()
         self._trouble = Trouble(HOME, clock, over="at work again")
@@ -128,8 +126,6 @@ class Service:
             watching.cancel()
             for channel in self._channels.values():
                 await channel.close()
-            if self._buckets is not None:
-                await self._buckets.close()
 
     async def _watch_secrets(self) -> None:
         while True:
@@ -165,7 +161,6 @@ class Service:
             self._note_ready,
             self._redaction,
             turns=self._turns,
-            buckets=self._buckets,
             configured=Configured.by(self._settings),
         )
         try:
@@ -203,13 +198,6 @@ def _require_equal_partitions(admin: AdminClient, home: HomeSettings) -> None:
         raise TopicMisconfigured(
             HOME, "home.partitions", f"topics differ in their number of partitions: {listed}"
         )
-
-
-def _buckets(settings: Settings, clock: Clock) -> RedisBuckets | None:
-    """None where no channel has a limit: nothing is connected to."""
-    if not any(channel.rate for channel in settings.notifier.channels.values()):
-        return None
-    return RedisBuckets(settings.redis, settings.home.installation.cache_prefix, clock)
 
 
 def run(settings: Settings, load: Callable[[], Settings], redaction: Redaction) -> None:

@@ -12,7 +12,7 @@ from warren_notifier.channels.channel import (
     takes_acknowledgements,
     tells_people,
 )
-from warren_notifier.channels.digest import Digest, DigestChannel, edits, tells_many
+from warren_notifier.channels.digest import Digest, tells_many
 from warren_notifier.state.delivery import Delivery
 
 
@@ -60,23 +60,11 @@ class RenewableChannel:
 class RenewableDigestChannel(RenewableChannel):
     """Likewise, of a channel that can tell many in one message."""
 
-    def __init__(self, channel: DigestChannel) -> None:
-        super().__init__(channel)
-        self.edits = edits(channel)
-
     async def send_many(self, digest: Digest) -> Result:
         async with self._in_use() as channel:
             if not tells_many(channel):
                 raise TypeError("a channel that told many was replaced by one that cannot")
             return await channel.send_many(digest)
-
-    async def edit(self, delivery: Delivery) -> Result | None:
-        async with self._in_use() as channel:
-            return await channel.edit(delivery) if edits(channel) else None
-
-    async def edit_many(self, digest: Digest) -> Result | None:
-        async with self._in_use() as channel:
-            return await channel.edit_many(digest) if edits(channel) else None
 
 
 def renewable(channel: Channel) -> RenewableChannel:

@@ -142,12 +142,6 @@ def told_event(text: str) -> ToldEvent:
     )
 
 
-def as_published(text: str) -> str:
-    """The event's text: of a group's incident as one event."""
-    told = told_event(text)
-    return text if type_of(text) != GROUP_INCIDENT else told.event.model_dump_json()
-
-
 def at(event: StatusChangeEvent) -> int:
     """When it happened, Unix milliseconds."""
     return round(event.time.timestamp() * 1000)
