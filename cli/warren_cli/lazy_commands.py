@@ -50,10 +50,6 @@ COMMANDS: Mapping[str, Listed] = MappingProxyType(
             'Judge windows of commits: JSON in, one line {"name","status","complete"} each out',
             "services",
         ),
-        "decode": Listed(
-            'Decode records of __consumer_offsets: one line {"name","records":[...]} each out',
-            "services",
-        ),
         "report": Listed(
             "Report on every group, from the archive: what it was like, and what to do", "archive"
         ),

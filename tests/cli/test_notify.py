@@ -124,12 +124,15 @@ def test_that_somebody_has_silenced_it(config: str) -> None:
 def test_a_cluster_that_there_is_not(config: str) -> None:
     api = Api(clock=SystemClock())  # type: ignore[arg-type]  # the command's clock is the real one
     api.put("billing", "prod", evaluated_at=SystemClock().now_ms())
-    with served(api) as address, pytest.raises(SettingsError, match="did you mean prod") as refused:
+    with (
+        served(api) as address,
+        pytest.raises(SettingsError, match="demo, prod") as refused,
+    ):
         explain(config, "--cluster", "prd", api=address)
     assert refused.value.setting == "--cluster"
     with Path(config).open("a") as file:
         file.write('[clusters.stage]\nbootstrap = "a:1"\n')
-    with pytest.raises(SettingsError, match="no cluster stge; did you mean stage"):
+    with pytest.raises(SettingsError, match="no cluster stge; there are: stage"):
         explain(config, "--cluster", "stge")
     assert explain(config, "--cluster", "stage")[0].startswith("pager: yes")
 
