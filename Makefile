@@ -21,7 +21,7 @@ GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test test-fast browser alertmanager prometheus cloudevents check format bench docs plots clean
+.PHONY: help setup run test test-fast browser alertmanager prometheus cloudevents check budgets format bench docs plots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,10 +83,14 @@ check: setup ## Lint, format, types, lock, generated docs; alert rules where pro
 	@$(GENERATORS) $(BIN)/lint-imports --no-logo
 	@$(UV) lock --check --offline --quiet || $(UV) lock --check
 	@$(GENERATE) --check
+	@$(GENERATE).budgets
 	@if command -v promtool >/dev/null; then \
 	  promtool check config $(PROMETHEUS)/prometheus.yml && promtool check rules $(PROMETHEUS)/warren-rules.yml && \
 	  promtool test rules $(PROMETHEUS)/warren-rules-test.yml; \
 	else echo "no promtool: the alert rules were not tested (\`make prometheus\` installs it)"; fi
+
+budgets: setup ## Lower the budgets in pyproject.toml to what stands
+	@$(GENERATE).budgets --lower
 
 format: setup ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
-from support import real_things
+from support import real_things, suite_cost
 from support.forgetful_broker import ForgetfulBroker, forgetful_broker
 from support.secured_kafka import SecuredKafka, running_secured_kafka
 from support.servers import (
@@ -41,6 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(real_things)
+    config.pluginmanager.register(suite_cost.SuiteCost(config))
     # No worker is given a port that another one is about to listen on.
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     span = (ports.HIGHEST - ports.LOWEST) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -65,6 +66,27 @@ def started_by(arguments: Iterable[Any]) -> set[str]:
     return {marker for part, marker in COMMANDS if part in command}
 
 
+#: What the budgets count, by the part of a command line that starts it, and how many.
+COUNTED = (
+    ("kafka.Kafka", "brokers", 1),
+    ("warren_cli.main up --state-dir", "brokers", 1),
+    ("warren_cli.main up --state-dir", "services", 6),
+    ("bin/spark-submit", "JVMs of Spark", 1),
+    ("-m warren_archiver ", "JVMs of Spark", 1),
+    ("warren_cli.main replay", "JVMs of Spark", 1),
+    ("playwright", "browsers", 1),
+    *((f"-m warren_{name}", "services", 1) for name in ("api", "collector", "evaluator")),
+    *((f"-m warren_{name}", "services", 1) for name in ("freshness", "notifier", "archiver")),
+)
+
+_STARTED: Counter[str] = Counter()
+
+
+def things_started() -> Counter[str]:
+    """Return what this process has started so far, by kind."""
+    return _STARTED
+
+
 class Guard:
     """Watch the processes that a test starts, by Python's audit events (PEP 578).
 
@@ -86,9 +108,13 @@ class Guard:
         self._allowed = None
 
     def _see(self, event: str, details: tuple[Any, ...]) -> None:
-        if event == "subprocess.Popen" and self._allowed is not None:
-            arguments = details[1]
-            parts = [arguments] if isinstance(arguments, str | bytes) else arguments
+        if event != "subprocess.Popen":
+            return
+        parts = [details[1]] if isinstance(details[1], str | bytes) else details[1]
+        command = shlex.join(str(part) for part in parts)
+        for part, kind, number in COUNTED:
+            _STARTED[kind] += number if part in command else 0
+        if self._allowed is not None:
             self.missing |= started_by(parts) - self._allowed
 
 

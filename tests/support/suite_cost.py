@@ -1,0 +1,109 @@
+"""A plugin of pytest: what the suite costs, as CPU seconds of each file and real things started.
+
+Each process adds up `getrusage` of itself and of its ended children, and what the processes that
+still run below it have used. The controller of the workers adopts orphans and counts them, too.
+`make test` writes the sums to .warren/suite.json, which `make check` holds against the budgets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+import pytest
+from support.real_things import things_started
+
+PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>: orphans below become children of this process
+DEAREST = 10  # files that the summary names
+REST = "collection, shared servers, orphans"
+
+
+def used() -> float:
+    """Return the CPU seconds of this process, of its ended children and of all that run below."""
+    ended = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    total = sum(usage.ru_utime + usage.ru_stime for usage in ended)
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            total += sum(process.cpu_times()[:4])  # of itself and of its ended children
+    return total
+
+
+class SuiteCost:
+    """`seconds`: CPU by file. `started`: processes by kind."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self.seconds: Counter[str] = Counter()
+        self.started: Counter[str] = Counter()
+        self._file = REST
+        self._at = used()
+        self._workers: set[int] = set()
+        is_worker = hasattr(config, "workerinput")
+        self._has_workers = not is_worker and bool(config.getoption("numprocesses", None))
+        if self._has_workers:
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        if (file := item.nodeid.partition("::")[0]) != self._file:
+            self._charge(file)
+        return (yield)
+
+    def pytest_sessionfinish(self) -> None:
+        if not self._has_workers:
+            self._charge(REST)
+            self.started += things_started()
+        if hasattr(self._config, "workerinput"):
+            cost = {"seconds": dict(self.seconds), "started": dict(self.started)}
+            self._config.workeroutput["cost"] = cost  # type: ignore[attr-defined]  # of xdist
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodeready(self) -> None:
+        """Know the workers, who are execnet's to wait for, before a test leaves orphans."""
+        if not self._workers:
+            threading.Thread(target=self._wait_for_orphans, daemon=True).start()
+        self._workers |= {process.pid for process in psutil.Process().children()}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        cost = getattr(node, "workeroutput", {}).get("cost", {})
+        self.seconds.update(cost.get("seconds", {}))
+        self.started.update(cost.get("started", {}))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._has_workers:
+            self.seconds[REST] += max(0.0, used() - self.seconds.total())
+        seconds = {file: round(spent, 1) for file, spent in self.seconds.most_common()}
+        total = round(self.seconds.total())
+        if tier := os.environ.get("WARREN_TEST_TIER"):
+            file = self._config.rootpath / ".warren/suite.json"
+            file.parent.mkdir(exist_ok=True)
+            suite = json.loads(file.read_text()) if file.exists() else {}
+            suite[tier] = {"CPU seconds": total, "started": self.started, "files": seconds}
+            file.write_text(json.dumps(suite, indent=1) + "\n")
+        terminalreporter.section(f"{total} CPU seconds; the dearest files")
+        for file, spent in list(seconds.items())[:DEAREST]:
+            terminalreporter.line(f"{spent:8.1f}  {file}")
+        started = ", ".join(f"{number} {kind}" for kind, number in sorted(self.started.items()))
+        terminalreporter.line(f"started: {started or 'nothing'}")
+
+    def _charge(self, file: str) -> None:
+        now = used()
+        self.seconds[self._file] += max(0.0, now - self._at)
+        self._at, self._file = now, file
+
+    def _wait_for_orphans(self) -> None:
+        """An orphan that nobody waits for would stay a zombie, and tests would see it run."""
+        with contextlib.suppress(ChildProcessError):
+            while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT):
+                if ended.si_pid in self._workers:
+                    return  # the suite ends
+                os.waitpid(ended.si_pid, 0)
