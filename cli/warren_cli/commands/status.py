@@ -26,8 +26,8 @@ from warren_cli.commands.options import (
     asked_address,
     status_search,
 )
-from warren_cli.display.group_cells import severity
 from warren_cli.resources.catalogue import GROUPS, STATUS, Row
+from warren_cli.resources.group_cells import severity
 from warren_cli.resources.listing import Listing, fetch
 from warren_cli.resources.output import (
     DOCUMENTS,

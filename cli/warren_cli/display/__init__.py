@@ -1,1 +1,1 @@
-"""What is shown of groups: tables, and the screens of `warren up`."""
+"""The screens of `warren up`."""

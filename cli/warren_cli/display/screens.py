@@ -12,9 +12,9 @@ from rich.text import Text
 from warren.clock import Clock, SystemClock
 from warren.words import visible
 
-from warren_cli.display.group_cells import lag, reason, worst_partition
 from warren_cli.group_feed import GroupFeed
 from warren_cli.resources.catalogue import STATUS
+from warren_cli.resources.group_cells import lag, reason, worst_partition
 from warren_cli.resources.listing import Listing
 from warren_cli.resources.output import resource_table
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from warren.reason_words import in_short
 from warren.words import as_of, duration, grouped
 
-from warren_cli.display.group_cells import (
+from warren_cli.resources.group_cells import (
     incident,
     lag,
     late,

@@ -11,7 +11,6 @@ from rich.text import Text
 from warren.loss_words import LOSS_LIMITS
 from warren.words import condition, counted, duration, visible
 
-from warren_cli.display.group_cells import as_told, lag, late, severity, until_loss, why
 from warren_cli.resources.catalogue import (
     Row,
     ago,
@@ -21,6 +20,7 @@ from warren_cli.resources.catalogue import (
     rate,
     what_is_wrong,
 )
+from warren_cli.resources.group_cells import as_told, lag, late, severity, until_loss, why
 from warren_cli.resources.output import table
 
 _NONE = "-"
