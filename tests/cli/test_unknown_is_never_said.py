@@ -18,10 +18,10 @@ from warren_api.v1.group_parts import IncidentView
 from warren_api.v1.notifications import NotificationView, PendingView
 from warren_api.v1.silences import SilenceView
 from warren_api.v1.topics import TopicDetail, TopicSummary
-from warren_cli.display.screens import change_line
 from warren_cli.resources import catalogue, descriptions
 from warren_cli.resources.catalogue import Resource
 from warren_cli.resources.output import NONE, resource_table
+from warren_cli.screens import change_line
 
 NOW = 1_795_244_460_000
 SAID = re.compile(r"\b(None|null|nan|NaN|undefined)\b")
