@@ -207,7 +207,7 @@ class Harness:
             self.start()
         outbox = Outbox(rulebook, *known, outcomes, self.queues)
         self.due = Due(rulebook, self.owned, outbox, self.clock)
-        self.tick, self.tell_again = self.due.tick, self.due.tell_again
+        self.tick = self.due.tick
         self.dispatcher = Dispatcher(routes, *known, self.queues, outbox)
 
     async def _known(self) -> None:

@@ -29,7 +29,6 @@ from warren_notifier.channels.channel import (
 )
 from warren_notifier.channels.configured import channel_settings, digesting
 from warren_notifier.channels.digest import tells_many
-from warren_notifier.channels.renewable import renewable
 from warren_notifier.routing import trial
 from warren_notifier.state.delivery import Delivery
 
@@ -110,8 +109,7 @@ def test_who_can_tell_several_is_known_without_a_channel() -> None:
 
 
 def test_who_hears_of_acknowledgements_and_of_what_lasts() -> None:
-    """Also of a channel whose secrets may change while the notifier runs."""
-    built = {kind: renewable(made(kind, "hooks.example.org:9")) for kind in KINDS}
+    built = {kind: made(kind, "hooks.example.org:9") for kind in KINDS}
     assert {kind for kind in KINDS if takes_acknowledgements(built[kind])} == {"pagerduty"}
     assert resend_intervals(built) == {"alertmanager": 120_000}
 

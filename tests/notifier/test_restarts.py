@@ -321,19 +321,3 @@ def test_what_was_refused_or_given_up_is_told_by_a_notifier_that_is_started_anew
     life(first)
     life(second)
     assert log.outcomes()[-2:] == ["delivered", "delivered"]
-
-
-def test_what_was_refused_is_told_when_the_channel_is_mended() -> None:
-    log, mail = Log(), Scripted(Refused("HTTP 401"))
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        await harness.read(ERR)
-        await harness.idle()
-        for _ in range(2):
-            await harness.tell_again()
-            await harness.idle()
-
-    life(scenario)
-    assert log.outcomes() == ["refused", "delivered"]

@@ -151,6 +151,8 @@ def test_a_token_that_is_corrected_tells_what_was_refused(home: Home, tmp_path: 
             home.publish(opening("g"))
             refused = 'warren_notifier_deliveries_total{channel="hook",outcome="refused"}'
             eventually(lambda: running.metric(refused) == 1, message="it is refused")
+            token.write_text("Bearer \u00e9")
+            eventually(lambda: "settings refused" in running.output(), message="it says so")
             token.write_text("Bearer right")
             eventually(lambda: len(hooks.requests) == 2, message="it is told after all")
             home.publish(closing("g"))

@@ -20,7 +20,6 @@ from warren_notifier.inputs import (
     EndLost,
     Input,
     MayArrive,
-    Mended,
     NotSent,
     PutOff,
     TakenUp,
@@ -62,8 +61,6 @@ def decide(subject: SubjectState, given: Input, rules: Rules, now: int) -> Decid
             course.on_time_passed()
         case TakenUp(ended):
             course.on_taken_up(ended)
-        case Mended():
-            course.tell_added()
         case Tested(opening, route):
             course.on_test(opening, route)
         case Attempted():
@@ -258,10 +255,7 @@ class _Course:
         self._tell(keys)
         self.effects += ended
         self._look(keys)
-        self.tell_added()
-
-    def tell_added(self) -> None:
-        """What is so now, where routes and channels were added meanwhile or others have failed."""
+        # What is so now, where routes and channels were added meanwhile or others have failed.
         subject, change = self.subject, self.subject.change
         if subject.incident is None or change is None or subject.flapping is not None:
             return

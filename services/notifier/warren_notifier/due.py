@@ -10,7 +10,7 @@ import structlog
 from warren.clock import Clock
 from warren.contracts import TEST_CLUSTER
 
-from warren_notifier.inputs import Input, Mended, TimePassed
+from warren_notifier.inputs import Input, TimePassed
 from warren_notifier.outbox import Outbox
 from warren_notifier.owned import Owned, OwnedSubjects
 from warren_notifier.routing.decisions import Router
@@ -56,10 +56,6 @@ class Due:
         await self._follow_clock()
         await self._each(self._due(), TimePassed())
         await self.forget_settled()
-
-    async def tell_again(self) -> None:
-        """Tells what is so now where it was refused before: what was wrong has been mended."""
-        await self._each(list(self._owned.all()), Mended())
 
     async def forget_settled(self) -> None:
         """Forgets what was kept only to recognise replays that cannot come any more."""

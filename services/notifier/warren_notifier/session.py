@@ -121,14 +121,9 @@ class Session:
             for name, channel in settings.channels.items()
             if channel.rate
         }
-        self._mended = False
         for channel in channels:  # from 0 on: no increase is seen of a series that begins at 1
             for outcome in get_args(DeliveryOutcome):
                 metrics.NOTIFIER_DELIVERIES.labels(channel, outcome)
-
-    def tell_again(self) -> None:
-        """Something about channels is other than it was: what they refused is told again."""
-        self._mended = True
 
     async def run(self) -> None:
         try:
@@ -242,9 +237,6 @@ class Session:
     async def _tick(self, due: Due) -> None:
         while True:
             self._lease.check()
-            if self._mended:
-                self._mended = False
-                await due.tell_again()
             await due.tick()
             await self._gauges.show()
             await self._sleep(TICK_SECONDS)

@@ -113,9 +113,7 @@ class HttpEndpoint:
     ) -> Answered | Retry | Refused:
         """`path` is added to the URL. `said`: a good answer's body is wanted, if it comes soon."""
         if self._gone:
-            return Refused(
-                "HTTP 410 before: not asked again until its secret changes, or a restart"
-            )
+            return Refused("HTTP 410 before: not asked again until settings change, or a restart")
         request = self._client.build_request(
             "POST",
             f"{self._url}{path}" if path else self._url,

@@ -104,8 +104,8 @@ def alert_annotations(text: IncidentText) -> Labels:
         "action": visible((cause.action if cause is not None else "") or ""),
         "also": text.dated(visible("; ".join(each.sentence for each in also))),
         "runbook_url": text.runbook_link,
-        "lateness_seconds": _seconds(text.lateness_ms),
-        "time_to_loss_seconds": _seconds(text.time_to_loss_ms),
+        "lateness_seconds": _seconds(change.late_ms),
+        "time_to_loss_seconds": _seconds(change.time_to_loss_ms),
     }
     return {name: shortened(value, LONGEST) for name, value in found.items() if value}
 
