@@ -4,53 +4,30 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
-import httpx
+from warren.errors import WarrenError
 
-from warren_cli.api_client import Ask, http_client, pages
+from warren_cli.api_client import sent_token
+from warren_cli.resources.catalogue import GROUPS
+from warren_cli.resources.listing import Listing, fetch
 
 INTERVAL = 1.0  # seconds between two requests
-TIMEOUT = 5.0
-
-
-class Groups(NamedTuple):
-    """One answer of `GET /api/v1/groups`."""
-
-    groups: list[dict[str, Any]]
-    doubts: list[str]
-
-
-LARGEST_PAGE = 1000  # rows, as many as the API gives at once
-
-
-def all_pages(ask: Ask) -> Groups:
-    """The whole list. Raises as `pages` does, and KeyError or TypeError when a body is no list of
-    groups.
-    """
-    first, *rest = pages(lambda page: ask({"limit": str(LARGEST_PAGE)} | page))
-    groups = [group for body in (first, *rest) for group in body["groups"]]
-    for group in groups:
-        group["cluster"], group["group"], group["status"]  # what every group has
-    return Groups(groups, first["doubts"])
+PATIENCE = 5.0  # seconds for an answer that is under way at the end
 
 
 class GroupFeed:
-    """Calls `on_answer` for each answer and `on_silence` for each request without one."""
+    """Calls `on_answer` for each answer and `on_silence` for each request without one.
+
+    Raises SettingsError for a token that cannot be sent.
+    """
 
     def __init__(
-        self,
-        url: str,
-        *,
-        on_answer: Callable[[Groups], None],
-        on_silence: Callable[[], None],
-        interval: float = INTERVAL,
+        self, url: str, *, on_answer: Callable[[Listing], None], on_silence: Callable[[], None]
     ) -> None:
-        self._url = f"{url}/api/v1/groups"
+        sent_token()
+        self._url = url
         self._on_answer = on_answer
         self._on_silence = on_silence
-        self._interval = interval
-        self._client = http_client(TIMEOUT)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="group-feed", daemon=True)
         self._thread.start()
@@ -58,28 +35,18 @@ class GroupFeed:
     def close(self) -> None:
         """No call comes any more once this returns."""
         self._stop.set()
-        self._thread.join()
+        self._thread.join(PATIENCE)
 
     def _run(self) -> None:
-        with self._client as client:
-            while not self._stop.is_set():
-                answer = fetch(client, self._url)
-                if answer is None:
-                    self._on_silence()
-                else:
-                    self._on_answer(answer)
-                self._stop.wait(self._interval)
-
-
-def fetch(client: httpx.Client, url: str) -> Groups | None:
-    """None when the API does not answer, or is not ready."""
-
-    def ask(parameters: dict[str, str]) -> Any:
-        response = client.get(url, params=parameters)
-        response.raise_for_status()
-        return response.json()
-
-    try:
-        return all_pages(ask)
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
-        return None
+        while not self._stop.is_set():
+            try:
+                answer = fetch(GROUPS, self._url, {})
+            except WarrenError:
+                answer = None
+            if self._stop.is_set():
+                return
+            if answer is None:
+                self._on_silence()
+            else:
+                self._on_answer(answer)
+            self._stop.wait(INTERVAL)

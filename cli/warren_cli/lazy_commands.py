@@ -43,15 +43,11 @@ COMMANDS: Mapping[str, Listed] = MappingProxyType(
         "describe": Listed("Show one group, topic or incident whole"),
         "events": Listed("Show status changes of groups, oldest first"),
         "silence": Listed("Mute notifications for groups"),
-        "ack": Listed("Acknowledge an incident (stops repeats and escalation)"),
+        "ack": Listed("Acknowledge an incident (stops repeats)"),
         "notify": Listed("Inspect and test notification routes", "services", True),
         "token": Listed("Make a token for the API and print the setting that lets it in"),
         "evaluate": Listed(
             'Judge windows of commits: JSON in, one line {"name","status","complete"} each out',
-            "services",
-        ),
-        "decode": Listed(
-            'Decode records of __consumer_offsets: one line {"name","records":[...]} each out',
             "services",
         ),
         "report": Listed(

@@ -15,6 +15,8 @@ from warren.clock import ManualClock, SystemClock
 from warren.settings import ApiSettings
 from warren_local.ports import free_port
 
+pytestmark = pytest.mark.contract
+
 PICTURES = Path(__file__).parents[2] / ".warren" / "screenshots"
 
 

@@ -11,6 +11,8 @@ from api.served_api import NOW, Api, late, served, topic
 from playwright.sync_api import Browser, Page, expect
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
 
+pytestmark = pytest.mark.contract
+
 MINUTE = 60_000
 CAUSE = {
     "name": "stuck_record",

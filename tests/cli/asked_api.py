@@ -7,9 +7,31 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 from typer.testing import CliRunner, Result
 from warren_cli.main import app
+
+
+def group_row(
+    name: str, status: str | None = "OK", cluster: str = "demo", **fields: Any
+) -> dict[str, Any]:
+    """As `GET /api/v1/groups` has it."""
+    return {
+        "cluster": cluster,
+        "group": name,
+        "status": status,
+        "severity": status,
+        "since": None,
+        "total_lag": 12,
+        "total_lag_at_least": None,
+        "worst": {"topic": "orders", "partition": 1, "status": "STOP", "lag": 12},
+        "incident": None,
+        "cause": None,
+        "broken_objectives": [],
+        "partition_counts": {"OK": 1},
+        **fields,
+    }
 
 
 def run(*arguments: str) -> Result:

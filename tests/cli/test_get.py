@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from io import StringIO
 from typing import get_args
 
 import pytest
@@ -17,7 +16,7 @@ from warren.errors import SettingsError
 from warren_api.pages.overview import Sort
 from warren_api.v1.groups import GroupSort
 from warren_cli.commands.options import GroupOrder
-from warren_cli.resources import descriptions, output
+from warren_cli.resources import descriptions
 from warren_cli.resources.output import Form
 
 HOUR = 3_600_000
@@ -112,23 +111,6 @@ def test_wide_cuts_nothing(api: Api, address: str) -> None:
     assert name in run("get", "groups", "^ggg", "-o", "wide", "--api", address).stdout
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_names_and_statuses_are_the_last_that_go(
-    api: Api, address: str, monkeypatch: pytest.MonkeyPatch, width: int
-) -> None:
-    api.put("g" * 400, evaluated_at=SystemClock().now_ms(), total_lag=2**62)
-    shown = StringIO()
-    console = Console(file=shown, width=width, force_terminal=True, no_color=True)
-    monkeypatch.setattr(output, "output_console", lambda: console)
-    run("get", "groups", "--sort", "name", "--api", address)
-    titles, *rows = (re.sub(r"\x1b\[[0-9;]*m", "", line) for line in shown.getvalue().splitlines())
-    assert titles.split()[:3] == ["cluster", "group", "status"]
-    assert max(map(len, rows)) <= width
-    assert [row.split()[2] for row in rows] == ["ERR", "OK", "OK", "OK", "OK", "OK"]
-    assert "…" in rows[1]
-    assert rows[0].split()[:2] == ["demo", "billing"]
-
-
 @pytest.mark.parametrize("form", ["json", "yaml"])
 def test_documents_are_what_the_api_says(address: str, form: str) -> None:
     text = run("get", "groups", "--cluster", "eu", "-o", form, "--api", address).stdout
@@ -138,7 +120,7 @@ def test_documents_are_what_the_api_says(address: str, form: str) -> None:
 
 
 def test_a_cluster_that_there_is_not(address: str) -> None:
-    with pytest.raises(SettingsError, match="did you mean demo"):
+    with pytest.raises(SettingsError, match="no cluster demoo; there are: demo, eu"):
         run("get", "groups", "--cluster", "demoo", "--api", address)
 
 
@@ -267,25 +249,10 @@ def test_describe_is_of_the_group_that_is_listed_so_whatever_others_are_called(
         assert yaml.safe_load(shown)["cluster"] == wanted
 
 
-@pytest.mark.parametrize(
-    ("name", "problem"),
-    [
-        ("dmo/billing", "no group dmo/billing: no cluster dmo; did you mean demo/billing?"),
-        ("dmo/biling", "no group dmo/biling: no cluster dmo; did you mean demo/billing?"),
-        ("dmo/zzzzzz", "no group dmo/zzzzzz: no cluster dmo; did you mean demo?"),
-        ("demo/biling", "no group demo/biling; did you mean billing?"),
-    ],
-)
-def test_describe_says_that_the_cluster_is_unknown(address: str, name: str, problem: str) -> None:
-    with pytest.raises(SettingsError) as refused:
-        run("describe", "group", name, "--api", address)
-    assert refused.value.problem == problem
-
-
 def test_describe_asks_for_a_cluster_and_offers_names(address: str) -> None:
     with pytest.raises(SettingsError, match="demo/mailer, eu/mailer"):
         run("describe", "group", "mailer", "--api", address)
-    with pytest.raises(SettingsError, match="did you mean billing"):
+    with pytest.raises(SettingsError, match="no group biling; `warren get groups` lists them"):
         run("describe", "group", "biling", "--api", address)
 
 

@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+from cli.asked_api import group_row
 from rich.console import Console
 from typer.testing import CliRunner
-from warren_cli.display.status_summary import is_bad, summary
-from warren_cli.display.status_table import status_table
+from warren_cli.commands.status import is_bad, summary
 from warren_cli.lazy_commands import COMMANDS
 from warren_cli.main import app
+from warren_cli.resources.catalogue import STATUS
+from warren_cli.resources.output import resource_table
 from warren_local.demo.groups import GROUPS
 from warren_local.demo.topics import TOPICS
 
@@ -23,18 +25,15 @@ def group(
     name: str, status: str, lag: int, *, since: int | None, late: int, **fields: Any
 ) -> dict[str, Any]:
     """`since` and `late` in milliseconds ago."""
-    return {
-        "cluster": "demo",
-        "group": name,
-        "status": status,
-        "total_lag": lag,
-        "since": since and NOW - since,
-        "worst": None,
-        "incident": since and {"id": "01979a3c-5f0c", "opened_at": NOW - since},
-        "freshness_ms": late,
-        "time_to_loss_ms": None,
+    return group_row(
+        name,
+        status,
+        total_lag=lag,
+        since=since and NOW - since,
+        incident=since and {"id": "01979a3c-5f0c", "opened_at": NOW - since},
+        freshness_ms=late,
         **fields,
-    }
+    )
 
 
 def worst(topic: str, partition: int, status: str, lag: int) -> dict[str, Any]:
@@ -95,7 +94,8 @@ def test_the_sample_is_what_status_prints() -> None:
     assert shown
     console = Console(width=100, color_system=None)
     with console.capture() as capture:
-        console.print(status_table([each for each in SAMPLE if is_bad(each)], NOW))
+        bad = [each for each in SAMPLE if is_bad(each)]
+        console.print(resource_table(STATUS, bad, 100, now_ms=NOW)[0])
         console.print(summary(SAMPLE, 1))
     printed = [line.rstrip() for line in capture.get().splitlines()]
     assert shown[1].splitlines() == printed

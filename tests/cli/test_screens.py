@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from cli.asked_api import ServedGroups, serving
+from cli.asked_api import ServedGroups, group_row, serving
 from rich.console import Console
 from support.waiting import eventually
-from warren_cli.display.screens import LastingConsole, PlainScreen, TableScreen, change_line
+from warren_cli.screens import LastingConsole, PlainScreen, TableScreen, change_line
 
-GROUP: dict[str, Any] = {
-    "cluster": "demo",
-    "group": "g",
-    "status": "OK",
-    "since": None,
-    "total_lag": 0,
-    "worst": None,
-    "incident": None,
-}
-BAD = {
-    **GROUP,
-    "status": "WARN",
-    "total_lag": 7,
-    "worst": {"topic": "t", "partition": 0, "status": "WARN", "lag": 7},
-}
+GROUP = group_row("g", total_lag=0, worst=None)
+WORST = {"topic": "t", "partition": 0, "status": "WARN", "lag": 7}
+BAD = group_row("g", "WARN", total_lag=7, worst=WORST)
 
 
 @pytest.fixture
@@ -67,7 +54,7 @@ def test_a_terminal_gets_the_address_the_table_and_the_doubts(
     screen.say("evaluator was killed")
     screen.close()
     output = capsys.readouterr().out
-    for part in (f"{api.url}/", "t/0 WARN, lag 7", "the evaluator is behind", "was killed"):
+    for part in (f"{api.url}/", "demo/g", "the evaluator is behind", "was killed"):
         assert part in output
 
 
@@ -100,7 +87,7 @@ def test_a_reader_that_has_gone_is_no_failure(api: ServedGroups) -> None:
 
 def test_the_first_sight_of_a_group_has_no_status_before() -> None:
     assert change_line(GROUP, None, 0) == "demo/g: OK, lag 0"
-    worst = {**BAD["worst"], "explanation": "lag growing"}
+    worst = {**WORST, "explanation": "lag growing"}
     assert change_line({**BAD, "worst": worst}, "OK", 0) == (
         "demo/g: WARN (was OK), lag 7, worst t/0 WARN, lag 7: lag growing"
     )

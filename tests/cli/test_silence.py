@@ -144,10 +144,3 @@ def test_an_incident_is_found_by_its_group(api: Api, address: str) -> None:
     assert "stuck-1" in run("describe", "incident", "demo/billing", "--api", address).stdout
     with pytest.raises(SettingsError, match="of a group of that name"):
         run("ack", "demo/bill", "--api", address)
-
-
-def test_a_name_without_its_cluster_is_hinted_at(api: Api, address: str) -> None:
-    api.put("stopped", "prod", status="ERR", incident={"id": "i-9", "opened_at": NOW})
-    for name, meant in (("stopped", "prod/stopped"), ("prod/stoped", "prod/stopped")):
-        with pytest.raises(SettingsError, match=f"did you mean {meant}"):
-            run("ack", name, "--api", address)

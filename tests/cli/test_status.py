@@ -13,40 +13,24 @@ from typing import Any
 
 import pytest
 import typer
-from cli.asked_api import ServedGroups, serving
+from cli.asked_api import ServedGroups, group_row, serving
 from support.waiting import eventually
 from typer.testing import CliRunner, Result
 from warren.errors import SettingsError
 from warren_cli import main
-from warren_cli.api_client import request
-from warren_cli.commands.status import ApiUnavailable, status
+from warren_cli.api_client import ApiRefused, ApiUnavailable, request
+from warren_cli.commands.status import status
 
 app = typer.Typer()
 app.command()(status)
 
 
-def group(name: str, status: str = "OK", cluster: str = "demo") -> dict[str, Any]:
-    return {
-        "cluster": cluster,
-        "group": name,
-        "status": status,
-        "since": None,
-        "total_lag": 12,
-        "complete": 1.0,
-        "worst": {"topic": "orders", "partition": 1, "status": "STOP", "lag": 12},
-        "incident": None,
-        "evaluated_at": 1,
-        "partition_counts": {"OK": 1},
-        "partition_count": 1,
-    }
-
-
 LONG = "fraud-scoring.realtime.eu-west-1.customer-transactions.enriched.v2.consumer-group"
 GROUPS = [
-    group("billing", "ERR"),
-    group("mailer", "WARN", "eu"),
-    group("billing-audit"),
-    group("other"),
+    group_row("billing", "ERR"),
+    group_row("mailer", "WARN", "eu"),
+    group_row("billing-audit"),
+    group_row("other"),
 ]
 
 
@@ -91,12 +75,12 @@ def test_all(served: ServedGroups) -> None:
 
 
 def test_thousands_that_are_ok_are_one_line(served: ServedGroups) -> None:
-    fine = [group(f"fine-{number}") for number in range(3_000)]
+    fine = [group_row(f"fine-{number}") for number in range(3_000)]
     served.body = {"groups": fine, "doubts": []}
     assert run(served).stdout == "3,000 groups, all OK (--all shows them)\n"
     served.body = {"groups": [*fine, broken("ERR"), SHARE], "doubts": []}
     table = run(served).stdout.splitlines()
-    assert table[1].split()[:3] == ["other", "ERR", "+retention"]
+    assert table[1].split()[:3] == ["demo/other", "ERR", "+retention"]
     assert table[2:] == ["1 ERR · 3,000 OK · 1 not judged (--all shows them)"]
 
 
@@ -120,7 +104,7 @@ def test_the_api_filters(served: ServedGroups, arguments: list[str], asked: str)
     assert shown(result) == ["billing", "mailer", "billing-audit", "other"]
 
 
-UNKNOWN = {**group("dark", "UNKNOWN"), "explanation": "cluster unreachable for 1h"}
+UNKNOWN = group_row("dark", "UNKNOWN", explanation="cluster unreachable for 1h")
 
 
 def broken(status: str) -> dict[str, Any]:
@@ -129,7 +113,7 @@ def broken(status: str) -> dict[str, Any]:
     return {**GROUPS[-1], "severity": status, "broken_objectives": [objective]}
 
 
-SHARE = {**group("thumbnails"), "status": None, "total_lag": None, "worst": None}
+SHARE = group_row("thumbnails", None, total_lag=None, worst=None)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +150,7 @@ def test_unknown_is_shown_with_its_reason(served: ServedGroups) -> None:
 def test_doubts_about_other_clusters_do_not_count(served: ServedGroups) -> None:
     """The API knows which doubts concern a cluster: only that one is asked for."""
     served.body = {"groups": GROUPS[1:], "doubts": ["Cluster demo is unreachable for 1h."]}
-    of_eu = {"groups": [group("fine", "OK", "eu")], "doubts": [], "next": "c"}
+    of_eu = {"groups": [group_row("fine", "OK", "eu")], "doubts": [], "next": "c"}
     served.pages = {
         "cluster=eu": of_eu,
         "cluster=eu&cursor=c": {**of_eu, "next": None},
@@ -183,13 +167,6 @@ def test_all_pages_are_one_list(served: ServedGroups) -> None:
     assert json.loads(result.stdout)["doubts"] == ["old"]
 
 
-def test_a_share_group_has_neither_status_nor_lag(served: ServedGroups) -> None:
-    served.body = {"groups": [SHARE], "doubts": []}
-    shown = run(served, "--all").stdout.splitlines()
-    assert shown[1].split() == ["thumbnails", *"-------"]
-    assert shown[2] == "1 not judged"
-
-
 def test_doubts_are_shown(served: ServedGroups) -> None:
     served.body = {"groups": [], "doubts": ["No group has been judged for 5m."]}
     result = run(served)
@@ -200,21 +177,15 @@ def test_doubts_are_shown(served: ServedGroups) -> None:
 def test_what_the_api_says_while_it_starts(served: ServedGroups) -> None:
     served.code, served.body = 503, {"title": "Starting", "detail": "Still reading."}
     result = run(served)
-    assert isinstance(result.exception, ApiUnavailable)
-    assert str(result.exception) == f"{served.url}: Still reading."
+    assert isinstance(result.exception, ApiRefused)
+    assert str(result.exception) == "Still reading."
 
 
-@pytest.mark.parametrize("body", [b"<html>", [], {"groups": []}, {"detail": 1}])
-def test_something_else_answers(served: ServedGroups, body: object) -> None:
-    served.body = body
-    result = run(served)
-    assert isinstance(result.exception, ApiUnavailable)
-    assert "is not Warren's API" in str(result.exception)
-
-
-@pytest.mark.parametrize("body", ['{"groups": [{"x": 1}], "doubts": []}', '{"groups": 1}', "null"])
+@pytest.mark.parametrize(
+    "body", ['{"groups": [{"x": 1}], "doubts": []}', '{"groups": 1}', "null", "<html>", "[]"]
+)
 @pytest.mark.parametrize("command", ["status", "get groups", "describe group x"])
-def test_something_else_answers_in_json(served: ServedGroups, body: str, command: str) -> None:
+def test_something_else_answers(served: ServedGroups, body: str, command: str) -> None:
     served.body = served.everywhere = body.encode()
     result = CliRunner().invoke(main.app, [*command.split(), "--api", served.url])
     assert isinstance(result.exception, ApiUnavailable)
@@ -260,7 +231,7 @@ def test_wrong_options(served: ServedGroups) -> None:
     with pytest.raises(SettingsError, match=r"^--api: an address starts with http"):
         raise_from(run(served, "--api", "localhost:8000"))
     served.code, served.body = 422, {"detail": "regex: no regular expression"}
-    with pytest.raises(SettingsError, match=r"^--group: regex: no regular expression"):
+    with pytest.raises(SettingsError, match="regex: no regular expression"):
         raise_from(run(served, "--group", "("))
 
 
@@ -297,7 +268,7 @@ def test_watching_goes_on_when_the_api_is_away_and_ends_with_ctrl_c(
 
 
 def test_a_pipe_has_no_width(served: ServedGroups) -> None:
-    served.body = {"groups": [group(LONG, "ERR")], "doubts": []}
+    served.body = {"groups": [group_row(LONG, "ERR")], "doubts": []}
     assert f"{LONG}  ERR" in run(served, columns="").stdout
     assert LONG in run(served, "-o", "wide", columns="80").stdout
     assert LONG not in run(served, columns="80").stdout

@@ -18,11 +18,10 @@ from warren_api.v1.group_parts import IncidentView
 from warren_api.v1.notifications import NotificationView, PendingView
 from warren_api.v1.silences import SilenceView
 from warren_api.v1.topics import TopicDetail, TopicSummary
-from warren_cli.display.screens import change_line
-from warren_cli.display.status_table import status_table
 from warren_cli.resources import catalogue, descriptions
 from warren_cli.resources.catalogue import Resource
-from warren_cli.resources.output import NONE
+from warren_cli.resources.output import NONE, resource_table
+from warren_cli.screens import change_line
 
 from cli import api_bodies
 
@@ -71,7 +70,11 @@ def shown(what: RenderableType) -> str:
 
 
 def cells(resource: Resource) -> Callable[[Body], str]:
-    return lambda row: " | ".join(column.cell(row, NOW) or NONE for column in resource.columns)
+    return lambda row: " | ".join(str(column.cell(row, NOW) or NONE) for column in resource.columns)
+
+
+def table(*groups: Body) -> str:
+    return shown(resource_table(catalogue.STATUS, groups, None, wide=True, now_ms=NOW)[0])
 
 
 def incident(body: Body) -> str:
@@ -92,7 +95,7 @@ CASES: list[tuple[type[BaseModel], Body, Callable[[Body], str]]] = [
     (IncidentView, api_bodies.INCIDENT, incident),
     (NotificationView, TOLD, delivery("notifications")),
     (PendingView, PENDING, delivery("pending")),
-    (GroupSummary, api_bodies.GROUP_SUMMARY, lambda body: shown(status_table([body], NOW))),
+    (GroupSummary, api_bodies.GROUP_SUMMARY, table),
     (GroupSummary, api_bodies.GROUP_SUMMARY, lambda body: change_line(body, None, NOW)),
     (GroupSummary, api_bodies.GROUP_SUMMARY, cells(catalogue.GROUPS)),
     (TopicSummary, api_bodies.TOPIC_DETAIL, cells(catalogue.TOPICS)),
@@ -145,13 +148,11 @@ def test_an_incident_is_told_of_as_it_is_now_else_with_the_time() -> None:
 def test_an_objective_is_told_of_with_the_time_at_which_it_was_told() -> None:
     fine = {**api_bodies.GROUP_SUMMARY, "status": "OK", "cause": None, "severity": "WARN"}
     (broken,) = fine["broken_objectives"]
-    text = shown(status_table([fine], NOW, whole=True))
+    text = table(fine)
     assert f"orders-on-time: at 06:58 UTC: {broken['sentence']}" in text
     assert "WARN +late" in text
     lost = {**broken, "limit": "lost_records", "status": "ERR"}
-    assert "ERR +data loss" in shown(
-        status_table([{**fine, "severity": "ERR", "broken_objectives": [lost]}], NOW)
-    )
+    assert "ERR +data loss" in table({**fine, "severity": "ERR", "broken_objectives": [lost]})
 
 
 def test_what_is_lost_is_said_once_with_the_figure_of_now() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 from uuid import uuid4
 
 from notifier.builders import OPENED_AT
@@ -18,6 +19,7 @@ from warren.contracts import (
 )
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.redaction import Redaction
+from warren.settings.notifier import RouteSettings
 from warren.silences import Silences
 from warren_notifier.channels.channel import (
     Channel,
@@ -92,6 +94,8 @@ class Log:
 
     def __init__(self) -> None:
         self.records: list[Record] = []
+        self.offset = 0
+        """Of the next event."""
 
     def topic(self, name: str) -> list[Record]:
         return [record for record in self.records if record.topic == f"t.{name}"]
@@ -201,19 +205,22 @@ class Harness:
             as_now,
             self._known,
         )
-        self.edits = making.edits
         self.queues = {name: making.of(name, channel) for name, channel in channels.items()}
         self._going = asyncio.Event()
         if not stopped:
             self.start()
         outbox = Outbox(rulebook, *known, outcomes, self.queues)
         self.due = Due(rulebook, self.owned, outbox, self.clock)
-        self.tick, self.tell_again = self.due.tick, self.due.tell_again
+        self.tick = self.due.tick
         self.dispatcher = Dispatcher(routes, *known, self.queues, outbox)
 
     async def _known(self) -> None:
         if self._is_known is not None:
             await self._is_known.wait()
+
+    @property
+    def is_going(self) -> bool:
+        return self._going.is_set()
 
     def start(self) -> None:
         """Lets the waits of a harness that was made `stopped` begin to end."""
@@ -243,9 +250,63 @@ class Harness:
         return [delivery for owned in self.owned.all() for delivery in owned.state.deliveries]
 
     async def idle(self) -> None:
-        """Until nothing is pending any more; forgets what is settled."""
-        await until(lambda: not self.pending())
+        """Until nothing is pending any more but what is put off; forgets what is settled."""
+        await until(lambda: all(worker.idle for worker in self.queues.values()))
         await self.due.forget_settled()
+
+
+Step = StatusChangeEvent | bytes | float | Callable[["Harness"], object] | Sequence[Any]
+
+
+def play(
+    channels: Mapping[str, Channel],
+    *steps: Step,
+    routes: Sequence[Route] | None = None,
+    log: Log | None = None,
+    backlog: Backlog | None = None,
+    read: int | None = None,
+    **more: Any,
+) -> Log:
+    """One life, after that of `log`. Each step is over before the next one: an event is read and
+    all that follows is delivered, so are several of a list; after so many seconds (a number) all
+    that is due is done; what is called with the harness may be awaited. `read`: how much of the
+    log was read and committed before; by default all.
+    """
+    log = log or Log()
+    log.offset = log.offset if read is None else read
+    routes = [Route(RouteSettings(name="all", channels=[*channels]))] if routes is None else routes
+    clock = more.setdefault("clock", ManualClock(OPENED_AT))
+
+    async def scenario(tasks: asyncio.TaskGroup) -> None:
+        harness = Harness(log, tasks, routes, channels, **more)
+        await harness.assign(backlog, committed=log.offset)
+        if not more.get("stopped"):
+            await harness.idle()
+        for step in steps:
+            if isinstance(step, int | float):
+                clock.advance(step)
+                await harness.tick()
+            elif callable(step):
+                done = step(harness)
+                if isinstance(done, Awaitable):
+                    await done
+                continue
+            else:
+                events = step if isinstance(step, list | tuple) else [step]
+                await harness.read(*events, offset=log.offset)
+                log.offset += len(events)
+            if harness.is_going:
+                await until(lambda: all(worker.idle for worker in harness.queues.values()))
+        if harness.is_going:
+            await harness.due.forget_settled()
+
+    life(scenario)
+    return log
+
+
+def kinds(channel: Scripted) -> list[str]:
+    """What it was told, in order."""
+    return [one.pending.kind for one in channel.sent]
 
 
 def life(scenario: Callable[[asyncio.TaskGroup], Awaitable[None]]) -> None:

@@ -108,7 +108,8 @@ class Running:
 def config(folder: Path, home: Home, channels: str, routes: str = "") -> Path:
     """A warren.toml whose route sends everything to all channels of `channels` (TOML)."""
     names = [line.split(".")[-1].rstrip("]") for line in channels.splitlines() if line[:1] == "["]
-    route = routes or f'[[notifier.routes]]\nname = "all"\nchannels = {names}\ngroup_by = []\n'
+    at_once = "group_wait = 0\ngroup_interval = 0.1\n"
+    route = routes or f'[[notifier.routes]]\nname = "all"\nchannels = {names}\n{at_once}'
     file = folder / "warren.toml"
     file.write_text(
         f"""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 from notifier.asked import acknowledgement, put
-from notifier.builders import MINUTE, OPENED_AT, event, pending_delivery, route
+from notifier.builders import OPENED_AT, event, route
 from notifier.harness import Harness, Log, Scripted, life
 from support.waiting import until
 from warren.clock import ManualClock
-from warren.contracts import PendingDelivery, StatusChangeEvent
+from warren.contracts import StatusChangeEvent
 from warren.silences import Silences
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.state.delivery import Delivery
@@ -182,13 +181,3 @@ def test_it_is_withdrawn_when_nobody_looks_after_the_incident_any_more() -> None
     life(scenario)
     assert desk.pager.kinds == ["opened", "acknowledged"]
     assert desk.log.audit()[-1].detail == NOT_LOOKED_AFTER
-
-
-def test_a_notifier_of_the_version_before_reads_a_reminder_that_it_withdraws() -> None:
-    """It knows four kinds, and would lose the incident with a state that it cannot read."""
-    who = {"by": "ada", "why": "", "at": OPENED_AT + MINUTE}
-    pending = pending_delivery(kind="acknowledged", acknowledged=who)
-    stored = pending.model_dump_json()
-    assert json.loads(stored)["kind"] == "repeated"
-    assert PendingDelivery.model_validate_json(stored) == pending
-    assert pending_delivery(kind="repeated").acknowledged is None

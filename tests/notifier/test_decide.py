@@ -38,23 +38,21 @@ from warren_notifier.state.delivery import Delivery, Ended
 from warren_notifier.state.stored import restored, to_store
 from warren_notifier.state.subject_state import SubjectState
 
-REPEAT, ESCALATE = 30 * MINUTE, 45 * MINUTE
+REPEAT = 30 * MINUTE
 ROUTES = [
     route(
         channels=("mail", "pager"),
         repeat_interval=REPEAT / 1000,
-        escalate_after=ESCALATE / 1000,
-        escalate_to=["boss"],
         continue_matching=True,
     ),
     route("errors", ("hook",), minimum_severity="ERR"),
 ]
-CHANNELS = ("mail", "pager", "hook", "boss")
+CHANNELS = ("mail", "pager", "hook")
 PLAN = RetryPlan(2, 60, lambda: 1.0)
 
 
 class Notifier(RuleBasedStateMachine):
-    """One group, four channels, a notifier that is killed at any time, receivers of all kinds."""
+    """One group, three channels, a notifier that is killed at any time, receivers of all kinds."""
 
     flap_openings = 0
 
@@ -235,8 +233,6 @@ class Notifier(RuleBasedStateMachine):
         if kind == "acknowledged":
             assert self.acknowledged
             assert delivery.pending.channel == "pager"
-        if kind == "opened" and delivery.pending.channel == "boss" and not self.flap_openings:
-            assert delivery.pending.accepted_at - self.bad_since >= ESCALATE
         incident = delivery.pending.incident_id, delivery.pending.channel
         assert kind != "resolved" or incident in self.told, "nobody awaits this end"
         self.told.add(incident)

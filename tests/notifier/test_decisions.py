@@ -324,15 +324,6 @@ class TestClosing:
         closed = decided(fewer, self.CLOSING, *opened)
         assert kinds(closed.deliveries) == [(name, "resolved") for name in ("mail", "hook", "x")]
 
-    def test_where_nobody_noted_whether_it_is_wanted_the_route_says_so(self) -> None:
-        incident, told = after(decided(router(), change()), "mail")
-        told = {"mail": told["mail"].model_copy(update={"closes": None})}
-        quiet = router(route(send_resolved=False))
-        assert decided(quiet, self.CLOSING, incident, told).deliveries == []
-        assert kinds(decided(router(route("x")), self.CLOSING, incident, told).deliveries) == [
-            ("mail", "resolved")
-        ]
-
 
 def test_another_incident_replaces_one_whose_end_was_not_seen() -> None:
     first = decided(router(), change())

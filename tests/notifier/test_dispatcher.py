@@ -1,4 +1,4 @@
-"""From changes to deliveries, and what a crash leaves behind."""
+"""From changes to deliveries, through queues and state in memory."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import asyncio
 
 import pytest
 from notifier.builders import OPENED_AT, event, route
-from notifier.harness import Hanging, Harness, Log, Scripted, life
+from notifier.harness import Hanging, Harness, Log, Scripted, kinds, life, play
 from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import GroupStatusName
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.routing.decisions import delivery_id
+from warren_notifier.source.past import Backlog
 
 ERR = event("ERR")
 OK = event("OK", "ERR", event_id="event-2")
@@ -20,18 +21,9 @@ CLOSING = delivery_id("event-2", "all", "mail")
 
 
 def test_an_incident_from_beginning_to_end() -> None:
-    log, mail = Log(), Scripted()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        assert await harness.read(ERR, offset=10) == 11
-        await harness.idle()
-        assert len(log.states()) == 1
-        assert await harness.read(OK, offset=11) == 12
-        await harness.idle()
-
-    life(scenario)
+    mail = Scripted()
+    log = play({"mail": mail}, ERR, lambda harness: states.append(len(harness.log.states())), OK)
+    assert states == [1]
     assert mail.ids == [OPENING, CLOSING]
     assert mail.sent[0].event.encode() == ERR.to_bytes()
     assert [(a.kind, a.outcome, a.attempt) for a in log.audit()] == [
@@ -43,16 +35,12 @@ def test_an_incident_from_beginning_to_end() -> None:
     assert log.topic("notifications")[0].key == b"prod|billing"
 
 
+states: list[int] = []
+
+
 def test_two_failures_then_success_is_three_attempts_of_one_delivery() -> None:
-    log, mail, clock = Log(), Scripted(Retry("HTTP 500"), Retry("HTTP 500")), ManualClock(1000)
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, clock=clock)
-        await harness.assign()
-        await harness.read(ERR)
-        await harness.idle()
-
-    life(scenario)
+    mail = Scripted(Retry("HTTP 500"), Retry("HTTP 500"))
+    log = play({"mail": mail}, ERR, clock=ManualClock(1000))
     assert mail.ids == [OPENING] * 3
     assert [(a.outcome, a.attempt, a.at, a.next_attempt_at) for a in log.audit()] == [
         ("failed", 1, 1000, 3000),
@@ -62,43 +50,20 @@ def test_two_failures_then_success_is_three_attempts_of_one_delivery() -> None:
 
 
 def test_a_refusal_is_dead_lettered_and_not_tried_again() -> None:
-    log, mail = Log(), Scripted(Refused("HTTP 404"))
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        await harness.read(ERR, offset=41)
-        await harness.idle()
-        await harness.read(OK, offset=42)
-        await harness.idle()
-
-    life(scenario)
+    mail = Scripted(Refused("HTTP 404"))
+    log = play({"mail": mail}, ERR, OK)
     assert mail.ids == [OPENING]
     assert log.outcomes() == ["refused", "suppressed"]
     (letter,) = log.dead_letters()
-    assert (letter.service, letter.topic, letter.partition, letter.offset) == (
-        "notifier",
-        "t.lag-status",
-        0,
-        41,
-    )
+    assert (letter.service, letter.topic, letter.offset) == ("notifier", "t.lag-status", 0)
     assert letter.value == ERR.to_bytes()
+    assert f"delivery {OPENING} (route all, channel mail) refused" in letter.reason
     assert "HTTP 404" in letter.reason
-    assert OPENING in letter.reason
 
 
 def test_at_the_deadline_it_is_given_up_and_the_end_is_suppressed() -> None:
-    log, mail = Log(), Scripted(*[Retry("HTTP 503")] * 100)
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, deadline_ms=600_000)
-        await harness.assign()
-        await harness.read(ERR)
-        await harness.idle()
-        await harness.read(OK, offset=1)
-        await harness.idle()
-
-    life(scenario)
+    mail = Scripted(*[Retry("HTTP 503")] * 100)
+    log = play({"mail": mail}, ERR, OK, deadline_ms=600_000)
     assert set(mail.ids) == {OPENING}
     assert set(log.outcomes()[:-2]) == {"failed"}
     assert log.outcomes()[-2:] == ["given_up", "suppressed"]
@@ -106,15 +71,8 @@ def test_at_the_deadline_it_is_given_up_and_the_end_is_suppressed() -> None:
 
 
 def test_an_opening_that_was_not_sent_before_its_end_is_superseded() -> None:
-    log, mail = Log(), Scripted()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        await harness.read(ERR, OK)
-        await harness.idle()
-
-    life(scenario)
+    mail = Scripted()
+    log = play({"mail": mail}, [ERR, OK])
     assert mail.ids == []
     assert [(a.delivery_id, a.outcome) for a in log.audit()] == [
         (OPENING, "superseded"),
@@ -172,31 +130,26 @@ def test_only_the_newest_status_is_told() -> None:
 
     life(scenario)
     assert [d.pending.event_id for d in mail.sent] == ["e0", "e3", "e4"]
-    assert [d.pending.kind for d in mail.sent] == ["opened", "changed", "changed"]
+    assert kinds(mail) == ["opened", "changed", "changed"]
     assert sorted(log.outcomes()) == ["delivered"] * 3 + ["superseded"] * 2
 
 
 def test_a_receiver_that_comes_back_is_told_what_is_so_and_how_much_was_left_out() -> None:
     """It refused the opening, and meanwhile the group changed 40 times; killed in between."""
-    log, clock = Log(), ManualClock(OPENED_AT)
+    clock = ManualClock(OPENED_AT)
     away, mail = Scripted(*[Retry("HTTP 503", 3000)] * 100), Scripted()
     mail.identity = away.identity
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": away}, clock=clock, stopped=True)
-        await harness.assign()
-        for number in range(41):
-            status: GroupStatusName = "WARN" if number % 2 else "ERR"
-            await harness.read(event(status, event_id=f"e{number}"), offset=number)
-            await until(lambda n=number: len(away.sent) >= 1 or n == 0)
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, clock=clock)
-        await harness.assign(committed=41)
-        await harness.idle()
-
-    life(first)
-    life(second)
+    changes = [event("WARN" if n % 2 else "ERR", event_id=f"e{n}") for n in range(41)]
+    first, *others = changes
+    log = play(
+        {"mail": away},
+        first,
+        lambda _: until(lambda: len(away.sent) == 1),
+        *others,
+        clock=clock,
+        stopped=True,
+    )
+    play({"mail": mail}, log=log, clock=clock)
     (told,) = mail.sent
     assert (told.pending.event_id, told.pending.left_out) == ("e40", 40)
     assert log.outcomes().count("superseded") == 40
@@ -223,18 +176,30 @@ def test_a_hanging_channel_and_a_failing_group_delay_nobody_else() -> None:
 
 
 def test_bad_events_are_dead_lettered_and_foreign_ones_skipped() -> None:
-    log, mail = Log(), Scripted()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        foreign = b'{"type": "warren.group.owner.changed"}'
-        assert await harness.read(b"{", None, foreign, ERR, offset=5) == 9
-        await harness.idle()
-
-    life(scenario)
+    mail = Scripted()
+    foreign = b'{"type": "warren.group.owner.changed"}'
+    log = play({"mail": mail}, [b"{", None, foreign, ERR])
     assert [(letter.offset, letter.key, letter.value) for letter in log.dead_letters()] == [
-        (5, b"key", b"{"),
-        (6, b"key", None),
+        (0, b"key", b"{"),
+        (1, b"key", None),
     ]
     assert mail.ids == [OPENING]
+
+
+def test_before_the_first_start_only_what_lasts_is_told() -> None:
+    mail = Scripted()
+    old = [event(group=f"g{n}", event_id=f"e{n}") for n in range(3)]
+    ends = event("OK", "ERR", group="g1", event_id="e1-end")
+    new = event(group="new", event_id="new")
+    play(
+        {"mail": mail},
+        old,
+        lambda _: early.extend(mail.sent),
+        [ends, new],
+        backlog=Backlog(until=4),
+    )
+    assert early == []
+    assert [delivery.pending.event_id for delivery in mail.sent] == ["e0", "e2", "new"]
+
+
+early: list[object] = []

@@ -8,11 +8,11 @@ from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT, delivery, event
 from notifier.test_email_message import NOW, html, mail, text, writer
-from warren.contracts import Cause, DigestKey, Finding, GroupStatusName, Label
+from warren.contracts import Cause, DigestKey, Finding, GroupStatusName
 from warren_notifier.channels.digest import Digest
 from warren_notifier.state.delivery import Delivery
 
-PROD = DigestKey(route="all", labels=(Label(name="cluster", value="prod"),))
+PROD = DigestKey(route="all", cluster="prod")
 LINK = "https://warren.example.org"
 
 
@@ -138,18 +138,10 @@ def test_of_several_news_about_a_group_the_last_counts_and_an_end_before_is_name
     assert "incident before: OK again after 5m" in text(both)
 
 
-def test_clusters_are_named_where_they_differ() -> None:
-    key = DigestKey(route="all", labels=(Label(name="owner", value=""),))
-    told = digest(news(1, cluster="a"), news(2, cluster="b"), key=key)
-    assert told["Subject"] == "[ERR] no known owner: g0001 on a +1 stopped"
-    assert "g0001 on a: " in text(told)
-    assert "<b>g0002 on b</b>" in html(told)
-
-
 def test_names_cannot_break_out_of_a_digest() -> None:
     evil = "<b>x</b>\r\nBcc: everyone@example.org"
     about = event(group=evil, incident_id="x", event_id="x")
-    key = DigestKey(route="all", labels=(Label(name="topic", value=evil),))
+    key = DigestKey(route="all", cluster=evil)
     told = digest(delivery(about), news(1), key=key)
     assert told["Bcc"] is None
     assert "<b>x" not in html(told)

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
-from notifier.builders import event, pending_delivery, route
+from notifier.builders import event, route
 from notifier.harness import Hanging, Harness, Log, Scripted, life
 from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import (
-    DeliveryKind,
     GroupStatusName,
-    NotifierState,
-    OpenIncident,
-    PendingDelivery,
-    RouteProgress,
     StatusChangeEvent,
 )
-from warren.kafka.batched_writer import Record
 from warren_notifier.channels.channel import Channel, Result, Retry
 from warren_notifier.routing.routes import Route
 
@@ -204,73 +196,3 @@ def test_an_end_that_is_owed_is_tried_until_the_receiver_is_back() -> None:
     life(scenario)
     assert sent(hook, "g") == [*BOTH, ("opened", "ERR")]
     assert log.dead_letters() == []
-
-
-class TestQueuedDeliveries:
-    """State of notifiers that queued several deliveries per incident and channel."""
-
-    def taken_over(self, *pending: PendingDelivery, reached: bool, end: bool = True) -> Scripted:
-        news_, closing = news("g", "ERR", 0), news("g", "OK", 1)
-        told = RouteProgress(channels=["hook"])
-        old = NotifierState(
-            cluster="prod",
-            group="g",
-            event_type=news_.type,
-            offset=0,
-            incident=None
-            if not end
-            else OpenIncident(
-                incident_id="g-1",
-                event_id=news_.id,
-                offset=0,
-                routes={"all": told},
-                reached=["hook"] if reached else [],
-            ),
-            deliveries=list(pending),
-            events={e.id: e.to_bytes().decode() for e in (news_, closing)},
-        )
-        stored = old.model_dump(mode="json", exclude={"told"})
-        log, hook = Log(), Scripted()
-        value = json.dumps(stored).encode()
-        log.records.append(Record("t.notifier-state", 0, f"prod|g|{news_.type}".encode(), value))
-
-        async def scenario(tasks: asyncio.TaskGroup) -> None:
-            routes = [route(channels=("hook",))]
-            harness = Harness(log, tasks, routes, {"hook": hook}, stopped=True)
-            await harness.assign(committed=1)
-            if end:
-                await harness.read(closing, offset=1)
-            harness.start()
-            await harness.idle()
-
-        life(scenario)
-        assert log.states() == []
-        ends = [audit.delivery_id for audit in log.audit() if audit.outcome != "failed"]
-        assert set(ends) >= {one.delivery_id for one in pending}
-        return hook
-
-    def pending(self, kind: DeliveryKind, number: int, **fields: Any) -> PendingDelivery:
-        status: GroupStatusName = "OK" if kind == "resolved" else "ERR"
-        event_ = news("g", status, number)
-        return pending_delivery(
-            event_, kind=kind, channel="hook", delivery_id=f"{kind}-{number}", **fields
-        )
-
-    def test_an_open_incident_that_was_told_is_closed(self) -> None:
-        assert sent(self.taken_over(reached=True), "g") == [("resolved", "OK")]
-
-    def test_one_that_was_not_needs_no_end(self) -> None:
-        assert sent(self.taken_over(reached=False), "g") == []
-
-    def test_an_opening_that_may_have_arrived_is_closed(self) -> None:
-        opening = self.pending("opened", 0)
-        kinds = [kind for kind, _ in sent(self.taken_over(opening, reached=False), "g")]
-        assert kinds[-1] == "resolved"
-
-    def test_of_what_was_queued_only_the_newest_is_sent(self) -> None:
-        queued = [
-            self.pending("opened", 0),
-            self.pending("resolved", 1, awaits_opening=True, incident_id="g-1"),
-        ]
-        hook = self.taken_over(*queued, reached=False, end=False)
-        assert sent(hook, "g") == [("resolved", "OK")]

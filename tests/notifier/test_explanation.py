@@ -48,22 +48,19 @@ def test_a_route_says_why_it_does_not_match() -> None:
         assert one.matches(of) == (one.mismatch(of) is None)
 
 
-def test_how_it_is_grouped_muted_and_escalated() -> None:
+def test_how_it_is_grouped_and_muted() -> None:
     quiet = route(
         "quiet",
         ("mail", "hook"),
         mute=[{"from": "06:30", "to": "08:00", "zone": "UTC"}],
-        escalate_after=60,
-        escalate_to=["boss"],
         group_wait=5,
     )
     (part,) = explain([quiet], Grouping([quiet], {"mail"}), change(), OPENED_AT)
     mail, hook = part.channels
     assert mail.digest is not None
-    assert [(label.name, label.value) for label in mail.digest.labels] == [("cluster", "prod")]
+    assert mail.digest.cluster == "prod"
     assert (mail.wait_ms, hook.digest) == (5000, None)
     assert part.muted_until == 1_795_248_000_000
-    assert (part.escalate_after_ms, part.escalate_to) == (60_000, ("boss",))
 
 
 def test_who_tells_a_channel_of_a_route_that_is_muted_and_of_one_that_comes_later() -> None:

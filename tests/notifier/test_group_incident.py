@@ -18,11 +18,9 @@ from warren.contracts import (
     STATUS_CHANGED,
     Acknowledgement,
     NotificationTest,
-    NotifierState,
     StatusChangeEvent,
 )
 from warren.silences import Silences
-from warren_notifier.channels.channel import Retry
 from warren_notifier.state.delivery import Delivery
 
 ROOT = "losing-status"
@@ -308,79 +306,3 @@ def test_a_kill_between_any_two_records_leaves_no_incident_open() -> None:
         told = [one.kind for one in log.audit() if one.outcome == "delivered"]
         assert told[0] == "opened"
         assert told[-1] == "resolved"
-
-
-class Before(Scripted):
-    """A channel as the version before told it: of each condition."""
-
-
-@pytest.mark.parametrize("told", range(1, len(STORM)))
-def test_what_the_version_before_told_is_taken_over(told: int) -> None:
-    """No opening comes twice, each incident that was told gets its end, once."""
-    log, before, people = Log(), Before(), People()
-    people.identity = before.identity
-    play(STORM[:told], {"mail": before}, log)
-    play(STORM[told:], {"mail": people}, log, offset=told)
-    sent = [*before.sent, *people.sent]
-    opened = [one.pending.incident_id for one in sent if one.pending.kind == "opened"]
-    ended = [one.pending.incident_id for one in sent if one.pending.kind == "resolved"]
-    assert len(opened) == len(set(opened))
-    assert sorted(opened) == sorted(ended)
-    assert log.states() == []
-
-
-def test_what_the_version_before_had_not_sent_yet_is_taken_over() -> None:
-    log, people = Log(), People()
-    before = Before(*[Retry("busy")] * 50)
-    people.identity = before.identity
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        channels = {"mail": before}
-        harness = Harness(log, tasks, [route(channels=("mail",))], channels, stopped=True)
-        await harness.assign()
-        await harness.read(*STORM[:3])
-        await until(lambda: bool(before.sent))
-
-    life(scenario)
-    assert sum(len(state.deliveries) for state in log.states()) == 3
-    play(STORM[3:], {"mail": people}, log, offset=3)
-    opened = [one.pending.incident_id for one in people.sent if one.pending.kind == "opened"]
-    ended = [one.pending.incident_id for one in people.sent if one.pending.kind == "resolved"]
-    assert sorted(set(opened)) == sorted(set(ended))
-    assert len(ended) == len(set(ended))
-    assert log.states() == []
-
-
-@pytest.mark.parametrize("openings", range(1, 8))
-def test_a_group_that_flaps_is_taken_over(openings: int) -> None:
-    """Channels know the incident that was told as flapping, whichever is open by now."""
-    log, before, people = Log(), Before(), People()
-    people.identity = before.identity
-    events = [late(OPENED_AT), *turns(7)]
-    routes = [route(channels=("mail",), event_types=[STATUS_CHANGED])]
-    cut = 2 * openings
-    play(events[:cut], {"mail": before}, log, flap_openings=3, routes=routes)
-    play(events[cut:], {"mail": people}, log, flap_openings=3, routes=routes, offset=cut)
-    sent = [*before.sent, *people.sent]
-    opened = [one.pending.incident_id for one in sent if one.pending.kind == "opened"]
-    assert len(opened) == len(set(opened))
-
-
-@pytest.mark.parametrize("told", range(1, len(STORM)))
-def test_the_version_before_loses_no_incident(told: int) -> None:
-    """It refuses the state of the whole, and has that of each condition: all that is open is told
-    again, and all ends.
-    """
-    log, people, before = Log(), People(), Before()
-    people.identity = before.identity
-    play(STORM[:told], {"mail": people}, log)
-    kept = [one for one in log.records if b"warren.group.incident" not in (one.key or b"")]
-    rolled_back = Log()
-    rolled_back.records = kept
-    play(STORM[told:], {"mail": before}, rolled_back, offset=told)
-    opened = [one.pending.incident_id for one in before.sent if one.pending.kind == "opened"]
-    ended = [one.pending.incident_id for one in before.sent if one.pending.kind == "resolved"]
-    assert sorted(opened) == sorted(ended)
-    assert len(opened) == len(set(opened))
-    assert len(opened) >= 1
-    assert all(isinstance(state, NotifierState) for state in log.states())

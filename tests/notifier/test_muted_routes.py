@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT, change, event, route
 from notifier.harness import Harness, Log, Scripted, life
 from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import OpenIncident, Told
 from warren.silences import Silences
-from warren_notifier.channels.channel import Retry
 from warren_notifier.routing.decisions import Decision, Router
 from warren_notifier.routing.repeats import on_repeat
 from warren_notifier.routing.routes import Route
@@ -96,60 +94,6 @@ def test_where_all_are_it_is_told_when_the_first_is_so_no_longer() -> None:
     life(scenario)
     assert notifier.told("mx") == notifier.told("my") == [("mm2", "opened")]
     assert notifier.log.outcomes("mx") == ["silenced", "delivered"]
-
-
-def test_what_waits_when_a_window_begins_goes_on_by_another_route() -> None:
-    notifier = Notifier(muted("mm1", "mx", begin="07:01"), route("mm2", ("mx", "my")))
-    notifier.channels["mx"] = Scripted(Retry("HTTP 503", retry_after=120))
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = notifier.harness(tasks, stopped=True)
-        await harness.assign()
-        await harness.read(event())
-        await until(lambda: [one.pending.attempts for one in harness.pending()] == [1])
-        notifier.clock.advance(90)
-        await harness.tick()
-        harness.start()
-        await harness.idle()
-
-    life(scenario)
-    assert len(set(notifier.channels["mx"].ids)) == 1, "a receiver drops duplicates by it"
-    attempts = [(one.route, one.outcome) for one in notifier.log.audit() if one.channel == "mx"]
-    assert attempts == [("mm1", "failed"), ("mm2", "delivered")]
-
-
-def test_so_does_what_was_silenced_until_then_and_its_end_is_as_the_other_one_says() -> None:
-    notifier = Notifier(
-        muted("mm1", "mx", begin="07:30"), route("mm2", ("mx",), send_resolved=False)
-    )
-    put(notifier.asked, silence(ends_at=OPENED_AT + 40 * MINUTE))
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = notifier.harness(tasks)
-        await harness.assign()
-        await harness.read(event())
-        await notifier.at(harness, 39)
-        assert notifier.told() == []
-        await notifier.at(harness, 40)
-        await harness.read(event("OK", "ERR", event_id="event-2"), offset=1)
-        await harness.idle()
-
-    life(scenario)
-    assert notifier.told() == [("mm2", "opened")]
-
-
-def test_escalation_too_is_another_routes_where_the_first_is_muted() -> None:
-    escalate = {"escalate_after": 60, "escalate_to": ["my"]}
-    notifier = Notifier(muted("mm1", "mx", **escalate), route("mm2", ("mx",), **escalate))
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = notifier.harness(tasks)
-        await harness.assign()
-        await harness.read(event())
-        await notifier.at(harness, 2)
-
-    life(scenario)
-    assert notifier.told("my") == [("mm2", "opened")]
 
 
 def test_reminders_are_those_of_the_route_that_is_not_muted() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 from notifier.builders import OPENED_AT
 from notifier.process import Home, config, email, notifier
 from notifier.smtp_receiver import SmtpReceiver, serving
-from notifier.test_as_now import evaluated, measured
+from notifier.test_as_now import evaluated
 from notifier.test_email_message import breach, text
 from notifier.test_joined_incidents import DELETED, STANDS, of, stuck
-from support.waiting import eventually, until
+from support.waiting import eventually
 from warren.clock import ManualClock, SystemClock
 from warren.contracts import RETENTION_CHANGED, group_key
 from warren.kafka.producer import EventProducer
@@ -21,69 +21,13 @@ from warren_local.ports import free_port
 from warren_notifier.source.newest import KNOWN_WITHIN, Newest, NewestTopics
 
 
-def test_the_newest_of_open_groups_is_known(broker: Any, unique: str) -> None:
-    home = Home.create(broker.bootstrap, unique).settings
-    newest = Newest(lambda _, group: group == "losing")
-
-    async def scenario() -> None:
-        # A topic that has only just been made may have no leader: it is looked at again.
-        topics = NewestTopics(home, newest, SystemClock(), lambda _: asyncio.sleep(0.1))
-        following = asyncio.create_task(topics.follow())
-        with topics.assigning():
-            pass
-        producer = EventProducer("home", "home", home)
-        for lag in (1, 9000):
-            for group in ("losing", "fine"):
-                key = group_key("prod", group)
-                value = evaluated(group=group, total_lag=lag).to_bytes()
-                producer.send(f"{home.topic_prefix}lag", key, value)
-        producer.send(
-            f"{home.topic_prefix}freshness", group_key("prod", "losing"), measured().to_bytes()
-        )
-        await asyncio.to_thread(producer.flush)
-        await until(lambda: newest.freshness("prod", "losing") == measured())
-        await until(lambda: newest.lag("prod", "losing") == evaluated(total_lag=9000))
-        assert newest.lag("prod", "fine") is None
-        following.cancel()
-
-    asyncio.run(scenario())
-
-
-def test_a_reminder_has_the_cause_of_now(broker: Any, unique: str, tmp_path: Path) -> None:
-    home = Home.create(broker.bootstrap, unique)
-    mails = SmtpReceiver()
-    reminding = (
-        '[[notifier.routes]]\nname = "all"\nchannels = ["mail"]\ngroup_by = []\n'
-        "repeat_interval = 1\n"
-    )
-    with serving(mails, port=free_port()):
-        file = config(tmp_path, home, email("mail", mails.port), reminding)
-        with notifier(file):
-            home.publish(stuck())
-            eventually(lambda: mails.mails, message="opened")
-            producer = EventProducer("home", "home", home.settings)
-            now = SystemClock().now_ms()
-            value = evaluated(evaluated_at=now, total_lag=9001).to_bytes()
-            topic = f"{home.settings.topic_prefix}lag"
-            producer.send(topic, group_key("prod", "losing"), value)
-            producer.flush()
-            eventually(
-                lambda: any("9,001 records" in text(mail) for mail in mails.mails),
-                message="a reminder of now",
-            )
-    assert STANDS in text(mails.mails[0])
-    told = next(text(mail) for mail in mails.mails if "9,001 records" in text(mail))
-    assert "No members for 17m" in told
-    assert STANDS not in told
-
-
 def test_after_a_restart_the_first_message_is_of_now(
     broker: Any, unique: str, tmp_path: Path
 ) -> None:
     """What was published before the notifier knew which groups are its own is known to it."""
     home = Home.create(broker.bootstrap, unique)
     mails = SmtpReceiver()
-    alone = '[[notifier.routes]]\nname = "all"\nchannels = ["mail"]\ngroup_by = []\n'
+    alone = '[[notifier.routes]]\nname = "all"\nchannels = ["mail"]\ngroup_wait = 0\n'
     with serving(mails, port=free_port()):
         file = config(tmp_path, home, email("mail", mails.port), alone)
         with notifier(file):

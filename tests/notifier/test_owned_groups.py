@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from notifier.builders import OPENED_AT, delivery, event
-from notifier.test_as_now import whole
-from warren.contracts import Breach, StatusChangeEvent
-from warren_notifier.channels.alert import alert_labels
+from warren.contracts import Breach
 from warren_notifier.channels.incident_text import IncidentText, incident_text
-from warren_notifier.routing.change import read_change, read_stored
+from warren_notifier.channels.kinds.alertmanager import alert_labels
 
 OWNED = {
     "owner": "payments",
@@ -32,30 +30,12 @@ def text(**data: object) -> IncidentText:
 
 
 def test_the_owner_of_a_group_is_told_and_routed_by() -> None:
-    change = read_change(event(**OWNED).to_bytes())  # type: ignore[arg-type]  # fields of a change
-    assert change is not None
-    assert change.owner == "payments"
     told = text(**OWNED)
     assert dict(told.facts).items() >= {"Owner": "payments", "Runbook": "https://w/r"}.items()
     assert (told.owner, told.runbook_link) == ("payments", "https://w/r")
     labels = alert_labels(told, "ERR", {"tier": "9", "team": "a"})
     assert (labels["tier"], labels["team"], labels["owner"]) == ("1", "a", "payments")
     assert labels["cluster"] == "prod"
-
-
-def test_the_owner_of_a_group_is_that_of_its_incident() -> None:
-    """A group's incident is told to people; a digest by owner is of all that its owner has."""
-
-    def owner(*conditions: StatusChangeEvent) -> str:
-        change = read_stored(whole(*conditions))
-        assert change is not None
-        return change.owner
-
-    late = event("WARN", objectives=[BREACH.model_copy(update={"owner": None})])
-    assert owner(event(**OWNED)) == "payments"  # type: ignore[arg-type]  # fields of a change
-    assert owner(late, event(**OWNED)) == "payments"  # type: ignore[arg-type]
-    assert owner(event(), late) == ""
-    assert owner(event(objectives=[BREACH]), event(**OWNED)) == "orders"  # type: ignore[arg-type]
 
 
 def test_an_objective_s_own_owner_counts_more() -> None:

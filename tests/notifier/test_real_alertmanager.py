@@ -153,29 +153,3 @@ def test_what_is_not_sent_again_is_resolved_what_is_lasts(real: Alertmanager) ->
 def test_names_arrive_as_they_are(real: Alertmanager, name: str) -> None:
     send(real, published(cluster="hostile", group=HOSTILE[name]))
     assert (HOSTILE[name], "critical") in states(real, "hostile")
-
-
-def test_our_own_webhook_is_what_alertmanager_would_send(
-    real: Alertmanager, told: HttpReceiver
-) -> None:
-    send(real, published(cluster="shape"))
-    eventually(lambda: messages(told, "shape"), message="Alertmanager has told")
-    (theirs,) = messages(told, "shape")[:1]
-
-    async def ours(url: str) -> None:
-        channel = channel_of(of_table('type = "alertmanager-webhook"', url=url), SystemClock())
-        assert isinstance(await channel.send(delivery(published(cluster="shape"))), Delivered)
-        await channel.close()
-
-    with HttpReceiver() as receiver:
-        asyncio.run(ours(receiver.url))
-    mine = json.loads(receiver.requests[0].body)
-    assert _shape(mine) == _shape(theirs)
-    assert mine["alerts"][0]["fingerprint"] == theirs["alerts"][0]["fingerprint"]
-    assert mine["alerts"][0]["endsAt"] == theirs["alerts"][0]["endsAt"]
-
-
-def _shape(message: dict[str, Any]) -> dict[str, str]:
-    """Names and types."""
-    fields = {name: type(value).__name__ for name, value in message.items()}
-    return fields | {f"alert {k}": type(v).__name__ for k, v in message["alerts"][0].items()}

@@ -38,15 +38,15 @@ class Told(Scripted):
 
 
 class Life:
-    """Of a notifier with the channels `mail` and `boss`."""
+    """Of a notifier with the channel `mail`."""
 
     def __init__(self, *routes: Route, refuses: Sequence[Refused] = ()) -> None:
         self._routes = routes
         self.log, self.clock, self.asked = Log(), ManualClock(OPENED_AT), Silences()
-        self.mail, self.boss = Told(self.clock, *refuses), Told(self.clock)
+        self.mail = Told(self.clock, *refuses)
 
     def harness(self, tasks: asyncio.TaskGroup) -> Harness:
-        channels = {"mail": self.mail, "boss": self.boss}
+        channels = {"mail": self.mail}
         return Harness(
             self.log, tasks, self._routes, channels, clock=self.clock, silences=self.asked
         )
@@ -78,10 +78,8 @@ def test_what_was_silenced_counts_from_when_it_was_told() -> None:
 
 
 @pytest.mark.parametrize("restart_at", [None, 15, 21, 30])
-def test_so_does_what_was_escalated_and_each_channel_has_its_own_clock(
-    restart_at: int | None,
-) -> None:
-    notifier = Life(route(repeat_interval=20 * 60, escalate_after=15 * 60, escalate_to=["boss"]))
+def test_each_is_reminded_at_the_interval_over_a_restart(restart_at: int | None) -> None:
+    notifier = Life(REMINDING)
 
     async def first(tasks: asyncio.TaskGroup) -> None:
         harness = notifier.harness(tasks)
@@ -98,8 +96,7 @@ def test_so_does_what_was_escalated_and_each_channel_has_its_own_clock(
     life(first)
     life(second)
     assert notifier.mail.at == reminders(0, 20, 40, 60)
-    assert notifier.boss.at == reminders(15, 35, 55)
-    assert len(set(notifier.mail.ids + notifier.boss.ids)) == 7
+    assert len(set(notifier.mail.ids)) == 4
 
 
 def test_news_count_when_they_arrive_at_a_receiver_that_was_away() -> None:

@@ -6,12 +6,11 @@ import asyncio
 
 import pytest
 from notifier.builders import event, route
-from notifier.harness import END, Hanging, Harness, Log, Scripted, life
+from notifier.harness import END, Hanging, Harness, Log, Scripted, kinds, life, play
 from support.waiting import until
 from warren.clock import ManualClock
 from warren_notifier.channels.channel import Refused, Result, Retry
 from warren_notifier.routing.decisions import delivery_id
-from warren_notifier.source.past import Backlog
 from warren_notifier.state.delivery import Delivery
 
 ERR = event("ERR")
@@ -69,40 +68,10 @@ def test_a_crash_after_any_record_loses_nothing(survived: int) -> None:
     assert state.group == "g"
 
 
-def test_the_size_of_what_is_remembered_is_that_of_its_record() -> None:
-    log, sizes = Log(), list[list[int]]()
-
-    async def one_life(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": Scripted()})
-        await harness.assign()
-        sizes.append([owned.stored_bytes for owned in harness.owned.all()])
-        await harness.read(ERR)
-        await harness.idle()
-        sizes.append([owned.stored_bytes for owned in harness.owned.all()])
-
-    life(one_life)
-    life(one_life)
-    (state,) = log.topic("notifier-state")[-1:]
-    size = len(state.value or b"")
-    assert sizes == [[], [size], [size], [size]]
-
-
 def test_a_topic_that_began_anew_is_no_replay() -> None:
-    log, mail = Log(), Scripted()
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        await harness.read(ERR, offset=END + 7)
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        await harness.read(OK)
-        await harness.idle()
-
-    life(first)
-    life(second)
+    mail = Scripted()
+    log = play({"mail": mail}, ERR, read=END + 7)
+    play({"mail": mail}, OK, log=log, read=0)
     assert mail.ids[-1] == CLOSING
 
 
@@ -139,41 +108,6 @@ def test_an_opening_that_was_under_way_when_it_was_killed_is_closed(failures: in
     assert log.states() == []
 
 
-def test_deliveries_to_a_channel_that_was_removed_are_given_up() -> None:
-    log = Log()
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": Hanging()})
-        await harness.assign()
-        await harness.read(ERR)
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [], {"hook": Scripted()})
-        await harness.assign()
-
-    life(first)
-    life(second)
-    assert log.outcomes() == ["given_up"]
-    assert "no longer configured" in log.dead_letters()[0].reason
-
-
-def test_before_the_first_start_only_what_lasts_is_told() -> None:
-    log, mail = Log(), Scripted()
-    old = [event(group=f"g{n}", event_id=f"e{n}") for n in range(3)]
-    ends = event("OK", "ERR", group="g1", event_id="e1-end")
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign(Backlog(until=4))
-        assert await harness.read(*old) == -1
-        assert not mail.sent
-        assert await harness.read(ends, event(group="new", event_id="new"), offset=3) == 5
-        await harness.idle()
-
-    life(scenario)
-    assert [delivery.pending.event_id for delivery in mail.sent] == ["e0", "e2", "new"]
-
-
 class TestRevoking:
     """Partitions go to another notifier."""
 
@@ -197,22 +131,6 @@ class TestRevoking:
         life(scenario)
         assert not mail.sent
         assert [s.deliveries for s in log.states()] == [[], []]
-
-    def test_what_does_not_end_in_time_is_left_pending(self) -> None:
-        log = Log()
-
-        async def scenario(tasks: asyncio.TaskGroup) -> None:
-            hanging = Hanging()
-            harness = Harness(log, tasks, [route()], {"mail": hanging})
-            await harness.assign()
-            await harness.read(ERR)
-            await until(lambda: hanging.sent)
-            await harness.dispatcher.revoke([0], grace=0)
-            assert len(harness.queues["mail"]) == 0
-
-        life(scenario)
-        assert log.outcomes() == []
-        assert [d.delivery_id for s in log.states() for d in s.deliveries] == [OPENING]
 
     def test_what_was_decided_meanwhile_is_for_the_next_owner_to_send(self) -> None:
         log, mail, clock = Log(), Scripted(), ManualClock(1000)
@@ -239,37 +157,13 @@ class TestRevoking:
         (state,) = log.states()
         assert [delivery.kind for delivery in state.deliveries] == ["repeated"]
 
-    def test_an_end_that_is_being_written_meanwhile_is_not_remembered_here(self) -> None:
-        log = Log()
-
-        async def scenario(tasks: asyncio.TaskGroup) -> None:
-            channels = {"mail": Hanging(), "hook": Scripted(Refused("HTTP 404"))}
-            only = {"groups_allow": ["^g$"], "continue_matching": True}
-            routes = [route("g", ("hook",), **only), route(groups_deny=["^g$"])]
-            harness = Harness(log, tasks, routes, channels)
-            await harness.assign()
-            await harness.read(ERR)
-            harness.writer.closes_at = "dead-letters"
-            refused = event(group="g", event_id="g1")
-            reading = tasks.create_task(harness.read(refused, offset=1))
-            await until(lambda: log.outcomes() == ["refused"])
-            revoking = tasks.create_task(harness.dispatcher.revoke([0], grace=0))
-            await until(lambda: not harness.owned.partitions)
-            harness.writer.open.set()
-            await revoking
-            await reading
-
-        life(scenario)
-        # Whoever serves the partition now is refused again, or delivers it.
-        pending = [d.event_id for state in log.states() for d in state.deliveries]
-        assert sorted(pending) == ["event-1", "g1"]
-
 
 def test_what_waited_behind_others_never_arrived_so_nobody_awaits_its_end() -> None:
     """Killed while one group's opening is under way, and another's waits until it is over."""
-    log, mail = Log(), Hanging(concurrency=1)
+    mail = Hanging(concurrency=1)
     openings = [event(group=group, event_id=f"{group}-1") for group in ("one", "two")]
     over = event("OK", "ERR", group="two", event_id="two-2")
+    log = Log()
 
     async def first(tasks: asyncio.TaskGroup) -> None:
         harness = Harness(log, tasks, [route()], {"mail": mail})
@@ -299,41 +193,10 @@ def test_what_was_refused_or_given_up_is_told_by_a_notifier_that_is_started_anew
     result: Result,
 ) -> None:
     """Its address or token may be right now; the end then follows."""
-    log, clock = Log(), ManualClock(1000)
-    mail = Scripted(*[result] * 100)
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, clock=clock, deadline_ms=60_000)
-        await harness.assign()
-        await harness.read(ERR)
-        await harness.idle()
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        repaired = Scripted()
-        repaired.identity = mail.identity
-        harness = Harness(log, tasks, [route()], {"mail": repaired}, clock=clock)
-        await harness.assign(committed=1)
-        await harness.idle()
-        await harness.read(OK, offset=1)
-        await harness.idle()
-        assert [d.pending.kind for d in repaired.sent] == ["opened", "resolved"]
-
-    life(first)
-    life(second)
+    clock = ManualClock(1000)
+    mail, repaired = Scripted(*[result] * 100), Scripted()
+    repaired.identity = mail.identity
+    log = play({"mail": mail}, ERR, clock=clock, deadline_ms=60_000)
+    play({"mail": repaired}, OK, log=log, clock=clock)
+    assert kinds(repaired) == ["opened", "resolved"]
     assert log.outcomes()[-2:] == ["delivered", "delivered"]
-
-
-def test_what_was_refused_is_told_when_the_channel_is_mended() -> None:
-    log, mail = Log(), Scripted(Refused("HTTP 401"))
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
-        await harness.read(ERR)
-        await harness.idle()
-        for _ in range(2):
-            await harness.tell_again()
-            await harness.idle()
-
-    life(scenario)
-    assert log.outcomes() == ["refused", "delivered"]

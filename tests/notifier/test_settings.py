@@ -127,12 +127,6 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
         ("allow_net", "queue_size = 1\nallow_net", "notifier.queue_size", "always 10,000"),
         ("timeout", "burst = 1\ntimeout", "notifier.channels.hook.burst", "always 10 messages"),
         ("https://warren.example.org", "javascript:alert(1)", "notifier.link_base", "https://"),
-        (
-            "repeat_interval = 1800",
-            'escalate_after = 60\nescalate_to = ["hook"]',
-            "notifier",
-            "'hook' is told at once",
-        ),
         ("channels.team]", 'channels."a b"]', "notifier.channels", "must be of letters, digits"),
     ],
 )

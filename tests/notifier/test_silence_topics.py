@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka.admin import AdminClient
 from notifier.asked import acknowledgement, silence
 from notifier.builders import event
 from notifier.http_receiver import Answer, HttpReceiver, Request
@@ -174,21 +173,3 @@ def test_a_route_is_tried_out_once(home: Home, tmp_path: Path) -> None:
     assert {one.incident_id for one in home.audit()} == {"test-now"}
     told = [(one.kind, one.outcome) for one in home.audit()]
     assert told == [("opened", "failed"), ("opened", "delivered"), ("resolved", "delivered")]
-
-
-def test_an_older_installation_without_the_topics_goes_on(home: Home, tmp_path: Path) -> None:
-    admin = AdminClient({"bootstrap.servers": home.settings.bootstrap})
-    names = [f"{home.settings.topic_prefix}{name}" for name in ("silences", "acknowledgements")]
-    for deleted in admin.delete_topics(names).values():
-        deleted.result()
-    eventually(
-        lambda: not set(names) & admin.list_topics(timeout=10).topics.keys(), message="deleted"
-    )
-    with HttpReceiver() as hooks:
-        file = config(tmp_path, home, webhook("hook", hooks.port))
-        file.write_text(file.read_text().replace("[home]", "[home]\ncreate_topics = false"))
-        with notifier(file) as running:
-            home.publish(opening("billing"))
-            eventually(lambda: len(hooks.requests) == 1, message="told all the same")
-            assert "no silences" in running.output()
-            assert stop(running) == 0

@@ -28,7 +28,7 @@ def ack(
     config: ConfigOption = None,
     api: ApiOption = None,
 ) -> None:
-    """Acknowledge an incident (stops repeats and escalation).
+    """Acknowledge an incident (stops repeats).
 
     You still get worsening and recovery. `warren get incidents` lists them.
     """

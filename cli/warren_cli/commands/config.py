@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
-import secrets
 import tomllib
 from pathlib import Path
 from typing import Annotated
@@ -17,9 +15,8 @@ from warren.clock import SystemClock
 from warren.errors import KafkaError, SettingsError
 from warren.kafka.connection import connect
 from warren.private_files import create_private, write_private
-from warren.refused_words import words_of
 from warren.settings import OidcSettings, Settings
-from warren.settings_file import load_settings
+from warren.settings_file import explained, load_settings
 from warren.unread_file import why_unread
 from warren.words import counted
 
@@ -117,19 +114,22 @@ def import_(
         str, typer.Option(help="Bootstrap servers of the cluster for Warren's own topics")
     ] = "localhost:9092",
 ) -> None:
-    """Turn burrow.toml into warren.toml; standard error lists what has no counterpart.
+    """Turn clusters, filters and intervals of burrow.toml into warren.toml.
 
-    The result holds the passwords that burrow.toml holds.
+    The result holds the passwords that burrow.toml holds. Standard error lists what is left out.
     """
-    imported = import_burrow(_read(burrow), home, _new_secret)
-    _check(burrow, imported)
+    imported = import_burrow(_read(burrow), home)
+    try:
+        Settings.model_validate(imported.tables)
+    except ValidationError as error:
+        raise explained(error, Settings, ()) from None
     text = _written(burrow, imported)
     if output is None:
         typer.echo(text, nl=False)
     else:
         _write(output, text, force=force)
     for remark in imported.remarks:
-        typer.echo(str(remark), err=True)
+        typer.echo(remark, err=True)
     where = "standard output" if output is None else output
     clusters = counted(len(imported.tables["clusters"]), "cluster")
     typer.echo(
@@ -146,31 +146,10 @@ def _read(burrow: Path) -> dict[str, object]:
         raise SettingsError(str(burrow), why_unread(error)) from None
 
 
-def _new_secret() -> str:
-    """For Standard Webhooks: `whsec_` and 32 random bytes in base64."""
-    return f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
-
-
-def _check(burrow: Path, imported: Imported) -> None:
-    """Raises SettingsError when warren.toml would not be accepted."""
-    try:
-        notifier = Settings.model_validate(imported.without_files()).notifier
-        if notifier.channels:
-            from warren_notifier.channels.configured import channel_settings
-
-            channel_settings(notifier)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise SettingsError(
-            str(burrow), f"cannot be taken over: {name}: {words_of(first)}"
-        ) from None
-
-
 def _written(burrow: Path, imported: Imported) -> str:
     head = [f"Imported from {burrow.name} by `warren config import`."]
     if imported.remarks:
-        head += ["", "What is not as it was in Burrow:", *map(str, imported.remarks)]
+        head += ["", "What is not as it was in Burrow:", *imported.remarks]
     comment = "".join(f"# {line}".rstrip() + "\n" for line in head)
     return f"{comment}\n{tomli_w.dumps(imported.tables)}"
 

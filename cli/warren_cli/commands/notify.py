@@ -52,9 +52,6 @@ def explain_(
     event_type: Annotated[
         str, typer.Option("--type", help=f"{', '.join(EVENT_TYPES[:-1])} or {EVENT_TYPES[-1]}")
     ] = STATUS_CHANGED,
-    topic: Annotated[str, typer.Option(help="Of the worst partition, for group_by")] = "",
-    owner: Annotated[str, typer.Option(help="Of the objective, for group_by")] = "",
-    cause: Annotated[str, typer.Option(help="Name of the cause, for group_by")] = "",
     config: ConfigOption = None,
     api: ApiOption = None,
 ) -> None:
@@ -79,7 +76,7 @@ def explain_(
     routes = [Route(route) for route in settings.notifier.routes]
     grouping = Grouping(routes, digesting(settings.notifier))
     subject = Subject(cluster, group, event_type)
-    change = Change("", subject, _STATUSES[status], "", "", topic=topic, owner=owner, cause=cause)
+    change = Change("", subject, _STATUSES[status], "", "")
     now = clock.now_ms()
     parts = explain(routes, grouping, change, now)
     if not parts:
@@ -108,18 +105,13 @@ def _lines(part: RoutePart, now: int) -> Iterator[str]:
         yield f"  {channel.name}: {_grouped(channel)}"
     for name, route in part.elsewhere:
         yield f"  {name}: told by {route}"
-    if part.escalate_to:
-        yield f"  after {duration(part.escalate_after_ms)}: {', '.join(part.escalate_to)}"
 
 
 def _grouped(channel: ChannelPart) -> str:
     wait = f" after {duration(channel.wait_ms)}" if channel.wait_ms else " at once"
     if channel.digest is None:
         return f"alone{wait}"
-    labels = [
-        f"{label.name} {visible(label.value) or 'unknown'}" for label in channel.digest.labels
-    ]
-    return f"together with others of {', '.join(labels)}, the first{wait}"
+    return f"together with others on {visible(channel.digest.cluster)}, the first{wait}"
 
 
 def _silence(address: str, cluster: str, group: str, now: int) -> str:

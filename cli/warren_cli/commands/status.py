@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from enum import StrEnum
-from functools import partial
-from typing import Annotated, Any, NamedTuple, NoReturn
+from typing import Annotated
 
-import httpx
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
-from warren.errors import SettingsError
-from warren.words import visible
+from warren.words import counted, grouped, visible
 
-from warren_cli.api_client import ApiUnavailable, http_client, understood, without_login
+from warren_cli.api_client import ApiRefused, ApiUnavailable
 from warren_cli.commands.options import (
     ApiOption,
     ConfigOption,
@@ -27,18 +26,24 @@ from warren_cli.commands.options import (
     asked_address,
     status_search,
 )
-from warren_cli.display.status_summary import is_bad, summary
-from warren_cli.display.status_table import ENDLESS, severity, status_table
-from warren_cli.group_feed import Groups, all_pages
-from warren_cli.resources.catalogue import GROUPS
-from warren_cli.resources.output import DOCUMENTS, Form, FormOption, write_document
-from warren_cli.terminal.output_console import output_console
+from warren_cli.resources.catalogue import GROUPS, STATUS, Row
+from warren_cli.resources.group_cells import severity
+from warren_cli.resources.listing import Listing, fetch
+from warren_cli.resources.output import (
+    DOCUMENTS,
+    ENDLESS,
+    NONE,
+    Form,
+    FormOption,
+    resource_table,
+    write_document,
+)
+from warren_cli.terminal.output_console import UNLIMITED, output_console
 
 WATCH_SECONDS = 2.0
-TIMEOUT = 10.0
 EXIT_BAD = 3
 EXIT_UNKNOWN = 4
-REFUSED_FILTER = (httpx.codes.BAD_REQUEST, httpx.codes.UNPROCESSABLE_ENTITY)
+_FIRST = ("ERR", "WARN", "UNKNOWN")
 _BADNESS = {"OK": 0, "WARN": 1, "ERR": 2}
 
 
@@ -47,34 +52,6 @@ class FailOn(StrEnum):
 
     WARN = "warn"
     ERR = "err"
-
-
-class Wanted(NamedTuple):
-    """What the API is asked for."""
-
-    cluster: str | None = None
-    group: str | None = None
-    statuses: tuple[str, ...] = ()
-    sort: str = GroupOrder.WORST.value
-    everything: bool = False
-    """Also of a status that nobody asked for, and OK."""
-
-    def parameters(self) -> dict[str, str]:
-        """Of the query."""
-        sort = "" if self.sort == GroupOrder.WORST.value else self.sort
-        asked = {
-            "cluster": self.cluster,
-            "regex": self.group,
-            "q": status_search(self.statuses),
-            "sort": sort,
-        }
-        return {name: value for name, value in asked.items() if value}
-
-    def shown(self, answer: Groups) -> Groups:
-        """Of the answer what is to be seen."""
-        if self.everything or self.statuses:
-            return answer
-        return answer._replace(groups=[group for group in answer.groups if is_bad(group)])
 
 
 def status(
@@ -120,125 +97,118 @@ def status(
     Exit 1: the API does not answer, or not yet, or every group is UNKNOWN.
     Exit 2: an option or a setting is wrong.
     """
-    address = asked_address(config, api).rstrip("/")
+    address = asked_address(config, api)
     statuses = tuple(name.value for name in only or ())
-    wanted = Wanted(cluster, group, statuses, sort.value, everything or as_json)
+    filters = {
+        "cluster": cluster,
+        "regex": group,
+        "q": status_search(statuses),
+        "sort": "" if sort is GroupOrder.WORST else sort.value,
+    }
+    is_whole = everything or as_json or bool(statuses)
     form = Form.JSON if as_json else output
+
+    def look() -> Listing:
+        return fetch(GROUPS, address, filters)
+
     if watch:
-        _watch(lambda: ask(address, wanted), wanted, form)
+        _watch(look, form, is_whole=is_whole)
         return
-    answer = ask(address, wanted)
-    _write(answer, wanted, form)
+    answer = look()
+    _write(answer, form, is_whole=is_whole)
     if fail_on:
         raise typer.Exit(_exit_code(answer, fail_on))
-    if answer.groups and all(group["status"] == "UNKNOWN" for group in answer.groups):
+    if answer.rows and all(group["status"] == "UNKNOWN" for group in answer.rows):
         raise typer.Exit(1)
 
 
-def ask(address: str, wanted: Wanted) -> Groups:
-    """Groups as the API at `address` serves them, with the doubts about these only.
-
-    Raises ApiUnavailable, and SettingsError for a filter that the API refuses and for a cluster
-    that it does not know.
-    """
-
-    def get(path: str, parameters: Mapping[str, str | list[str]]) -> Any:
-        response = client.get(f"{address}/api/v1/{path}", params=parameters)
-        body = response.json()
-        if response.status_code in REFUSED_FILTER:
-            raise SettingsError("--group", visible(str(body["detail"])))
-        if response.status_code != httpx.codes.OK:
-            raise ApiUnavailable(f"{without_login(address)}: {visible(str(body['detail']))}")
-        return body
-
-    with understood(address), http_client(TIMEOUT) as client:
-        found = all_pages(lambda page: get("groups", wanted.parameters() | page))
-        if not found.groups and wanted.cluster is not None:
-            known = [one["cluster"] for one in get("clusters", {})["clusters"]]
-            _check_cluster(wanted.cluster, known)
-        return found
-
-
-def _check_cluster(name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        there_are = ", ".join(visible(one) for one in sorted(known)) or "none yet"
-        raise SettingsError("--cluster", f"no cluster {visible(name)}; there are: {there_are}")
-
-
-def _write(answer: Groups, wanted: Wanted, form: Form, *, on_a_line: bool = False) -> None:
-    shown = wanted.shown(answer)
+def _write(answer: Listing, form: Form, *, is_whole: bool, on_a_line: bool = False) -> None:
+    shown = answer.rows if is_whole else [group for group in answer.rows if is_bad(group)]
+    body = {**answer.body, "groups": shown}
     if form is Form.JSON and on_a_line:
-        typer.echo(json.dumps(shown._asdict(), ensure_ascii=False))
+        typer.echo(json.dumps(body, ensure_ascii=False))
     elif form in DOCUMENTS:
-        write_document(shown._asdict(), form)
+        write_document(body, form)
     elif form is Form.NAME:
-        for group in shown.groups:
+        for group in shown:
             typer.echo(visible(GROUPS.identity(group)))
     else:
         console = output_console()
-        if form is Form.WIDE:
-            console.width = ENDLESS
-        console.print(_render(answer, wanted, whole=form is Form.WIDE))
+        is_cut = form is Form.TABLE and console.width < UNLIMITED
+        width = console.width if is_cut else None
+        console.width = width or ENDLESS
+        wide = form is Form.WIDE
+        console.print(_render(answer, width, is_whole=is_whole, wide=wide))
 
 
-def _render(answer: Groups, wanted: Wanted, *, whole: bool = False) -> RenderableType:
-    doubts = [Text(visible(doubt), style="yellow") for doubt in answer.doubts]
-    if not answer.groups:
+def _render(
+    answer: Listing, width: int | None, *, is_whole: bool, wide: bool = False
+) -> RenderableType:
+    doubts = [Text(visible(doubt), style="yellow") for doubt in answer.body["doubts"]]
+    if not answer.rows:
         return Group(Text("no consumer group to show", style="dim"), *doubts)
-    shown = wanted.shown(answer).groups
-    tables = [status_table(shown, whole=whole)] if shown else []
-    hidden = len(answer.groups) - len(shown)
-    return Group(*tables, Text(summary(answer.groups, hidden), style="dim"), *doubts)
+    shown = answer.rows if is_whole else [group for group in answer.rows if is_bad(group)]
+    parts: list[RenderableType] = []
+    if shown:
+        table, left_out = resource_table(STATUS, shown, width, wide=wide)
+        parts += [table, *([Text(left_out, style="dim")] if left_out else [])]
+    counts = summary(answer.rows, len(answer.rows) - len(shown))
+    return Group(*parts, Text(counts, style="dim"), *doubts)
 
 
-def _exit_code(answer: Groups, fail_on: FailOn) -> int:
+def is_bad(group: Row) -> bool:
+    """Its own status is not OK, or an objective is not kept. What is not judged is not bad."""
+    return severity(group) not in ("OK", NONE)
+
+
+def summary(groups: Sequence[Row], hidden: int) -> str:
+    """`2 ERR · 1 WARN · 2,995 OK (--all shows them)`. `hidden`: how many are not shown."""
+    counts = Counter(map(severity, groups))
+    fine, not_judged = counts.pop("OK", 0), counts.pop(NONE, 0)
+    names = dict.fromkeys((*_FIRST, *sorted(counts)))
+    parts = [f"{grouped(counts[name])} {name}" for name in names if counts[name]]
+    parts += [f"{grouped(fine)} OK"] if fine else []
+    parts += [f"{grouped(not_judged)} not judged"] if not_judged else []
+    line = " · ".join(parts)
+    if fine == len(groups):
+        line = f"{counted(fine, 'group')}, all OK" if fine > 1 else "1 group, OK"
+    return f"{line} (--all shows {'it' if hidden == 1 else 'them'})" if hidden else line
+
+
+def _exit_code(answer: Listing, fail_on: FailOn) -> int:
     limit = _BADNESS[fail_on.value.upper()]
-    if any(_BADNESS.get(severity(group), 0) >= limit for group in answer.groups):
+    if any(_BADNESS.get(severity(group), 0) >= limit for group in answer.rows):
         return EXIT_BAD
-    if any(group["status"] == "UNKNOWN" for group in answer.groups):
+    if any(group["status"] == "UNKNOWN" for group in answer.rows):
         return EXIT_UNKNOWN
-    return 1 if answer.doubts else 0
+    return 1 if answer.body["doubts"] else 0
 
 
-def _watch(look: Callable[[], Groups], wanted: Wanted, form: Form) -> None:
+def _watch(look: Callable[[], Listing], form: Form, *, is_whole: bool) -> None:
     """Until Ctrl-C; outlives an API that does not answer for a while."""
     console = output_console()
+    is_live = form is Form.TABLE and console.is_terminal
+    shown: RenderableType = Text("asking", style="dim")
     try:
-        if form is not Form.TABLE or not console.is_terminal:
-            _watch_lines(look, partial(_write, wanted=wanted, form=form, on_a_line=True))
-        else:
-            _watch_live(look, partial(_render, wanted=wanted), console)
+        with (
+            Live(shown, console=console, vertical_overflow="ellipsis")
+            if is_live
+            else (nullcontext()) as live
+        ):
+            while True:
+                try:
+                    answer = look()
+                except (ApiUnavailable, ApiRefused) as error:
+                    if live is not None:
+                        live.update(Group(shown, Text(str(error), style="red")))
+                    else:
+                        typer.echo(f"warren: {error}", err=True)
+                else:
+                    if live is not None:
+                        shown = _render(answer, console.width, is_whole=is_whole)
+                        live.update(shown)
+                    else:
+                        _write(answer, form, is_whole=is_whole, on_a_line=True)
+                time.sleep(WATCH_SECONDS)
     except KeyboardInterrupt:
         return
-
-
-def _watch_lines(look: Callable[[], Groups], write: Callable[[Groups], None]) -> NoReturn:
-    while True:
-        answer = _look(look)
-        if isinstance(answer, ApiUnavailable):
-            typer.echo(f"warren: {answer}", err=True)
-        else:
-            write(answer)
-        time.sleep(WATCH_SECONDS)
-
-
-def _watch_live(
-    look: Callable[[], Groups], render: Callable[[Groups], RenderableType], console: Console
-) -> NoReturn:
-    shown: RenderableType = Text("asking", style="dim")
-    with Live(shown, console=console, vertical_overflow="ellipsis") as live:
-        while True:
-            answer = _look(look)
-            if isinstance(answer, ApiUnavailable):
-                live.update(Group(shown, Text(str(answer), style="red")))
-            else:
-                shown = render(answer)
-                live.update(shown)
-            time.sleep(WATCH_SECONDS)
-
-
-def _look(look: Callable[[], Groups]) -> Groups | ApiUnavailable:
-    try:
-        return look()
-    except ApiUnavailable as error:
-        return error

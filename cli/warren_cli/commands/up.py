@@ -19,7 +19,7 @@ from warren_local.up import run
 
 from warren_cli.api_client import sent_token
 from warren_cli.commands.options import FileOption
-from warren_cli.display.screens import LastingConsole, PlainScreen, TableScreen
+from warren_cli.screens import LastingConsole, PlainScreen, TableScreen
 from warren_cli.terminal.signals import own_foreground, stop_on_signals
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rich.text import Text
 from warren.reason_words import in_short
 from warren.words import as_of, duration, grouped
 
-from warren_cli.display.status_table import (
+from warren_cli.resources.group_cells import (
     incident,
     lag,
     late,
@@ -30,12 +31,12 @@ Row = Mapping[str, Any]
 
 class Column(NamedTuple):
     """`cell`: a row and now (Unix milliseconds) to text; None where nobody knows. `wide`: only with
-    `-o wide`, `short`: only without. Where a terminal is narrow, `name`s and `text` are cut, what
-    is `kept` is not, and others are left out, which is said.
+    `-o wide`, `short`: only without. Where a terminal is narrow, `name`s and `text` are cut, and
+    what is neither a name nor `kept` is left out, the last first, which is said.
     """
 
     title: str
-    cell: Callable[[Row, int], str | None]
+    cell: Callable[[Row, int], str | Text | None]
     right: bool = False
     wide: bool = False
     name: bool = False
@@ -88,18 +89,12 @@ def _incident_duration(row: Row, _: int) -> str:
 
 
 def _in_short(row: Row, now_ms: int) -> str | None:
-    """The root in a few words; an API that is older than this sends none: what was said last."""
-    if short := row.get("short"):
-        return str(short)
-    bad = [change for change in row["changes"] if change["status"] not in ("OK", "NOTFOUND")]
-    conditions = row.get("conditions")  # the root first
-    if conditions:
-        bad = [change for change in bad if change["type"] == conditions[0]["type"]]
-    return because(bad[-1], brief=True) if bad else what_is_wrong(row, now_ms)
+    """The root in a few words."""
+    return row["short"] or what_is_wrong(row, now_ms)
 
 
 def _lag_now(row: Row, _: int) -> str:
-    return count((row.get("now") or {}).get("total_lag"))
+    return count((row["now"] or {}).get("total_lag"))
 
 
 def _ends(row: Row, now_ms: int) -> str:
@@ -123,7 +118,7 @@ def because(change: Row, *, brief: bool = False) -> str | None:
 
 def what_is_wrong(row: Row, now_ms: int) -> str | None:
     """In an incident: as it is now, else with the time at which it was said."""
-    now = row.get("now")  # an API that is older than this sends none
+    now = row["now"]
     if now and now["sentence"]:
         at = now["said_at"]
         return said_of(now) if at is None else as_of(said_of(now), at, now_ms)
@@ -139,10 +134,10 @@ GROUPS = Resource(
     (
         Column("cluster", lambda row, _: row["cluster"], name=True),
         Column("group", lambda row, _: row["group"], name=True),
-        Column("status", lambda row, _: status_of(row).plain, kept=True),
+        Column("status", lambda row, _: status_of(row), kept=True),
         Column("why", reason, text=True, short=True),
-        Column("late", lambda row, _: late(row).plain, right=True),
-        Column("loss in", lambda row, now: until_loss(row, now).plain, right=True),
+        Column("late", lambda row, _: late(row), right=True),
+        Column("loss in", lambda row, now: until_loss(row, now), right=True),
         Column("since", since),
         Column("lag", lambda row, _: lag(row), right=True),
         Column("state", lambda row, _: row.get("state"), wide=True),
@@ -154,6 +149,13 @@ GROUPS = Resource(
     ),
     lambda row: path_name(row, "group"),
 )
+
+STATUS = Resource(
+    "groups",
+    (Column("group", lambda row, _: path_name(row, "group"), name=True), *GROUPS.columns[2:]),
+    GROUPS.identity,
+)
+"""As `warren status` shows them."""
 
 TOPICS = Resource(
     "topics",

@@ -11,7 +11,6 @@ from rich.text import Text
 from warren.loss_words import LOSS_LIMITS
 from warren.words import condition, counted, duration, visible
 
-from warren_cli.display.status_table import as_told, lag, late, severity, until_loss, why
 from warren_cli.resources.catalogue import (
     Row,
     ago,
@@ -21,6 +20,7 @@ from warren_cli.resources.catalogue import (
     rate,
     what_is_wrong,
 )
+from warren_cli.resources.group_cells import as_told, lag, late, severity, until_loss, why
 from warren_cli.resources.output import table
 
 _NONE = "-"
@@ -76,19 +76,18 @@ def _group_facts(body: Row, now_ms: int) -> Facts:
     yield "group", f"{body['cluster']}/{body['group']}"
     yield "status", _status(body, now_ms)
     yield "cause", why(body, now_ms)
-    # An API that is older than this has it with the cause alone.
-    yield "what to do", body.get("action") or (body.get("cause") or {}).get("action")
+    yield "what to do", body["action"]
     for found in (body.get("cause") or {}).get("also") or ():
         yield "then", found.get("action")
     yield "late", late(body).plain
     yield "data loss in", until_loss(body, now_ms).plain
     yield "lag", lag(body)
-    yield "owner", body.get("owner")  # an API that is older than this sends none
-    yield "runbook", body.get("runbook")
+    yield "owner", body["owner"]
+    yield "runbook", body["runbook"]
     yield "state", f"{body.get('state') or _NONE}, members: {count(body.get('member_count'))}"
     if opened := body["incident"]:
         yield "incident", f"{opened['id']}, open for {ago(opened['opened_at'], now_ms)}"
-    for broken in _each_fact_once(body.get("broken_objectives") or ()):
+    for broken in _each_fact_once(body["broken_objectives"] or ()):
         what = f"{broken['objective']} ({broken['status']})"
         # What is lost, or will be, stands above with the figure of now.
         said = "" if broken["limit"] in LOSS_LIMITS else f"{as_told(broken, now_ms)}; "
@@ -168,10 +167,10 @@ def _incident_facts(body: Row, now_ms: int) -> Facts:
     yield "duration", f"{lasted}, ongoing" if ended is None else f"{lasted}, until {_at(ended)}"
     yield "worst", body["worst"]
     yield "conditions", ", ".join(map(_condition, body["conditions"]))
-    now = body.get("now") or {}  # an API that is older than this sends none
+    now = body["now"] or {}
     if now:
         yield "lag now", count(now["total_lag"])
-    if lost := body.get("lost_records"):  # an API that is older than this sends none
+    if lost := body["lost_records"]:
         yield "lost", counted(lost, "record")
     yield "largest lag seen", count(body["max_total_lag"])
     yield "acknowledged", _noted(body["acknowledgement"])

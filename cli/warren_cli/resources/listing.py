@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from warren.errors import SettingsError
@@ -23,7 +22,6 @@ from warren_cli.resources.catalogue import (
 )
 
 PAGE = 1000
-_MOST = 3
 _FEW = 10
 _WITHOUT_PAGES = {"clusters", "silences"}
 
@@ -79,20 +77,12 @@ def require_cluster(address: str, name: str) -> None:
 
 def require_known(name: str, known: Collection[str]) -> None:
     """Raises SettingsError when the cluster is not one of these."""
-    if name not in known:
-        hint = did_you_mean(name, known, "clusters")
-        raise SettingsError("--cluster", f"no cluster {visible(name)}{hint}")
-
-
-def did_you_mean(name: str, known: Collection[str], plural: str) -> str:
-    """The end of an error's sentence: names that are close, else all where they are few."""
-    if close := get_close_matches(name, known, n=_MOST):
-        return f"; did you mean {' or '.join(map(visible, close))}?"
-    if not known:
-        return f"; there are no {plural} yet"
+    if name in known:
+        return
+    there_are = "; `warren get clusters` lists them"
     if len(known) <= _FEW:
-        return f"; there are: {', '.join(map(visible, sorted(known)))}"
-    return f"; `warren get {plural}` lists them"
+        there_are = f"; there are: {', '.join(map(visible, sorted(known))) or 'none yet'}"
+    raise SettingsError("--cluster", f"no cluster {visible(name)}{there_are}")
 
 
 def group(address: str, name: str, cluster: str | None) -> dict[str, Any]:
@@ -137,18 +127,10 @@ def find_incident(address: str, beginning: str, *, is_open: bool) -> Row:
     kind = "open incident" if is_open else "incident"
     if not found:
         problem = f"no {kind} begins with {visible(beginning)}, or is of a group of that name"
-        raise SettingsError("INCIDENT", f"{problem} (CLUSTER/NAME){_group_meant(beginning, known)}")
+        raise SettingsError("INCIDENT", f"{problem} (CLUSTER/NAME)")
     if len(found) > 1:
         raise SettingsError("INCIDENT", f"{len(found)} {kind}s begin with {visible(beginning)}")
     return found[0]
-
-
-def _group_meant(name: str, incidents: Iterable[Row]) -> str:
-    """The end of a sentence: CLUSTER/NAME of groups that are called so, or nearly."""
-    paths = {path_name(each, "group") for each in incidents}
-    named = sorted(path for path in paths if path.partition("/")[2] == name)
-    meant = named[:_MOST] or get_close_matches(name, paths, n=_MOST)
-    return f"; did you mean {' or '.join(map(visible, meant))}?" if meant else ""
 
 
 def _named(
@@ -160,40 +142,20 @@ def _named(
     if not name:
         hint = f"name one, as `warren get {resource.name}` lists them"
         raise SettingsError("NAME", f"is empty: {hint}")
-    known = clusters(address) if cluster is None else []
-    if cluster is None:
-        first, _, rest = name.partition("/")
-        found = _in(resource, address, [first] if first in known else [], rest)
-        found = found or _in(resource, address, known, name)
-    else:
-        found = _in(resource, address, [cluster], name)
+    known = clusters(address) if cluster is None else [cluster]
+    first, _, rest = name.partition("/")
+    is_path = cluster is None and first in known
+    found = _in(resource, address, [first] if is_path else [], rest)
+    found = found or _in(resource, address, known, name)
     if not found:
         if cluster is not None:
             require_cluster(address, cluster)
-        rows = fetch(resource, address, {"cluster": cluster}).rows
-        hint = _meant(name, kind, rows, known) or did_you_mean(
-            name, {row[kind] for row in rows}, resource.name
-        )
-        raise SettingsError("NAME", f"no {kind} {visible(name)}{hint}")
+        hint = f"`warren get {resource.name}` lists them"
+        raise SettingsError("NAME", f"no {kind} {visible(name)}; {hint}")
     if len(found) > 1:
         paths = ", ".join(visible(path_name(whole, kind)) for whole in found)
         raise SettingsError("NAME", f"{len(found)} clusters have it: {paths} (--cluster)")
     return found[0]
-
-
-def _meant(name: str, kind: str, rows: Iterable[Row], clusters: Collection[str]) -> str:
-    """The end of a sentence where `name` is CLUSTER/NAME of a cluster that there is not, else
-    nothing: a name may hold slashes, too.
-    """
-    first, slash, rest = name.partition("/")
-    paths = {path_name(row, kind): row[kind] for row in rows}
-    like = get_close_matches(name, paths.values(), n=_MOST)
-    if not slash or not clusters or first in clusters or any("/" in each for each in like):
-        return ""
-    named = sorted(path for path, own in paths.items() if own == rest)
-    close = named[:_MOST] or get_close_matches(name, paths, n=_MOST)
-    meant = f"; did you mean {' or '.join(map(visible, close))}?" if close else ""
-    return f": no cluster {visible(first)}{meant or did_you_mean(first, clusters, 'clusters')}"
 
 
 def _in(resource: Resource, address: str, where: Iterable[str], name: str) -> list[dict[str, Any]]:

@@ -8,21 +8,20 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 from warren.clock import SystemClock
 from warren.words import visible
 
-from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted, left_out
-from warren_cli.display.status_table import ENDLESS
-from warren_cli.resources import catalogue
-from warren_cli.resources.catalogue import Resource, Row
+from warren_cli.resources.catalogue import Column, Resource, Row
 from warren_cli.resources.listing import Listing
 from warren_cli.terminal.output_console import output_console
 
 NONE = "-"
 """In a table: nothing, or nobody knows."""
+GAP = 2  # columns of the terminal between two of the table
+LEGIBLE = 20  # columns of the terminal that a cut name needs to make sense
+ENDLESS = 100_000  # columns where nothing is cut
 _STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "unreachable": "bold red"}
 
 
@@ -58,9 +57,7 @@ def write_list(resource: Resource, listing: Listing, form: Form) -> None:
         width = None if is_whole else console.width
         made, left_out_ = resource_table(resource, listing.rows, width, wide=form is Form.WIDE)
         if is_whole:
-            console.width = console.measure(
-                made, options=console.options.update(width=ENDLESS)
-            ).maximum
+            console.width = ENDLESS
         console.print(made)
         if left_out_:
             typer.echo(left_out_, err=True)
@@ -95,33 +92,47 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Table:
     return made
 
 
-def _shown(text: str | None) -> Text:
-    return Text(visible(text or NONE), style=_STYLES.get(text or "", ""))
+def _shown(text: str | Text | None) -> Text:
+    if isinstance(text, Text):
+        return text
+    style = _STYLES.get(text or "", "")
+    return Text(visible(text or NONE), style, no_wrap=True, overflow="ellipsis")
 
 
 def resource_table(
-    resource: Resource, rows: Sequence[Row], width: int | None, *, wide: bool
-) -> tuple[RenderableType, str]:
-    """`width`: columns of the terminal, of which the last goes first; None for as many as it takes.
-    Beside it what is left out, in a sentence.
+    resource: Resource,
+    rows: Sequence[Row],
+    width: int | None,
+    *,
+    wide: bool = False,
+    now_ms: int | None = None,
+) -> tuple[Table, str]:
+    """`width`: columns of the terminal; None: nothing is cut or left out. Beside the table what is
+    left out, in a sentence. `now_ms`: Unix milliseconds, by default now.
     """
-    now = SystemClock().now_ms()
-    columns = [
-        Column(
-            column.title,
-            [_cell(column, row, now, is_cut=width is not None) for row in rows],
-            column.right,
-            0 if column.name or column.kept else number,
+    now = SystemClock().now_ms() if now_ms is None else now_ms
+    columns = [one for one in resource.columns if not (one.short if wide else one.wide)]
+    cells = {one: [_shown(one.cell(row, now)) for row in rows] for one in columns}
+
+    def least(column: Column) -> int:
+        lengths = [cell.cell_len for cell in cells[column]]
+        if column.name or column.text:
+            lengths = [min(length, LEGIBLE) for length in lengths]
+        return max([len(column.title), *lengths])
+
+    shown = list(columns)
+    while width is not None and sum(least(one) + GAP for one in shown) - GAP > width:
+        dispensable = [one for one in shown if not (one.name or one.kept)]
+        if not dispensable:
+            break
+        shown.remove(dispensable[-1])
+    made = Table(box=None, pad_edge=False, padding=(0, GAP // 2), header_style="bold")
+    for column in shown:
+        gives_way = column.name or column.text
+        made.add_column(
+            column.title, justify="right" if column.right else "left", no_wrap=not gives_way
         )
-        for number, column in enumerate(resource.columns)
-        if not (column.short if wide else column.wide)
-    ]
-    shown = columns if width is None else fitted(columns, width)
-    return drawn(shown), left_out(columns, shown)
-
-
-def _cell(column: catalogue.Column, row: Row, now: int, *, is_cut: bool) -> Cell:
-    text = column.cell(row, now)
-    if is_cut and (column.name or column.text):
-        return Shortened(visible(text or NONE), keep=LEGIBLE // 2 if column.name else 0)
-    return _shown(text)
+    for number in range(len(rows)):
+        made.add_row(*(cells[column][number] for column in shown))
+    gone = ", ".join(one.title for one in columns if one not in shown)
+    return made, f"-o wide also has {gone}" if gone else ""

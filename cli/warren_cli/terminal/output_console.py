@@ -7,7 +7,7 @@ import sys
 
 from rich.console import Console
 
-_UNLIMITED = 1000  # columns; no name is longer than a few hundred characters
+UNLIMITED = 1000  # columns; no name is longer than a few hundred characters
 
 
 def discard_output() -> None:
@@ -20,5 +20,5 @@ def output_console() -> Console:
     text is markup: a group may be called `[bold]`."""
     console = Console(markup=False)
     if not console.is_terminal and not os.environ.get("COLUMNS"):
-        console.width = _UNLIMITED
+        console.width = UNLIMITED
     return console

@@ -144,12 +144,11 @@ async def _serve(
     log.info("listening", address=f"{scheme}://{host}:{port}")
     feed.start()
     past.start()
-    watch.start()
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    with watch:
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
-    watch.stop()
     model.history.close()
     server.should_exit = True
     await serving

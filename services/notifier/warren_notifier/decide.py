@@ -20,7 +20,6 @@ from warren_notifier.inputs import (
     EndLost,
     Input,
     MayArrive,
-    Mended,
     NotSent,
     PutOff,
     TakenUp,
@@ -30,9 +29,8 @@ from warren_notifier.inputs import (
 )
 from warren_notifier.routing import trial
 from warren_notifier.routing.acknowledging import on_acknowledged
-from warren_notifier.routing.change import Change, as_known, read_stored
+from warren_notifier.routing.change import Change, as_known
 from warren_notifier.routing.decisions import Decision
-from warren_notifier.routing.escalation import begun_anew, escalate_at, on_escalate
 from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.routing.holds import HoldsAt
 from warren_notifier.routing.lost_end import lost_end
@@ -63,8 +61,6 @@ def decide(subject: SubjectState, given: Input, rules: Rules, now: int) -> Decid
             course.on_time_passed()
         case TakenUp(ended):
             course.on_taken_up(ended)
-        case Mended():
-            course.tell_added()
         case Tested(opening, route):
             course.on_test(opening, route)
         case Attempted():
@@ -113,15 +109,9 @@ class _Course:
         change = self._known(change)
         self._end_lost(change, offset)
         subject = self.subject
-        incident = subject.incident
-        if incident is not None and subject.is_over_for_now and not change.closing:
-            # It is bad again, which escalation counts from now on.
-            incident = begun_anew(incident, incident.routes, self._now)
         damped = Damping.of(self._router).on_change(
-            change, offset, incident, subject.told(), subject.flaps, self._now
+            change, offset, subject.incident, subject.told(), subject.flaps, self._now
         )
-        if incident is not subject.incident:
-            self.subject = replace(subject, incident=incident)
         result = "withheld"
         if damped.decisions:
             result = "routed" if damped.decisions[-1][1].deliveries else "unrouted"
@@ -190,12 +180,9 @@ class _Course:
                 self.put(replace(telling, delivery=None))
                 self.effects.append(Ended(telling.delivery, "suppressed", needless))
                 continue
-            self._hold_or_release(self._left_to_another_route(telling, telling.delivery))
+            self._hold_or_release(telling, telling.delivery)
 
-    def _hold_or_release(self, telling: Telling) -> None:
-        delivery = telling.delivery
-        if delivery is None:
-            return
+    def _hold_or_release(self, telling: Telling, delivery: Delivery) -> None:
         hold = self._holds.of(self.subject.subject, delivery.pending)
         if (hold is not None) == telling.is_held:
             return
@@ -205,29 +192,6 @@ class _Course:
             return
         self.put(telling.released(self._now))
         self._tell([telling.key])
-        if self.subject.incident is not None and not telling.told.opened:
-            routes = {delivery.pending.route}
-            incident = begun_anew(self.subject.incident, routes, self._now)
-            self.subject = replace(self.subject, incident=incident)
-
-    def _left_to_another_route(self, telling: Telling, delivery: Delivery) -> Telling:
-        """What a muted route has to tell is told by another one that names the channel, if that is
-        not muted, or no longer so before.
-        """
-        pending, subject = delivery.pending, self.subject
-        if pending.channel not in self._holds.contested or not self._holds.mutes(pending):
-            return telling
-        is_newest = subject.change is not None and subject.change.event == delivery.event
-        change = subject.change if is_newest else read_stored(delivery.event)
-        if change is None:
-            return telling
-        muted = self._holds.muted_until
-        route = self._router.teller(change, subject.incident, pending.channel, muted)
-        if route is None or route.name == pending.route:
-            return telling
-        telling = telling.left_to(route.name, closes=route.send_resolved)
-        self.put(telling)
-        return telling
 
     def _why_needless(self, delivery: Delivery) -> str | None:
         """Decided before somebody acknowledged the incident, or took that back."""
@@ -247,7 +211,6 @@ class _Course:
         self._look(list(self.subject.tellings))
         self._calm(self._now)
         self._repeat()
-        self._escalate()
         self._acknowledge()
         self._end_test()
         self.subject = self.subject.without_done()
@@ -273,20 +236,6 @@ class _Course:
         known = (change, incident, subject.told(), subject.under_way(), self._now)
         self._take(change, on_repeat(self._router, *known, is_looked_after=quiet))
 
-    def _escalate(self) -> None:
-        subject, change, incident = self.subject, self.subject.change, self.subject.incident
-        at = escalate_at(self._router.routes, incident)
-        if incident is None or change is None or at is None or at > self._now:
-            return
-        if subject.is_over_for_now or change.is_told_once:
-            return
-        if self._holds.acknowledgement(incident) is not None:
-            return
-        # The time of a route begins when what it has to tell is no longer put off.
-        held = {t.told.route for t in subject.tellings.values() if t.is_held}
-        known = (change, incident, subject.told(), self._now, held, subject.under_way())
-        self._take(change, on_escalate(self._router, *known))
-
     def _acknowledge(self) -> None:
         """Tells who knows acknowledgements that somebody acknowledged the incident."""
         subject, change, incident = self.subject, self.subject.change, self.subject.incident
@@ -306,10 +255,7 @@ class _Course:
         self._tell(keys)
         self.effects += ended
         self._look(keys)
-        self.tell_added()
-
-    def tell_added(self) -> None:
-        """What is so now, where routes and channels were added meanwhile or others have failed."""
+        # What is so now, where routes and channels were added meanwhile or others have failed.
         subject, change = self.subject, self.subject.change
         if subject.incident is None or change is None or subject.flapping is not None:
             return

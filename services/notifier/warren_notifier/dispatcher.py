@@ -22,14 +22,13 @@ from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.worker import Worker
 from warren_notifier.inputs import Changed, TakenUp, Tested
 from warren_notifier.outbox import Batch, Outbox
-from warren_notifier.owned import Owned, OwnedSubjects
+from warren_notifier.owned import OwnedSubjects
 from warren_notifier.routing import trial
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.group_incident import after, conditions_of, incident_of
 from warren_notifier.routing.routes import Route
 from warren_notifier.source.consumer import PartitionStart, SourceRecord
 from warren_notifier.source.past import Backlog, SeenEvents
-from warren_notifier.state.adopted import adopted
 
 log = structlog.get_logger(__name__)
 
@@ -67,34 +66,12 @@ class Dispatcher:
         batch = self._outbox.batch()
         found = dict(self._owned.assign(partition, stored, start.end, start.committed))
         groups = dict.fromkeys(owned.subject.whole for owned in found)
-        for subject in groups:
-            for owned in self._adopt(partition, subject):
-                found.setdefault(owned, [])
-                batch.subjects[owned] = None
         for owned, ended in found.items():
             batch.decide(owned, TakenUp(ended))
             self._outbox.on_change(owned)
         for subject in groups:
             self._decide_whole(partition, subject, batch)
         await self._outbox.write(batch)
-
-    def _adopt(self, partition: int, subject: Subject) -> list[Owned]:
-        """Takes over what the version before told people of a group's conditions."""
-        people = self._outbox.people
-        conditions = conditions_of(subject)
-        states = self._owned.states(partition, conditions)
-        opens = [change for state in states if (change := state.open_now) is not None]
-        whole = after(None, opens) if people else None
-        if whole is None:
-            return []
-        group = self._owned.of(partition, subject)
-        found = adopted(group.state, states, whole, people)
-        if found is None:
-            return []
-        first = self._owned.of(partition, found.first.subject)
-        group.put(found.group)
-        first.put(found.first)
-        return [first, group]
 
     async def revoke(self, partitions: Collection[int], grace: float) -> None:
         """Serves some partitions no longer; attempts under way have `grace` seconds to finish."""

@@ -10,11 +10,10 @@ import structlog
 from warren.clock import Clock
 from warren.contracts import TEST_CLUSTER
 
-from warren_notifier.inputs import Input, Mended, TimePassed
+from warren_notifier.inputs import Input, TimePassed
 from warren_notifier.outbox import Outbox
 from warren_notifier.owned import Owned, OwnedSubjects
 from warren_notifier.routing.decisions import Router
-from warren_notifier.routing.escalation import escalate_at
 from warren_notifier.routing.flapping import Damping
 from warren_notifier.rules import Rulebook
 from warren_notifier.state.subject_state import SubjectState
@@ -57,10 +56,6 @@ class Due:
         await self._follow_clock()
         await self._each(self._due(), TimePassed())
         await self.forget_settled()
-
-    async def tell_again(self) -> None:
-        """Tells what is so now where it was refused before: what was wrong has been mended."""
-        await self._each(list(self._owned.all()), Mended())
 
     async def forget_settled(self) -> None:
         """Forgets what was kept only to recognise replays that cannot come any more."""
@@ -112,7 +107,7 @@ class Due:
 
 def due_at(subject: SubjectState, router: Router) -> int | None:
     """When time alone may lead to something, Unix milliseconds; None: it will not."""
-    times = [subject.repeat_at, escalate_at(router.routes, subject.incident)]
+    times = [subject.repeat_at]
     if subject.flaps is not None:
         times.append(Damping.of(router).calm_at(subject.flaps))
     return min((at for at in times if at is not None), default=None)

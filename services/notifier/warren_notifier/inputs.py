@@ -31,11 +31,6 @@ class TakenUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """Something about channels is other than it was: what they refused is told again."""
-
-
-@dataclass(frozen=True, slots=True)
 class Tested:
     """Somebody tries out a route, by the opening of an incident that there is not."""
 
@@ -81,7 +76,7 @@ class Attempted:
     thread: str | None = None
 
 
-Input = Changed | TimePassed | TakenUp | Mended | Tested | MayArrive | NotSent | Begun | Attempted
+Input = Changed | TimePassed | TakenUp | Tested | MayArrive | NotSent | Begun | Attempted
 
 
 @dataclass(frozen=True, slots=True)

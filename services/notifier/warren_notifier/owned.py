@@ -249,11 +249,6 @@ class OwnedSubjects:
         if line.digest is not None:
             self._digests.setdefault(line.digest, {})[line.owned] = None
 
-    @property
-    def digests(self) -> list[DigestKey]:
-        """By what groups are told together."""
-        return list(self._digests)
-
     def digest(self, channel: str, key: DigestKey) -> list[Line]:
         """What is told together on a channel."""
         found, together = [], self._digests.get(key, {})

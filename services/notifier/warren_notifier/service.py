@@ -11,10 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import structlog
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from warren import probe
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
-from warren.errors import KafkaError, TopicMisconfigured
+from warren.errors import KafkaError, SettingsError, TopicMisconfigured
 from warren.garbage import collect_seldom
 from warren.kafka.connection import await_connection, classify, log_retry
 from warren.kafka.group_backlog import GroupBacklog
@@ -22,15 +21,15 @@ from warren.kafka.topics import HOME, TIMEOUT, ensure_topics
 from warren.kafka.trouble import Trouble
 from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
+from warren.service import probed
 from warren.settings import HomeSettings, Settings
+from warren.settings.notifier import NotifierSettings
 from warren.settings.secrets import secret_values
 from warren.standstill import Look, Turns
 from warren.standstill_watch import Looking, StandstillWatch
 
-from warren_notifier.channels.configured import configured_channels
-from warren_notifier.channels.renewable import renewable
-from warren_notifier.channels.secrets_watch import SecretsWatch
-from warren_notifier.delivery.redis_buckets import RedisBuckets
+from warren_notifier.channels.channel import Channel
+from warren_notifier.channels.configured import channel_settings, configured_channels
 from warren_notifier.session import Session
 from warren_notifier.source.groups import Configured
 
@@ -39,7 +38,7 @@ log = structlog.get_logger(__name__)
 TOPICS = (LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE, DEAD_LETTERS)
 CONNECT_SECONDS = 3.0
 RETRY_SECONDS = 2.0
-SECRETS_SECONDS = 5.0  # between two looks at the secrets
+LOOK_SECONDS = 5.0  # between two looks at the settings
 CYCLES = 5_000  # objects; asyncio's connections free themselves only by garbage collection
 LOOK_UP_THREADS = 64  # name look-ups; a hanging name server must not delay other channels
 
@@ -54,16 +53,16 @@ class Service:
         load: Callable[[], Settings] | None = None,
         redaction: Redaction | None = None,
     ) -> None:
-        """`load` reads the settings again, for secrets that have changed."""
+        """`load` reads the settings again: secrets are renewed while it runs.
+
+        Raises SettingsError for channels that cannot be used.
+        """
         self._settings = settings
         self._clock = clock
+        self._load = load or (lambda: settings)
         self._redaction = redaction or Redaction(secret_values(settings))
-        configured = configured_channels(settings.notifier, clock)
-        self._channels = {name: renewable(channel) for name, channel in configured.items()}
-        self._secrets = SecretsWatch(
-            settings.notifier, self._channels, load or (lambda: settings), self._redaction, clock
-        )
-        self._buckets = _buckets(settings, clock)
+        self._channels = self._made(settings.notifier)
+        self._seen, self._refused = settings.notifier, ""
         self._ready = False
         self._turns = Turns()
         self._trouble = Trouble(HOME, clock, over="at work again")
@@ -74,7 +73,14 @@ class Service:
         )
         self._stop = asyncio.Event()
         self._stop_threads = threading.Event()
-        self._running: Session | None = None
+        self._session_over, self._session_ended = asyncio.Event(), asyncio.Event()
+        self._session_ended.set()
+
+    def _made(self, settings: NotifierSettings) -> dict[str, Channel]:
+        """Channels. What is secret of them is redacted from now on."""
+        for channel in channel_settings(settings).values():
+            self._redaction.add(secret_values(channel))
+        return configured_channels(settings, self._clock)
 
     @property
     def ready(self) -> bool:
@@ -103,6 +109,7 @@ class Service:
     def stop(self) -> None:
         """Ends `run` in an orderly way. Call it in the loop's thread."""
         self._stop.set()
+        self._session_over.set()
         self._stop_threads.set()
 
     async def run(self) -> None:
@@ -112,9 +119,10 @@ class Service:
         )
         if not self._settings.notifier.routes:
             log.warning("no [[notifier.routes]]: nothing will be delivered")
-        watching = asyncio.create_task(self._watch_secrets())
+        watching = asyncio.create_task(self._watch_settings())
         try:
             while not self._stop.is_set():
+                self._session_over.clear()
                 try:
                     await self._session()
                 except* KafkaError as errors:
@@ -128,20 +136,35 @@ class Service:
             watching.cancel()
             for channel in self._channels.values():
                 await channel.close()
-            if self._buckets is not None:
-                await self._buckets.close()
 
-    async def _watch_secrets(self) -> None:
+    async def _watch_settings(self) -> None:
+        """Takes `[notifier]` up as it is now, with a session that begins anew: what was refused is
+        told again by it. A file may be half written, so it counts once it has stayed the same.
+        """
         while True:
-            await asyncio.sleep(SECRETS_SECONDS)
-            found = await asyncio.to_thread(self._secrets.look)
-            if found is not None:
-                await self._secrets.take_up(found)
-                if self._running is not None:
-                    self._running.tell_again()
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                found = (await asyncio.to_thread(self._load)).notifier
+                seen, self._seen = self._seen, found
+                if found != seen or found == self._settings.notifier:
+                    continue
+                channels, before = self._made(found), self._channels
+            except SettingsError as error:
+                if str(error) != self._refused:
+                    log.error("settings refused, those before stay in force", problem=str(error))
+                self._refused = str(error)
+                continue
+            self._refused = ""
+            self._settings = self._settings.model_copy(update={"notifier": found})
+            self._channels = channels
+            log.info("new settings taken up")
+            self._session_over.set()
+            await self._session_ended.wait()
+            for channel in before.values():
+                await channel.close()
 
     async def _session(self) -> None:
-        home, settings = self._settings.home, self._settings.notifier
+        home = self._settings.home
         admin = await asyncio.to_thread(
             await_connection,
             HOME,
@@ -156,22 +179,22 @@ class Service:
         if home.create_topics:
             await asyncio.to_thread(ensure_topics, admin, home)
         await asyncio.to_thread(_require_equal_partitions, admin, home)
-        self._running = Session(
+        self._session_ended.clear()
+        session = Session(
             home,
-            settings,
+            self._settings.notifier,
             self._channels,
             self._clock,
-            self._stop,
+            self._session_over,
             self._note_ready,
             self._redaction,
             turns=self._turns,
-            buckets=self._buckets,
             configured=Configured.by(self._settings),
         )
         try:
-            await self._running.run()
+            await session.run()
         finally:
-            self._running = None
+            self._session_ended.set()
 
     def _note_ready(self) -> None:
         if not self._ready:
@@ -205,13 +228,6 @@ def _require_equal_partitions(admin: AdminClient, home: HomeSettings) -> None:
         )
 
 
-def _buckets(settings: Settings, clock: Clock) -> RedisBuckets | None:
-    """None where no channel has a limit: nothing is connected to."""
-    if not any(channel.rate for channel in settings.notifier.channels.values()):
-        return None
-    return RedisBuckets(settings.redis, settings.home.installation.cache_prefix, clock)
-
-
 def run(settings: Settings, load: Callable[[], Settings], redaction: Redaction) -> None:
     """Runs until SIGTERM or SIGINT. Raises SettingsError. `load` reads the settings again."""
     collect_seldom(CYCLES)
@@ -226,17 +242,14 @@ async def _run(settings: Settings, load: Callable[[], Settings], redaction: Reda
     watch = StandstillWatch(
         settings.standstill, service.works, metrics.NOTIFIER_STALLED, SystemClock()
     )
-    stop_probe = probe.serve(
-        settings.notifier.metrics_port,
-        metrics.NOTIFIER,
-        lambda: watch.reason or service.ready or service.waits_for,
-        setting="notifier.metrics_port",
-        host=settings.probe.host,
-    )
-    watch.start()
-    try:
+    with (
+        probed(
+            "notifier",
+            settings,
+            metrics.NOTIFIER,
+            lambda: watch.reason or service.ready or service.waits_for,
+        ),
+        watch,
+    ):
         await service.run()
-    finally:
-        watch.stop()
-        stop_probe()
     log.info("stopped")

@@ -37,9 +37,8 @@ from warren_notifier.channels.channel import (
     tells_people,
 )
 from warren_notifier.channels.digest import tells_many
-from warren_notifier.delivery.edits import EVERY_SECONDS, Edits
 from warren_notifier.delivery.outcomes import Outcomes
-from warren_notifier.delivery.rate_limit import Rate, RateLimit, SharedBuckets
+from warren_notifier.delivery.rate_limit import Rate, RateLimit
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.delivery.worker import Sleep
@@ -91,7 +90,6 @@ class Session:
         redaction: Redaction,
         sleep: Sleep = asyncio.sleep,
         turns: Turns | None = None,
-        buckets: SharedBuckets | None = None,
         configured: Configured | None = None,
     ) -> None:
         self._configured = configured or Configured()
@@ -119,25 +117,13 @@ class Session:
         self._grouping = Grouping(routes, digesting)
         self._gauges = Gauges(channels, self._owned, self._grouping, clock)
         self._limits = {
-            name: RateLimit(
-                name,
-                Rate.per_minute(channel.rate),
-                buckets,
-                clock,
-                sleep,
-                random.random,
-            )
+            name: RateLimit(Rate.per_minute(channel.rate), clock, sleep)
             for name, channel in settings.channels.items()
             if channel.rate
         }
-        self._mended = False
         for channel in channels:  # from 0 on: no increase is seen of a series that begins at 1
             for outcome in get_args(DeliveryOutcome):
                 metrics.NOTIFIER_DELIVERIES.labels(channel, outcome)
-
-    def tell_again(self) -> None:
-        """Something about channels is other than it was: what they refused is told again."""
-        self._mended = True
 
     async def run(self) -> None:
         try:
@@ -182,7 +168,6 @@ class Session:
                 tasks.create_task(self._writer.run()),
                 tasks.create_task(self._tick(due)),
                 tasks.create_task(asked.follow()),
-                *(tasks.create_task(self._edit(each)) for each in making.edits),
             ]
             await asked.known(self._stop)
             async with self._joined(dispatcher) as consumer:
@@ -252,17 +237,9 @@ class Session:
     async def _tick(self, due: Due) -> None:
         while True:
             self._lease.check()
-            if self._mended:
-                self._mended = False
-                await due.tell_again()
             await due.tick()
             await self._gauges.show()
             await self._sleep(TICK_SECONDS)
-
-    async def _edit(self, edits: Edits) -> None:
-        while True:
-            await self._sleep(EVERY_SECONDS)
-            await edits.look()
 
     async def _in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         work = functools.partial(call, *args, **kwargs)

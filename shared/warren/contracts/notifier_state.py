@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from warren.contracts.event import ClusterName, Event, Milliseconds, is_empty, is_none
 from warren.contracts.notification_event import DeliveryKind
@@ -21,15 +20,6 @@ class RouteProgress(BaseModel):
     repeats: int = Field(default=0, ge=0, description="How often it was sent again")
     repeat_at: Milliseconds | None = Field(
         default=None, description="When the first channel may have to be sent it again"
-    )
-    bad_since: Milliseconds | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description="Since when it has matched, and nobody was kept from telling; absent: it does "
-        "not match",
-    )
-    escalated: bool = Field(
-        default=False, exclude_if=lambda value: not value, description="Its further channels know"
     )
 
 
@@ -51,10 +41,6 @@ class OpenIncident(BaseModel):
         default_factory=dict,
         description="By route; by `<route>|<channel>` for channels that must hear of it again",
     )
-    reached: list[str] = Field(
-        default_factory=list,
-        description="Channels that took a delivery of this incident; for notifiers without `told`",
-    )
 
 
 class ChannelIdentity(BaseModel):
@@ -67,22 +53,13 @@ class ChannelIdentity(BaseModel):
     digest: str = Field(description="Of the whole URL or the recipients, and what else tells it")
 
 
-class Label(BaseModel):
-    """One of the values that incidents of a digest have in common."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    name: str = Field(description="cluster, route, topic, owner or cause")
-    value: str
-
-
 class DigestKey(BaseModel):
-    """Incidents of one route that are told together: those with the same labels."""
+    """Incidents of one route that are told together: those on one cluster."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     route: str
-    labels: tuple[Label, ...] = ()
+    cluster: str
 
 
 class Flapping(BaseModel):
@@ -126,11 +103,7 @@ class Acknowledged(BaseModel):
 
 
 class PendingDelivery(BaseModel):
-    """A delivery that has not come to its end.
-
-    One of kind `acknowledged` is stored as a repetition that has `acknowledged`: notifiers that do
-    not know the kind could not read the state, and withdraw repetitions of what is looked after.
-    """
+    """A delivery that has not come to its end."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -175,23 +148,6 @@ class PendingDelivery(BaseModel):
         description="It tells of an ERR or a loss that begins: no interval between messages holds "
         "it back, as long as there are few",
     )
-    awaits_opening: bool = Field(
-        default=False,
-        description="Sent only if an earlier one of the incident arrives; no longer written",
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _acknowledged_is_a_kind(cls, fields: Any) -> Any:
-        if isinstance(fields, Mapping) and fields.get("acknowledged") is not None:
-            return {**fields, "kind": "acknowledged"}
-        return fields
-
-    @field_serializer("kind")
-    def _kind_known_before(
-        self, kind: DeliveryKind
-    ) -> Literal["opened", "changed", "repeated", "resolved"]:
-        return "repeated" if kind == "acknowledged" else kind
 
 
 class Told(BaseModel):
@@ -203,9 +159,7 @@ class Told(BaseModel):
     channel: str = Field(description="Its name")
     identity: ChannelIdentity | None = Field(default=None, description="null: not remembered")
     route: str = Field(description="The route that told it")
-    closes: bool | None = Field(
-        default=None, description="Whether the end is to be told; null: as the route says"
-    )
+    closes: bool = Field(default=True, description="Whether the end is to be told")
     status: GroupStatusName | None = Field(
         default=None, description="The newest status that it took; null: none for certain"
     )
@@ -289,10 +243,9 @@ class NotifierState(Event):
         default_factory=list,
         description="At most one per incident and channel: what the channel is to know next",
     )
-    told: list[Told] | None = Field(
-        default=None,
-        description="What channels know, in the order in which they were first told; null in "
-        "records of notifiers that queued several deliveries per channel",
+    told: list[Told] = Field(
+        default_factory=list,
+        description="What channels know, in the order in which they were first told",
     )
     flaps: Flaps | None = Field(
         default=None, exclude_if=is_none, description="Absent: no incident has begun of late"

@@ -53,7 +53,7 @@ class Silence(Event):
 
 
 class Acknowledgement(Event):
-    """Somebody looks after an incident: it is neither repeated nor escalated, its end is told.
+    """Somebody looks after an incident: it is not repeated, its end is told.
 
     A tombstone: nobody does any more.
     """

@@ -40,8 +40,7 @@ class ChannelSettings(Section):
     concurrency: int = Field(default=4, ge=1, le=64, description="Most attempts at the same time")
     rate: Annotated[float, Field(ge=0, le=1e6)] = Field(
         default=0,
-        description="Messages a minute at most, of all notifiers together, after 10 at once; "
-        "0: no limit",
+        description="Messages a minute at most, of each notifier, after 10 at once; 0: no limit",
     )
     ca: str = Field(
         default="", description="Certificate authorities to trust beside the usual ones, PEM"

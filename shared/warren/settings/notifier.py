@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import time
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
@@ -64,8 +64,6 @@ class MuteWindow(Section):
         return None if self.to == "24:00" else time.fromisoformat(self.to)
 
 
-LabelName = Literal["cluster", "route", "topic", "owner", "cause"]
-LABELS: tuple[LabelName, ...] = get_args(LabelName)
 SeverityName = Literal["OK", "WARN", "ERR"]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$")]
 
@@ -106,12 +104,6 @@ class RouteSettings(Section):
         description="Times of the week at which it tells nothing; what is still so afterwards is "
         "told then",
     )
-    group_by: list[LabelName] | None = Field(
-        default=None,
-        description="What incidents that are told together, in one message, have in common: "
-        f"{', '.join(LABELS[:-1])} or {LABELS[-1]}; empty: each is told alone. Not set: `cluster` "
-        "on channels for people (e-mail, Slack, Teams); machines get each event",
-    )
     group_wait: SecondsOrNone | None = Field(
         default=None,
         description="Seconds that an opening waits for others, or for its end: then nothing is "
@@ -121,14 +113,6 @@ class RouteSettings(Section):
         default=300,
         description="Least seconds between two messages about incidents told together; an ERR or "
         "a loss of records that begins waits for `group_wait` only, as long as messages are few",
-    )
-    escalate_after: SecondsOrNone = Field(
-        default=0,
-        description="Seconds that an incident stays bad, and nobody acknowledges it, until "
-        "`escalate_to` are told too; 0 never",
-    )
-    escalate_to: list[Name] = Field(
-        default_factory=list, description="Names of the further channels"
     )
     continue_matching: bool = Field(
         default=False, description="Try the following routes too; a channel gets a change once"
@@ -207,16 +191,10 @@ class NotifierSettings(Section):
     @model_validator(mode="after")
     def _routes_fit_channels(self) -> Self:
         for route in self.routes:
-            named = (*route.channels, *route.escalate_to)
-            unknown = [name for name in named if name not in self.channels]
+            unknown = [name for name in route.channels if name not in self.channels]
             if unknown:
                 known = ", ".join(sorted(self.channels)) or "none"
                 raise ValueError(f"route {route.name}: no channel {unknown[0]!r} (known: {known})")
-            if bool(route.escalate_to) != bool(route.escalate_after):
-                raise ValueError(f"route {route.name}: escalate_after and escalate_to go together")
-            told = [name for name in route.escalate_to if name in route.channels]
-            if told:
-                raise ValueError(f"route {route.name}: escalate_to: {told[0]!r} is told at once")
         twice = [name for name, n in Counter(route.name for route in self.routes).items() if n > 1]
         if twice:
             raise ValueError(f"two routes are named {twice[0]!r}")

@@ -103,7 +103,7 @@ def router(context: ApiContext) -> APIRouter:
         id: Segment,  # noqa: A002  # the path's name
         wanted: NewAcknowledgement | None = None,
     ) -> IncidentView:
-        """Say that somebody looks after an open incident: it is not repeated or escalated any
+        """Say that somebody looks after an open incident: it is not repeated any
         more. That it is worse, and its end, is told.
         """
         incident = remembered(id)

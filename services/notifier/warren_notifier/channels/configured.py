@@ -59,7 +59,7 @@ def channel_settings(settings: NotifierSettings) -> dict[str, ChannelSettings]:
 def configured_channels(settings: NotifierSettings, clock: Clock) -> dict[str, Channel]:
     """Channels by name.
 
-    Raises SettingsError likewise, and for authorities or a template that cannot be used.
+    Raises SettingsError likewise, and for authorities or a body that cannot be used.
     """
     guard = EgressGuard(settings.networks())
     channels: dict[str, Channel] = {}

@@ -26,8 +26,6 @@ class Digest:
     """Newest events of incidents that were told before, still last, and have no news."""
     thread: str | None
     """The message that began the thread; None: this one does."""
-    receipts: Sequence[str] = ()
-    """What the channel left with the incidents in `lasting`."""
 
     @property
     def alone(self) -> Delivery | None:
@@ -50,23 +48,6 @@ class DigestChannel(Channel, Protocol):
 
     async def send_many(self, digest: Digest) -> Result:
         """One attempt, likewise."""
-
-
-@runtime_checkable
-class EditingChannel(DigestChannel, Protocol):
-    """A channel that can change what it has told. None: that says so already."""
-
-    edits: bool
-
-    async def edit(self, delivery: Delivery) -> Result | None:
-        """Brings what was told of an incident up to date."""
-
-    async def edit_many(self, digest: Digest) -> Result | None:
-        """Likewise, of a digest that has no news."""
-
-
-def edits(channel: Channel) -> TypeGuard[EditingChannel]:
-    return isinstance(channel, EditingChannel) and channel.edits
 
 
 def tells_many(channel: Channel) -> TypeGuard[DigestChannel]:

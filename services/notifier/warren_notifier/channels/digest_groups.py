@@ -14,7 +14,6 @@ from warren_notifier.channels.brief import is_losing, things
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.endings import ending, how_it_ended
 from warren_notifier.channels.first_step import runbooks
-from warren_notifier.channels.lateness import time_to_loss_ms
 from warren_notifier.channels.told_event import CALLED, ToldEvent, at, told_event
 
 BAD = {"ERR": 0, "WARN": 1}  # worst first
@@ -110,7 +109,7 @@ class Group:
         """When retention may delete what the group has not consumed, and as of when, Unix
         milliseconds.
         """
-        left = ((each.at, time_to_loss_ms(each.change)) for each in self.open)
+        left = ((each.at, each.change.time_to_loss_ms) for each in self.open)
         known = [(at + ms, at) for at, ms in left if ms is not None]
         return max(known, key=lambda one: one[1], default=None)
 

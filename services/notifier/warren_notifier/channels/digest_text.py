@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from warren.contracts import DigestKey, Label
+from warren.contracts import DigestKey
 from warren.words import clock, counted, grouped, records, utc, visible
 
 from warren_notifier.channels.digest import Digest
@@ -25,13 +25,6 @@ NEWS = ("opened", "changed")  # kinds of deliveries that tell something new
 CONDITIONS = 5
 """Kinds of trouble that are counted by name."""
 WAIT = "Nothing for now; its incident is over when it stays OK"
-_WHERE = {
-    "cluster": "on {}",
-    "route": "of route {}",
-    "topic": "at topic {}",
-    "owner": "of {}",
-    "cause": "with cause {}",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +65,15 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
     bad = sorted((group for group in groups if not group.is_over), key=lambda group: group.rank)
     over = [group for group in groups if group.is_over]
     where = place(digest.key)
-    has_cluster = any(label.name == "cluster" for label in digest.key.labels)
     status, listed = _worst(bad), _listed(bad, shown)
     return DigestText(
         status=status,
-        title=f"[{status}] {_what(digest.key)}: {_state(bad, over, has_cluster, now)}",
+        title=f"[{status}] {visible(digest.key.cluster)}: {_state(bad, over, now)}",
         headline=_headline(bad, over, where),
         facts=list(_facts(bad, over, now)),
-        worst=[_line(group, has_cluster, link_base, now) for group in listed],
+        worst=[_line(group, link_base, now) for group in listed],
         omitted=max(len(bad) - shown, 0),
-        over=[(_name(g, has_cluster), visible(g.ends)) for g in over[:shown]],
+        over=[(_name(g), visible(g.ends)) for g in over[:shown]],
         over_omitted=max(len(over) - shown, 0),
         link=f"{link_base.rstrip('/')}/" if link_base else "",
     )
@@ -114,21 +106,7 @@ def besides(digest: Digest) -> str:
 
 def place(key: DigestKey) -> str:
     """What the incidents have in common: `on prod`."""
-    return " ".join(_WHERE[label.name].format(_value(label)) for label in key.labels)
-
-
-def _what(key: DigestKey) -> str:
-    """The same before a colon: `prod`, `owner payments`."""
-    return ", ".join(
-        f"{label.name} {_value(label)}"
-        if label.name != "cluster" and label.value
-        else _value(label)
-        for label in key.labels
-    )
-
-
-def _value(label: Label) -> str:
-    return visible(label.value) or f"no known {label.name}"
+    return f"on {visible(key.cluster)}"
 
 
 def _listed(bad: Sequence[Group], shown: int) -> list[Group]:
@@ -140,10 +118,10 @@ def _listed(bad: Sequence[Group], shown: int) -> list[Group]:
     return [*bad[: shown - len(new)], *new]
 
 
-def _state(bad: Sequence[Group], over: Sequence[Group], has_cluster: bool, now: int) -> str:
+def _state(bad: Sequence[Group], over: Sequence[Group], now: int) -> str:
     """The rest of the subject: `billing +2 losing data; ledger stuck at one record; +4 (1 new)`."""
     if not bad:
-        return f"over: {_some([(_name(group, has_cluster), 1) for group in over], ', ')}"
+        return f"over: {_some([(_name(group), 1) for group in over], ', ')}"
     troubled = [group for group in bad if group.is_bad and not group.is_handled] or bad
     alike: dict[str, list[Group]] = {}
     for group in troubled:
@@ -160,7 +138,7 @@ def _state(bad: Sequence[Group], over: Sequence[Group], has_cluster: bool, now: 
     }
     more = [f"{grouped(count)} {what}" for what, count in counts.items() if count]
     said = [
-        (f"{_name(first, has_cluster)}{_and(len(rest))} {what}", 1 + len(rest))
+        (f"{_name(first)}{_and(len(rest))} {what}", 1 + len(rest))
         for what, (first, *rest) in alike.items()
     ]
     return _some(said, "; ") + (f" ({', '.join(more)})" if more else "")
@@ -235,7 +213,7 @@ def _total_lag(bad: Sequence[Group], now: int) -> str:
     return f"{total}; {counted(rest, 'group')} not measured lately" if rest else total
 
 
-def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLine:
+def _line(group: Group, link_base: str, now: int) -> GroupLine:
     lag, seen = group.lag
     figures = [f"since {clock(group.since, now)}", then(f"lag {grouped(lag)}", seen, now)]
     if group.loss_at is not None:
@@ -250,7 +228,7 @@ def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLin
     figures += handled(told.acknowledged, told.silenced_until, now)
     return GroupLine(
         status=group.status,
-        name=_name(group, has_cluster),
+        name=_name(group),
         what=_wrong(group, now),
         figures=" · ".join(figures),
         action=first_step(each.change for each in group.open) if group.is_bad else WAIT,
@@ -258,9 +236,8 @@ def _line(group: Group, has_cluster: bool, link_base: str, now: int) -> GroupLin
     )
 
 
-def _name(group: Group, has_cluster: bool) -> str:
-    name = visible(group.change.group)
-    return name if has_cluster else f"{name} on {visible(group.change.cluster)}"
+def _name(group: Group) -> str:
+    return visible(group.change.group)
 
 
 def _count(groups: Iterable[Group], what: str) -> str:

@@ -16,12 +16,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_text import DigestText, besides, digest_text
 from warren_notifier.channels.incident_text import IncidentText, incident_text
-from warren_notifier.channels.last_hour import Plot
 from warren_notifier.channels.links import incident_key, shown_id
 from warren_notifier.channels.note import and_more
 from warren_notifier.state.delivery import Delivery
 
-PLOT = "last-hour@warren"  # what the picture is called within its mail
 TOKEN = 255  # characters
 COLOURS = {"ERR": "#b42318", "WARN": "#9a6700", "OK": "#1a7f37", "NOTFOUND": "#57606a"}
 # Every mail server can carry it, whatever is in a group's name. A line may have 998 characters (RFC
@@ -45,13 +43,7 @@ class MailWriter:
             keep_trailing_newline=True,
         )
 
-    def message(
-        self,
-        delivery: Delivery,
-        now: int,
-        digest: Digest | None = None,
-        plot: Plot | None = None,
-    ) -> EmailMessage:
+    def message(self, delivery: Delivery, now: int, digest: Digest | None = None) -> EmailMessage:
         """The same delivery always has the same Message-ID; an incident's mails are one thread.
 
         The first mail of the incident is the thread's root, the others refer to it (RFC 5322,
@@ -64,8 +56,6 @@ class MailWriter:
             "text": text,
             "delivery": pending,
             "incident": shown_id(pending.incident_id),
-            "plot": plot,
-            "plot_id": PLOT,
         }
         root = f"{pending.incident_id}.{pending.channel}"
         if digest is not None and digest.thread is not None:
@@ -74,14 +64,14 @@ class MailWriter:
             heads = _Heads(pending.delivery_id, root, None)
         else:
             heads = _Heads(pending.delivery_id, pending.delivery_id, root)
-        return self._mail(text, heads, "email", values, now, plot)
+        return self._mail(text, heads, "email", values, now)
 
-    def digest(self, digest: Digest, now: int, plot: Plot | None = None) -> EmailMessage:
+    def digest(self, digest: Digest, now: int) -> EmailMessage:
         """One mail about many incidents, or about one as it would be alone; in the digest's
         thread.
         """
         if digest.alone is not None:
-            return self.message(digest.alone, now, digest, plot)
+            return self.message(digest.alone, now, digest)
         text = digest_text(digest, self._link_base, now)
         heads = _Heads(digest.digest_id, digest.digest_id, digest.thread)
         return self._mail(text, heads, "digest", {"text": text, "digest": digest}, now)
@@ -93,7 +83,6 @@ class MailWriter:
         template: str,
         values: Mapping[str, object],
         now: int,
-        plot: Plot | None = None,
     ) -> EmailMessage:
         mail = EmailMessage(policy=_POLICY)
         mail.set_raw("Subject", _subject(text.title))
@@ -115,10 +104,6 @@ class MailWriter:
         )
         mail.set_content(plain)
         mail.add_alternative(html, subtype="html")
-        if plot is not None:
-            *_, shown = mail.iter_parts()
-            assert isinstance(shown, EmailMessage)
-            shown.add_related(plot.png, "image", "png", cid=f"<{PLOT}>", disposition="inline")
         return mail
 
 

@@ -17,7 +17,6 @@ from warren.words import as_of, clock, duration, grouped, records, utc, visible
 from warren_notifier.channels.brief import brief
 from warren_notifier.channels.endings import condition_over, is_explained, stay_lost
 from warren_notifier.channels.first_step import first_step, runbooks
-from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
 from warren_notifier.channels.links import is_web_link
 from warren_notifier.channels.loss import LOST_CAUSE, said_already
 from warren_notifier.channels.told_event import CALLED, ToldEvent, at
@@ -155,7 +154,7 @@ def _of_one(change: StatusChange, seen: int, now: int) -> Iterator[tuple[str, st
     yield from _why(change, needless)
     yield from _objectives(change, needless)
     yield from _ownership([change])
-    late, left = lateness_ms(change), time_to_loss_ms(change)
+    late, left = change.late_ms, change.time_to_loss_ms
     if late is not None:
         yield "Late by", duration(late)
     if left is not None:

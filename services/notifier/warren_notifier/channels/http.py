@@ -91,22 +91,11 @@ class HttpChannel(Generic[S]):
     async def _hand_over(
         self,
         body: bytes,
-        headers: Mapping[str, str] = JSON,
-        *,
-        endpoint: HttpEndpoint | None = None,
-        method: str = "POST",
+        headers: Mapping[str, str],
     ) -> Result:
         """One request to whatever it is: what its answer says beside its code is its own."""
-        answer = await (endpoint or self._endpoint).request(body, headers, method=method)
+        answer = await self._endpoint.request(body, headers)
         return Delivered(f"HTTP {answer.code}") if isinstance(answer, Answered) else answer
 
     async def close(self) -> None:
         await self._endpoint.close()
-
-
-def printable(value: SecretStr) -> SecretStr:
-    """A secret that is fit for a header. Raises ValueError."""
-    text = value.get_secret_value()
-    if not (text.isascii() and text.isprintable()):
-        raise ValueError("it is not printable ASCII")
-    return value

@@ -108,20 +108,14 @@ class HttpEndpoint:
         content: bytes,
         headers: Mapping[str, str],
         *,
-        method: str = "POST",
         path: str = "",
-        read: int = 0,
         said: bool = False,
     ) -> Answered | Retry | Refused:
-        """`path` is added to the URL. `read`: bytes of a good answer's body that must come. `said`:
-        its beginning is wanted, if it comes soon.
-        """
+        """`path` is added to the URL. `said`: a good answer's body is wanted, if it comes soon."""
         if self._gone:
-            return Refused(
-                "HTTP 410 before: not asked again until its secret changes, or a restart"
-            )
+            return Refused("HTTP 410 before: not asked again until settings change, or a restart")
         request = self._client.build_request(
-            method,
+            "POST",
             f"{self._url}{path}" if path else self._url,
             content=content,
             headers={**self._headers, **headers},
@@ -134,8 +128,7 @@ class HttpEndpoint:
             return _failed(error)
         try:
             if response.is_success:
-                body = await _beginning(response, read) if read else b""
-                body = await _soon(response) if said else body
+                body = await _soon(response) if said else b""
                 kind = response.headers.get("content-type", "")
                 return Answered(response.status_code, body, kind)
             return await self._judge(response)
@@ -189,15 +182,6 @@ def _failed(error: httpx.TransportError) -> Retry:
     sent = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
     hung = isinstance(error, httpx.TimeoutException)
     return Retry(f"{name}: {error}" if str(error) else name, uncertain=sent, hung=hung)
-
-
-async def _beginning(response: httpx.Response, size: int) -> bytes:
-    body = b""
-    async for chunk in response.aiter_raw(SAID_BYTES):
-        body += chunk
-        if len(body) >= size:
-            break
-    return body[:size]
 
 
 async def _soon(response: httpx.Response) -> bytes:

@@ -12,7 +12,6 @@ from warren_notifier.channels.brief import brief
 from warren_notifier.channels.endings import condition_over, end_of, ending, stay_lost, tag
 from warren_notifier.channels.facts import facts_of, is_old, row_of
 from warren_notifier.channels.first_step import runbooks
-from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
 from warren_notifier.channels.links import is_web_link, page_link
 from warren_notifier.channels.told_event import ToldEvent, told_event
 from warren_notifier.state.delivery import Delivery
@@ -75,14 +74,6 @@ class IncidentText:
     def sentences(self) -> str:
         """All of it as lines of plain text."""
         return "\n".join([self.headline, *(f"{name}: {value}" for name, value in self.facts)])
-
-    @property
-    def lateness_ms(self) -> int | None:
-        return lateness_ms(self.change)
-
-    @property
-    def time_to_loss_ms(self) -> int | None:
-        return time_to_loss_ms(self.change)
 
     @property
     def owner(self) -> str:

@@ -81,35 +81,25 @@ S = TypeVar("S", bound=TargetSettings)
 
 
 class NoteChannel(HttpChannel[S]):
-    """A service that shows people notes."""
+    """A service that takes one note for people in a request; a subclass says how it is written."""
 
     tells_people = True
 
-    def _note(self, delivery: Delivery, besides: str = "") -> Note:
-        return incident_note(self._text(delivery, besides), delivery.pending)
-
-    async def _news(self, digest: Digest) -> Note:
-        """An incident that is alone is told as it would be without a digest."""
-        if digest.alone is None:
-            return await self._digest_note(digest)
-        # Thousands of incidents take a while to read: not in the loop's thread.
-        others = await asyncio.to_thread(besides, digest)
-        return self._note(digest.alone, others)
-
-    async def _digest_note(self, digest: Digest) -> Note:
-        now = self._clock.now_ms()
-        text = await asyncio.to_thread(digest_text, digest, self._link_base, now, SHOWN)
-        return digest_note(text, digest)
-
-
-class OneNoteChannel(NoteChannel[S]):
-    """A service that takes one note in one request; a subclass says how it is written."""
-
     async def send(self, delivery: Delivery) -> Result:
-        return await self._post(self._written(self._note(delivery)))
+        note = incident_note(self._text(delivery), delivery.pending)
+        return await self._post(self._written(note))
 
     async def send_many(self, digest: Digest) -> Result:
-        return await self._post(self._written(await self._news(digest)))
+        """An incident that is alone is told as it would be without a digest."""
+        # Thousands of incidents take a while to read: not in the loop's thread.
+        if digest.alone is not None:
+            others = await asyncio.to_thread(besides, digest)
+            note = incident_note(self._text(digest.alone, others), digest.alone.pending)
+        else:
+            now = self._clock.now_ms()
+            text = await asyncio.to_thread(digest_text, digest, self._link_base, now, SHOWN)
+            note = digest_note(text, digest)
+        return await self._post(self._written(note))
 
     def _written(self, note: Note) -> bytes:
         raise NotImplementedError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
@@ -21,7 +21,6 @@ from warren.contracts import (
 )
 from warren.words import condition
 
-from warren_notifier.channels.lateness import lateness_ms, time_to_loss_ms
 from warren_notifier.channels.loss import lost_records
 
 # What an incident is about, for people: the root comes first, then what follows, gravest first.
@@ -97,17 +96,17 @@ class ToldEvent:
     @property
     def late_ms(self) -> tuple[int, int] | None:
         """How late the group is, and as of when; None: nobody has measured it."""
-        return self._newest(lateness_ms)
+        return self._newest("late_ms")
 
     @property
     def loss_at(self) -> tuple[int, int] | None:
         """When it loses data (Unix milliseconds), and as of when; likewise."""
-        left = self._newest(time_to_loss_ms)
+        left = self._newest("time_to_loss_ms")
         return left and (left[0] + left[1], left[1])
 
-    def _newest(self, figure: Callable[[StatusChange], int | None]) -> tuple[int, int] | None:
+    def _newest(self, figure: str) -> tuple[int, int] | None:
         said = self.open or self.kept
-        known = [(ms, at(each)) for each in said if (ms := figure(each.data)) is not None]
+        known = [(ms, at(each)) for each in said if (ms := getattr(each.data, figure)) is not None]
         return max(known, key=lambda one: one[1], default=None)
 
     @property
@@ -140,12 +139,6 @@ def told_event(text: str) -> ToldEvent:
         data.was,
         data.lost,
     )
-
-
-def as_published(text: str) -> str:
-    """The event's text: of a group's incident as one event."""
-    told = told_event(text)
-    return text if type_of(text) != GROUP_INCIDENT else told.event.model_dump_json()
 
 
 def at(event: StatusChangeEvent) -> int:

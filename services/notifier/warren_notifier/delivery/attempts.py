@@ -19,7 +19,7 @@ from warren_notifier.channels.channel import (
     Retry,
     tells_people,
 )
-from warren_notifier.channels.digest import Digest, edits, tells_many
+from warren_notifier.channels.digest import Digest, tells_many
 from warren_notifier.delivery.outcomes import Outcomes, Prepared
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.delivery.slots import Slots
@@ -30,7 +30,6 @@ from warren_notifier.state.delivery import Delivery
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
-R = TypeVar("R", bound=Result | None)
 UNFIT_IN_A_ROW = 16  # of 32,000 news in halves one is alone by then: more, and it is the receiver
 
 
@@ -82,38 +81,9 @@ class Attempts:
         step = self._plan.after(prepared.delivery.pending, result, self._clock.now_ms())
         return Attempted(prepared.delivery, step, milliseconds, _uncertain(prepared, result))
 
-    async def edit(self, delivery: Delivery, wanted: Callable[[], bool]) -> Result | None:
-        """Brings what was told up to date, if that is still `wanted` once it is known how it stands
-        now; None where there was nothing to do.
-        """
-        if not edits(self._channel):
-            return None
-        await self.ready()
-        told = await self._of_now(_delivery_now, delivery)
-        return await self._edited(self._channel.edit, told, wanted)
-
-    async def edit_many(self, digest: Digest, wanted: Callable[[], bool]) -> Result | None:
-        """Likewise, of a digest without news."""
-        if not edits(self._channel):
-            return None
-        await self.ready()
-        told = await self._of_now(_digest_now, digest)
-        return await self._edited(self._channel.edit_many, told, wanted)
-
-    async def _edited(
-        self,
-        edit: Callable[[T], Awaitable[Result | None]],
-        told: T,
-        wanted: Callable[[], bool],
-    ) -> Result | None:
-        self._check_lease()
-        async with self._slots.turn(wanted, tried=True) as is_wanted:
-            return await self._judged(edit(told)) if is_wanted else None
-
     async def together(self, digest: Digest, news: list[Prepared]) -> list[Attempted]:
-        """All news in one message: what it led to is the same for each, but for the receipt:
-        of a message about several, those that have one keep theirs. One that is refused as such is
-        told in halves: what makes it unfit is refused alone in the end.
+        """All news in one message: what it led to is the same for each. One that is
+        refused as such is told in halves: what makes it unfit is refused alone in the end.
         """
         if not tells_many(self._channel):
             raise TypeError(f"channel {self._name} cannot tell many")
@@ -131,7 +101,7 @@ class Attempts:
         return [
             Attempted(
                 replace(one.delivery, at_most=at_most or one.delivery.at_most),
-                self._plan.after(one.delivery.pending, _for(one, result, digest), now, backoff),
+                self._plan.after(one.delivery.pending, result, now, backoff),
                 milliseconds,
                 _uncertain(one, result),
                 message,
@@ -168,7 +138,7 @@ class Attempts:
         NOTIFIER_ATTEMPT_SECONDS.labels(self._name).observe(seconds)
         return result, round(seconds * 1000)
 
-    async def _judged(self, sending: Awaitable[R]) -> R | Retry:
+    async def _judged(self, sending: Awaitable[Result]) -> Result:
         try:
             async with asyncio.timeout(self._channel.timeout):
                 return await sending
@@ -191,13 +161,6 @@ def _digest_now(digest: Digest, as_now: Callable[[str], str]) -> Digest:
         news=[_delivery_now(each, as_now) for each in digest.news],
         lasting=[as_now(each) for each in digest.lasting],
     )
-
-
-def _for(prepared: Prepared, result: Result, digest: Digest) -> Result:
-    has_own = digest.alone is None and prepared.delivery.receipt is not None
-    if isinstance(result, Delivered) and has_own:
-        return replace(result, receipt=None)
-    return result
 
 
 def _uncertain(prepared: Prepared, result: Result) -> bool:

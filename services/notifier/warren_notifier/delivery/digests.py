@@ -123,19 +123,6 @@ class Digests:
                 waiting.task.cancel()
                 waiting.task = None
 
-    def standing(self, key: DigestKey) -> Digest | None:
-        """What messages of a key have told and still lasts; None while there is news to tell, or
-        where a receiver has left nothing to find them by.
-        """
-        waiting = self._waiting.get(key) or _Waiting(key)
-        digest = None if waiting.members else self._digest(waiting, {})
-        return digest if digest and digest.lasting and digest.receipts else None
-
-    def sent_at(self, key: DigestKey) -> int:
-        """When the newest message was sent, Unix milliseconds, as far as is known here."""
-        waiting = self._waiting.get(key)
-        return 0 if waiting is None else waiting.sent_at
-
     def _begin(self, key: DigestKey) -> _Waiting:
         now = self._clock.now_ms()
         for other, waiting in list(self._waiting.items()):
@@ -235,7 +222,7 @@ class Digests:
         return taking
 
     def _digest(self, waiting: _Waiting, news: Mapping[Line, Prepared]) -> Digest:
-        lasting, receipts = [], []
+        lasting = []
         until = waiting.sent_at + self._grouping.interval_ms(waiting.key)
         goes_on = self._clock.now_ms() < until
         for line in self._owned.digest(self._channel, waiting.key):
@@ -245,11 +232,10 @@ class Digests:
             goes_on |= telling.told.thread is not None
             incident = state.incident.incident_id if state.incident is not None else None
             is_open = telling.told.opened and incident == telling.told.incident_id
-            if line not in news and is_open and state.change is not None:
-                if state.open_now is not None:  # a group that flaps may be well now
-                    lasting.append(state.open_now.event)
-                if telling.told.receipt is not None:
-                    receipts.append(telling.told.receipt)
+            if line in news or not is_open or state.change is None:
+                continue
+            if state.open_now is not None:  # a group that flaps may be well now
+                lasting.append(state.open_now.event)
         deliveries = [one.delivery for one in news.values()]
         ids = sorted(one.pending.delivery_id for one in deliveries)
         return Digest(
@@ -258,7 +244,6 @@ class Digests:
             news=deliveries,
             lasting=lasting,
             thread=waiting.thread if goes_on else None,
-            receipts=receipts,
         )
 
     def _note(self, waiting: _Waiting, attempted: list[Attempted]) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from warren.clock import Clock
 
 BURST = 10  # messages that go at once
-JITTER = 0.1  # of a wait, so that notifiers that share a limit do not ask at the same moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,32 +42,13 @@ class Bucket:
         return 0
 
 
-class SharedBuckets(Protocol):
-    """Buckets that all notifiers count in."""
-
-    async def take(self, channel: str, rate: Rate) -> float | None:
-        """As `Bucket.take`; None when nobody can be asked."""
-
-
 class RateLimit:
-    """Of one channel. Without `shared`, or while that is away, each notifier counts for itself."""
+    """Of one channel, of one notifier."""
 
-    def __init__(
-        self,
-        channel: str,
-        rate: Rate,
-        shared: SharedBuckets | None,
-        clock: Clock,
-        sleep: Callable[[float], Awaitable[None]],
-        jitter: Callable[[], float],
-    ) -> None:
-        self._channel = channel
-        self._rate = rate
+    def __init__(self, rate: Rate, clock: Clock, sleep: Callable[[float], Awaitable[None]]) -> None:
         self._bucket = Bucket(rate)
-        self._shared = shared
         self._clock = clock
         self._sleep = sleep
-        self._jitter = jitter
         self._in_turn = asyncio.Lock()
 
     async def turn(self, wanted: Callable[[], bool] = lambda: True) -> bool:
@@ -78,17 +57,8 @@ class RateLimit:
         """
         async with self._in_turn:
             while wanted():
-                wait = await self._take()
+                wait = self._bucket.take(self._clock.monotonic())
                 if wait <= 0:
                     return True
-                await self._sleep(wait * (1 + JITTER * self._jitter()))
+                await self._sleep(wait)
         return False
-
-    async def _take(self) -> float:
-        if self._shared is not None:
-            wait = await self._shared.take(self._channel, self._rate)
-            if wait is not None:
-                if wait == 0:
-                    self._bucket.take(self._clock.monotonic())  # should it be away next time
-                return wait
-        return self._bucket.take(self._clock.monotonic())

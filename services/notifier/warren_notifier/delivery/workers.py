@@ -9,10 +9,8 @@ from dataclasses import dataclass, field
 from warren.clock import Clock
 
 from warren_notifier.channels.channel import Channel
-from warren_notifier.channels.digest import edits
 from warren_notifier.delivery.attempts import Attempts
 from warren_notifier.delivery.digests import Digests
-from warren_notifier.delivery.edits import Edits
 from warren_notifier.delivery.outcomes import Outcomes
 from warren_notifier.delivery.rate_limit import RateLimit
 from warren_notifier.delivery.retry_plan import RetryPlan
@@ -45,8 +43,6 @@ class Workers:
     """An event's text with what is known of its group now; by default as it is."""
     known: Callable[[], Awaitable[None]] = _known
     """Returns when that is known."""
-    edits: list[Edits] = field(default_factory=list)
-    """Of the channels that were made."""
 
     def of(self, name: str, channel: Channel) -> Worker:
         slots = Slots(channel.concurrency, self.limits.get(name))
@@ -64,8 +60,6 @@ class Workers:
         digests = Digests(
             name, self.tasks, attempts, self.owned, self.grouping, slots, self.clock, self.sleep
         )
-        if edits(channel):
-            self.edits.append(Edits(name, attempts, digests, self.owned))
         return Worker(
             self.tasks, attempts, digests.join, slots, self.clock, self.sleep, self.queue_size
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
@@ -77,10 +76,6 @@ class Change:
     """When it happened, Unix milliseconds."""
     opened_at: int = 0
     """When its incident began, likewise."""
-    topic: str = ""
-    """Of the worst partition."""
-    owner: str = ""
-    """Of the worst objective that is not kept; else the group's."""
     cause: str = ""
     further: tuple[str, ...] = ()
     """See `Part`."""
@@ -159,8 +154,6 @@ def read_change(value: bytes | None) -> Change | None:
         event=value.decode(),
         at=round(event.time.timestamp() * 1000),
         opened_at=event.data.opened_at,
-        topic=_topic(event.data),
-        owner=_owner([event.data]),
         cause=event.data.cause.name if event.data.cause is not None else "",
         further=_further(event.data),
     )
@@ -191,8 +184,6 @@ def whole(
         event=text,
         at=round(event.time.timestamp() * 1000),
         opened_at=data.opened_at,
-        topic=next(filter(None, (_topic(each.data) for each in said)), ""),
-        owner=_owner([each.data for each in said]),
         cause=next(causes, ""),
         of_whole=tuple(
             Part(
@@ -220,16 +211,3 @@ def _further(change: StatusChange) -> tuple[str, ...]:
     """All but one, in an order that does not depend on which is worst."""
     broken = sorted(f"{each.objective} {each.limit}" for each in change.objectives or ())
     return tuple(broken[1:])
-
-
-def _owner(said: Sequence[StatusChange]) -> str:
-    of_objectives = [breach.owner for change in said for breach in change.objectives or ()]
-    return next(filter(None, [*of_objectives, *(change.owner for change in said)]), "")
-
-
-def _topic(change: StatusChange) -> str:
-    worst = [b.topic for b in change.objectives or () if b.topic]
-    worst += [partition.topic for partition in change.partitions[:1]]
-    if change.max_lag is not None:
-        worst.append(change.max_lag.topic)
-    return next(iter(worst), "")

@@ -19,7 +19,7 @@ from warren.contracts import (
 )
 
 from warren_notifier.routing.change import Change, Severity
-from warren_notifier.routing.routes import Grouping, Muted, Route, channels_told, matching, muted_at
+from warren_notifier.routing.routes import Grouping, Route, channels_told, matching
 
 _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of delivery ids
 
@@ -88,10 +88,8 @@ class Router:
             incident = OpenIncident(
                 incident_id=change.incident_id, event_id=change.event_id, offset=offset
             )
-        # A route that does not match any more has nothing to escalate.
-        progress = {n: p.model_copy(update={"bad_since": None}) for n, p in incident.routes.items()}
-        news = []
-        for route, channels in self.targets(change, now, incident):
+        progress, news = dict(incident.routes), list[News]()
+        for route, channels in self.targets(change, now):
             done = incident.routes.get(route.name, RouteProgress())
             for channel in channels:
                 knows = self._knows(change, route, channel, told)
@@ -106,7 +104,6 @@ class Router:
                 update={
                     "channels": list(dict.fromkeys([*done.channels, *channels])),
                     "repeat_at": next_at(route.repeat_interval_ms, now),
-                    "bad_since": now if done.bad_since is None else done.bad_since,
                 }
             )
             progress |= self.resent(route, channels, progress, now)
@@ -172,7 +169,7 @@ class Router:
         for channel, known in told.items():
             knows = self._due_by(change, known)
             is_unwanted = known.opened or not knows.missed
-            if is_unwanted and not self._closes(knows):
+            if is_unwanted and not knows.closes:
                 yield News(knows, None)
                 continue
             closed.add(channel)
@@ -235,7 +232,7 @@ class Router:
         if known is not None and not known.opened and known.heard_at is None:
             since = change.at if known.awaits_since is None else known.awaits_since
             known = known.model_copy(update={"awaits_since": since})
-        if known is not None and (known.closes is not False or not route.send_resolved):
+        if known is not None and (known.closes or not route.send_resolved):
             return known
         known = known or Told(
             incident_id=change.incident_id,
@@ -252,37 +249,13 @@ class Router:
             }
         )
 
-    def _closes(self, told: Told) -> bool:
-        if told.closes is not None:
-            return told.closes
-        wishes = [route.send_resolved for route in self.routes if route.name == told.route]
-        return all(wishes)
-
-    def teller(
-        self, change: Change, incident: OpenIncident | None, channel: str, muted: Muted
-    ) -> Route | None:
-        """The route that tells a channel of a change now; None where none does."""
-        targets = self._targets(change, incident, muted)
-        return next((route for route, channels in targets if channel in channels), None)
-
-    def targets(
-        self, change: Change, now: int, incident: OpenIncident | None = None
-    ) -> list[tuple[Route, list[str]]]:
-        """Matching routes with the channels that they tell, those too that `incident` has been
-        escalated to; each channel once.
-        """
-        return self._targets(change, incident, muted_at(now))
-
-    def _targets(
-        self, change: Change, incident: OpenIncident | None, muted: Muted
-    ) -> list[tuple[Route, list[str]]]:
-        named = []
-        for route in matching(self.routes, change):
-            done = incident.routes.get(route.name) if incident is not None else None
-            further = route.escalate_to if done is not None and done.escalated else ()
-            channels = [c for c in (*route.channels, *further) if self.hears(c, change)]
-            named.append((route, channels))
-        told = channels_told(named, muted)
+    def targets(self, change: Change, now: int) -> list[tuple[Route, list[str]]]:
+        """Matching routes with the channels that they tell; each channel once."""
+        named = [
+            (route, [channel for channel in route.channels if self.hears(channel, change)])
+            for route in matching(self.routes, change)
+        ]
+        told = channels_told(named, now)
         return [(route, channels) for (route, _), channels in zip(named, told, strict=True)]
 
     def _delivery(

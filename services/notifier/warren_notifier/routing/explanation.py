@@ -9,7 +9,7 @@ from warren.contracts import DigestKey
 
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.mute_windows import muted_until
-from warren_notifier.routing.routes import Grouping, Route, channels_told, matching, muted_at
+from warren_notifier.routing.routes import Grouping, Route, channels_told, matching
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,6 @@ class RoutePart:
     channels: tuple[ChannelPart, ...] = ()
     elsewhere: tuple[tuple[str, str], ...] = ()
     muted_until: int | None = None
-    escalate_after_ms: int = 0
-    escalate_to: tuple[str, ...] = ()
 
 
 def explain(
@@ -44,7 +42,7 @@ def explain(
 ) -> list[RoutePart]:
     """Of each route, in their order, as `Router` decides."""
     taking = matching(routes, change)
-    told = channels_told([(route, route.channels) for route in taking], muted_at(now))
+    told = channels_told([(route, route.channels) for route in taking], now)
     telling = {route.name: channels for route, channels in zip(taking, told, strict=True)}
     tellers = {channel: name for name, channels in telling.items() for channel in channels}
     parts: list[RoutePart] = []
@@ -63,8 +61,6 @@ def explain(
                 tuple(_channel(grouping, route, one, change) for one in telling[route.name]),
                 tuple((channel, tellers[channel]) for channel in others),
                 muted_until(route.mute, now),
-                route.escalate_after_ms,
-                route.escalate_to,
             )
         )
     return parts

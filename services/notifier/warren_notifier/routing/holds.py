@@ -11,7 +11,7 @@ from warren.silences import InForce, Silences
 
 from warren_notifier.routing.change import Subject
 from warren_notifier.routing.mute_windows import muted_until
-from warren_notifier.routing.routes import Route, contested
+from warren_notifier.routing.routes import Route
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,6 @@ class Holds:
         self._resends = frozenset(resends)
         self._silences = silences
         self._muted = {route.name: route.mute for route in routes if route.mute}
-        self._contested = contested(routes)
 
     def at(self, now: int) -> HoldsAt:
         """What holds at `now` (Unix milliseconds)."""
@@ -40,7 +39,6 @@ class Holds:
             self._silences.in_force(now),
             {name: muted_until(windows, now) for name, windows in self._muted.items()},
             self._resends,
-            self._contested,
             self._silences.acknowledgement,
         )
 
@@ -49,13 +47,12 @@ class Holds:
 class HoldsAt:
     """At one moment. `muted`: until when, by route; None where a route is not muted.
 
-    `contested`: channels that several routes name. `acknowledged`: who acknowledged an incident.
+    `acknowledged`: who acknowledged an incident.
     """
 
     silences: InForce
     muted: dict[str, int | None]
     resends: frozenset[str]
-    contested: frozenset[str]
     acknowledged: Callable[[str], Acknowledgement | None]
 
     def acknowledgement(self, incident: OpenIncident) -> Acknowledgement | None:
@@ -64,15 +61,6 @@ class HoldsAt:
         if found is None and incident.goes_on_as is not None:
             found = self.acknowledged(incident.goes_on_as)
         return found
-
-    def muted_until(self, route: Route) -> int | None:
-        """Unix milliseconds; None: the route is not muted."""
-        return self.muted.get(route.name)
-
-    def mutes(self, pending: PendingDelivery) -> bool:
-        """Whether the route is muted that has news to tell."""
-        news = pending.kind in ("opened", "changed")
-        return news and self.muted.get(pending.route) is not None
 
     def of(self, subject: Subject, pending: PendingDelivery) -> Hold | None:
         """Why a delivery is put off; None: it is not. The end of what was told never is, nor that

@@ -27,7 +27,7 @@ def on_repeat(
     there is nothing to repeat there. `is_looked_after`: nobody need be reminded.
     """
     progress, news = dict(incident.routes), []
-    targets = router.targets(change, now, incident)
+    targets = router.targets(change, now)
     known = sent_to(targets, incident)
     passed = {key for key, done in progress.items() if (done.repeat_at or now) < now}
     for route, channels in targets:

@@ -6,18 +6,16 @@ muted does as long as another one is not.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from warren.contracts import TEST_CLUSTER, DeliveryKind, DigestKey, Label
+from warren.contracts import TEST_CLUSTER, DeliveryKind, DigestKey
 from warren.patterns import Expression, expressions
-from warren.settings.notifier import LabelName, RouteSettings
+from warren.settings.notifier import RouteSettings
 
 from warren_notifier.routing.change import Change, Severity
 from warren_notifier.routing.mute_windows import muted_until
 
-GROUP_BY: tuple[LabelName, ...] = ("cluster",)
 GROUP_WAIT = 30.0  # seconds, of what is told together
 GROUP_INTERVAL = 300.0  # seconds, where the route is gone
 
@@ -35,9 +33,6 @@ class Route:
         self.repeat_interval_ms = round(settings.repeat_interval * 1000)
         self.continue_matching = settings.continue_matching
         self.mute = tuple(settings.mute)
-        self.escalate_after_ms = round(settings.escalate_after * 1000)
-        self.escalate_to = tuple(dict.fromkeys(settings.escalate_to))
-        self.group_by = settings.group_by
         self.group_wait = settings.group_wait
         self.group_interval = settings.group_interval
         self._event_types = frozenset(settings.event_types)
@@ -102,39 +97,18 @@ def matching(routes: Sequence[Route], change: Change) -> list[Route]:
     return found
 
 
-Muted = Callable[[Route], int | None]
-"""Until when a route is muted, Unix milliseconds; None: it is not."""
-
-
-def muted_at(now: int) -> Muted:
-    """As it is `now`, each route looked at once."""
-    ends: dict[str, int | None] = {}
-
-    def muted(route: Route) -> int | None:
-        if route.name not in ends:
-            ends[route.name] = muted_until(route.mute, now)
-        return ends[route.name]
-
-    return muted
-
-
-def contested(routes: Iterable[Route]) -> frozenset[str]:
-    """Channels that several routes name."""
-    named = Counter(one for r in routes for one in {*r.channels, *r.escalate_to})
-    return frozenset(channel for channel, routes_ in named.items() if routes_ > 1)
-
-
-def channels_told(named: Sequence[tuple[Route, Sequence[str]]], muted: Muted) -> list[list[str]]:
+def channels_told(named: Sequence[tuple[Route, Sequence[str]]], now: int) -> list[list[str]]:
     """Of each route the channels that it tells. `named`: matching routes, with those they name.
 
     Each channel is told by the first route that is not muted; where all are, by the first that is
     so no longer.
     """
+    muted = {route.name: muted_until(route.mute, now) or 0 for route, _ in named}
     tellers: dict[str, Route] = {}
     for route, channels in named:
         for channel in channels:
             before = tellers.setdefault(channel, route)
-            if before is not route and (muted(route) or 0) < (muted(before) or 0):
+            if muted[route.name] < muted[before.name]:
                 tellers[channel] = route
     return [[c for c in dict.fromkeys(cs) if tellers[c] is route] for route, cs in named]
 
@@ -148,11 +122,9 @@ class Grouping:
 
     def key(self, change: Change, route: Route, channel: str) -> DigestKey | None:
         """None: it is told alone."""
-        by = GROUP_BY if route.group_by is None else route.group_by
-        if not by or channel not in self.digesting:
+        if channel not in self.digesting:
             return None
-        labels = tuple(Label(name=name, value=_value(name, change, route)) for name in by)
-        return DigestKey(route=route.name, labels=labels)
+        return DigestKey(route=route.name, cluster=change.subject.cluster)
 
     def wait_ms(self, route: str, key: DigestKey | None, kind: DeliveryKind) -> int:
         """How long a delivery waits for others, or an opening that is told alone for its end."""
@@ -166,20 +138,6 @@ class Grouping:
         """Least time between two messages."""
         said = (route.group_interval for route in self.routes if route.name == key.route)
         return round(next(said, GROUP_INTERVAL) * 1000)
-
-
-def _value(name: LabelName, change: Change, route: Route) -> str:
-    match name:
-        case "cluster":
-            return change.subject.cluster
-        case "route":
-            return route.name
-        case "topic":
-            return change.topic
-        case "owner":
-            return change.owner
-        case "cause":
-            return change.cause
 
 
 def _first(patterns: Iterable[Expression], text: str) -> str | None:

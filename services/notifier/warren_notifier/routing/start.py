@@ -26,7 +26,7 @@ def on_start(
     moved = {name for name, knows in told.items() if router.channel_of(knows) is None}
     told = {name: knows for name, knows in told.items() if name not in moved}
     progress, news = dict(incident.routes), list[News]()
-    targets = router.targets(change, now, incident)
+    targets = router.targets(change, now)
     known = sent_to(targets, incident)
     for route, channels in targets:
         unheard = [c for c in channels if c not in told and (c in moved or c not in known)]
@@ -53,14 +53,11 @@ def _as_set_now(
     route: Route, done: RouteProgress, channels: Sequence[str], now: int
 ) -> RouteProgress:
     """The progress of a route whose name, interval or channels may be others than they were."""
-    repeat_at, bad_since = next_at(route.repeat_interval_ms, now), done.bad_since
+    repeat_at = next_at(route.repeat_interval_ms, now)
     if repeat_at is not None and done.repeat_at is not None:
         repeat_at = min(repeat_at, done.repeat_at)
-    if bad_since is None and (route.escalate_to or not done.channels):
-        bad_since = now
     update = {
         "channels": list(dict.fromkeys([*done.channels, *channels])),
         "repeat_at": repeat_at,
-        "bad_since": bad_since,
     }
     return done.model_copy(update=update)

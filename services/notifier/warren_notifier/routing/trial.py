@@ -32,10 +32,10 @@ def closing(of: Change, now: int) -> Change:
 def router(known: Router, route: Route) -> Router:
     """Tells all channels of the route at once and alone, whatever it is for."""
     wide = Route(
-        RouteSettings(name=route.name, channels=[*route.channels], group_by=[], group_wait=0),
+        RouteSettings(name=route.name, channels=[*route.channels], group_wait=0),
         is_test=True,
     )
-    grouping = replace(known.grouping, routes=[wide])
+    grouping = replace(known.grouping, routes=[wide], digesting=())
     return replace(known, routes=[wide], deadline_ms=DEADLINE_MS, grouping=grouping)
 
 

@@ -176,8 +176,8 @@ class SubjectState:
         if incident is not None:
             routes = {}
             for name, done in incident.routes.items():
-                times = {"repeat_at": done.repeat_at, "bad_since": done.bad_since}
-                moved = {k: max(at - milliseconds, 0) for k, at in times.items() if at is not None}
-                routes[name] = done.model_copy(update=moved)
+                at = done.repeat_at
+                moved = None if at is None else max(at - milliseconds, 0)
+                routes[name] = done.model_copy(update={"repeat_at": moved})
             incident = incident.model_copy(update={"routes": routes})
         return replace(self, tellings=tellings, incident=incident)

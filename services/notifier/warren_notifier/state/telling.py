@@ -90,13 +90,6 @@ class Telling:
             return Ended(delivery, "superseded", KNOWN)
         return None
 
-    def left_to(self, route: str, *, closes: bool) -> Telling:
-        """Another route tells the delivery, whose id receivers may know; `closes`: whether it tells
-        ends.
-        """
-        left = self.pending(route=route)
-        return left if self.told.opened else left.knowing(route=route, closes=closes)
-
     def released(self, now: int) -> Telling:
         """The delivery is as new: `now` is when its time begins."""
         if self.delivery is None:

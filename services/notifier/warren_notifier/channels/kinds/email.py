@@ -20,17 +20,15 @@ from aiosmtplib import (
     SMTPRecipientsRefused,
     SMTPResponseException,
 )
-from pydantic import AfterValidator, Field, SecretStr, StringConstraints
+from pydantic import Field, SecretStr, StringConstraints
 from warren.clock import Clock
 from warren.contracts import ChannelIdentity
-from warren.settings.channels import ChannelSettings, WebAddressOrNone
+from warren.settings.channels import ChannelSettings
 
 from warren_notifier.channels.channel import Delivered, Kind, Refused, Result, Retry
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email_message import MailWriter
-from warren_notifier.channels.http import printable
-from warren_notifier.channels.last_hour import GroupPast, Plot, plot
 from warren_notifier.state.delivery import Delivery
 
 MAILS = 1_000  # remembered at most; whoever is forgotten may get a mail twice
@@ -54,16 +52,6 @@ class EmailSettings(ChannelSettings):
     password: SecretStr = Field(default=SecretStr(""), description="Password")
     sender: Address = Field(description="Address that mails come from")
     to: list[Address] = Field(min_length=1, description="Recipients")
-    plot: bool = Field(
-        default=True,
-        description="A plot of the last hour in mails about one group, from Warren's API",
-    )
-    api: WebAddressOrNone = Field(
-        default="", description="URL of Warren's API, for plots; empty: as `link_base`"
-    )
-    api_token: Annotated[SecretStr, AfterValidator(printable)] = Field(
-        default=SecretStr(""), description="Token that may read there, where one is needed"
-    )
 
 
 class EmailChannel:
@@ -84,8 +72,6 @@ class EmailChannel:
         self._settings = settings
         self._clock = clock
         self._writer = MailWriter(settings.sender, settings.to, link_base)
-        asked = (settings.api or link_base) if settings.plot else ""
-        self._past = GroupPast(asked, settings.api_token.get_secret_value(), clock)
         self._reached = MailRecipients()
         self._leaving: dict[asyncio.Task[None], SMTP] = {}
         self._context = ssl.create_default_context()
@@ -93,20 +79,12 @@ class EmailChannel:
             self._context.load_verify_locations(cadata=settings.ca)
 
     async def send(self, delivery: Delivery) -> Result:
-        now = self._clock.now_ms()
-        drawn = await self._plot(delivery, now)
-        return await self._post(self._writer.message(delivery, now, plot=drawn))
+        return await self._post(self._writer.message(delivery, self._clock.now_ms()))
 
     async def send_many(self, digest: Digest) -> Result:
         """Thousands of incidents take a while to read: not in the loop's thread."""
         now = self._clock.now_ms()
-        drawn = None if digest.alone is None else await self._plot(digest.alone, now)
-        return await self._post(await asyncio.to_thread(self._writer.digest, digest, now, drawn))
-
-    async def _plot(self, delivery: Delivery, now: int) -> Plot | None:
-        subject = delivery.subject
-        past = await self._past.last_hour(subject.cluster, subject.group, now)
-        return await asyncio.to_thread(plot, past)
+        return await self._post(await asyncio.to_thread(self._writer.digest, digest, now))
 
     async def _post(self, mail: EmailMessage) -> Result:
         """To whom it has not reached: others do not get it again where some are put off."""
@@ -185,7 +163,6 @@ class EmailChannel:
         await asyncio.gather(*broken_off, return_exceptions=True)
         for client in broken_off.values():
             client.close()  # a task that is cancelled before it began closes nothing
-        await self._past.close()
 
 
 async def _quit(client: SMTP) -> None:

@@ -16,7 +16,7 @@ from pydantic import Field
 from warren_notifier.channels.channel import Kind, Refused, Result, Retry
 from warren_notifier.channels.http import HttpChannelSettings
 from warren_notifier.channels.http_endpoint import Answered
-from warren_notifier.channels.note import Note, OneNoteChannel
+from warren_notifier.channels.note import Note, NoteChannel
 from warren_notifier.channels.slack_message import slack_message
 
 # https://docs.slack.dev/reference/methods/chat.postMessage: what may go better later.
@@ -53,7 +53,7 @@ PERMANENT = {
     "too_many_attachments",
     "user_not_found",
 }
-# Likewise, and of the Web API: what another message may not be.
+# Likewise: what another message may not be.
 OF_MESSAGE = {
     "invalid_attachments",
     "invalid_blocks",
@@ -73,7 +73,7 @@ class SlackSettings(HttpChannelSettings):
     type: Literal["slack"] = Field(description="Kind of channel")
 
 
-class SlackChannel(OneNoteChannel[SlackSettings]):
+class SlackChannel(NoteChannel[SlackSettings]):
     """One incoming webhook."""
 
     def _written(self, note: Note) -> bytes:

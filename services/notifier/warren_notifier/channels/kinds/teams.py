@@ -24,7 +24,7 @@ from warren_notifier.channels.channel import Kind, Result, Retry
 from warren_notifier.channels.digest_text import GroupLine
 from warren_notifier.channels.http import HttpChannelSettings
 from warren_notifier.channels.http_endpoint import Answered, judged
-from warren_notifier.channels.note import Note, OneNoteChannel, fitting
+from warren_notifier.channels.note import Note, NoteChannel, fitting
 
 BYTES = 28_000
 FAILED = "message delivery failed"
@@ -41,7 +41,7 @@ class TeamsSettings(HttpChannelSettings):
     type: Literal["teams"] = Field(description="Kind of channel")
 
 
-class TeamsChannel(OneNoteChannel[TeamsSettings]):
+class TeamsChannel(NoteChannel[TeamsSettings]):
     """One workflow. Its answer, 202, says that it was started, not that the card was posted."""
 
     def _written(self, note: Note) -> bytes:

@@ -1,24 +1,14 @@
-"""The table of groups that `warren up` and `warren status` show.
-
-Groups are entries of `GET /api/v1/groups`, which sends the worst first and, without status and lag,
-share groups last. An API that is older than
-this command sends no freshness: it is then unknown.
-"""
+"""What the terminal says of a group, an entry of `GET /api/v1/groups`, cell by cell. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.measure import Measurement
 from rich.text import Text
-from warren.clock import SystemClock
 from warren.loss_reasons import LOSS_UNKNOWN
 from warren.reason_words import BREACHES, broken_in_short, in_short
 from warren.words import as_of, duration, grouped, visible
-
-from warren_cli.display.fitting import LEGIBLE, Cell, Column, Shortened, drawn, fitted, left_out
 
 Group = Mapping[str, Any]
 
@@ -29,57 +19,6 @@ _URGENT = "bold red"
 _STALE = "yellow"
 _NONE = "-"
 SECOND_MS = 1000
-ENDLESS = 100_000  # columns of a table that nothing is cut of
-
-
-class StatusTable:
-    """Takes the width it is given, unless it is to be `whole`; group and status stay."""
-
-    def __init__(self, groups: Sequence[Group], now_ms: int, *, whole: bool = False) -> None:
-        self._whole = whole
-        several = len({group["cluster"] for group in groups}) > 1
-
-        def column(
-            title: str, cell: Callable[[Group], Cell], dispensable: int = 0, *, right: bool = False
-        ) -> Column:
-            return Column(title, [cell(group) for group in groups], right, dispensable)
-
-        self._columns = [
-            column("group", lambda group: _name(group, several)),
-            column("status", status_of),
-        ]
-        said = why if whole else reason
-        if any(said(group, now_ms) for group in groups):
-            self._columns.append(column("why", lambda group: _why(said(group, now_ms)), 3))
-        self._columns += [
-            column("late", late, 2, right=True),
-            column("loss in", lambda group: until_loss(group, now_ms), 1, right=True),
-            column("since", lambda group: Text(since(group, now_ms)), 4),
-            column("lag", lambda group: Text(lag(group)), 5, right=True),
-            column("worst partition", _worst, 6),
-            column("incident", lambda group: Text(incident(group, now_ms)), 7),
-        ]
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(1, ENDLESS if self._whole else options.max_width)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        shown = self._columns if self._whole else fitted(self._columns, options.max_width)
-        yield drawn(shown)
-        if said := left_out(self._columns, shown):
-            yield Text(said, style="dim")
-
-
-def status_table(
-    groups: Sequence[Group], now_ms: int | None = None, *, whole: bool = False
-) -> StatusTable:
-    """One row per group; `now_ms` (Unix milliseconds, default now) dates the durations."""
-    return StatusTable(groups, SystemClock().now_ms() if now_ms is None else now_ms, whole=whole)
-
-
-def _name(group: Group, with_cluster: bool) -> Shortened:
-    name = f"{group['cluster']}/{group['group']}" if with_cluster else group["group"]
-    return Shortened(visible(name), keep=LEGIBLE // 2)
 
 
 def status_of(group: Group) -> Text:
@@ -96,16 +35,13 @@ def status_of(group: Group) -> Text:
 
 
 def worst_broken(group: Group) -> Group | None:
-    """The objective whose limit is broken worst; an API that is older than this tells of none."""
-    broken: list[Group] = group.get("broken_objectives") or []
-    return broken[0] if broken else None
+    """The objective whose limit is broken worst."""
+    return next(iter(group["broken_objectives"] or ()), None)
 
 
 def severity(group: Group) -> str:
-    """The worst of its own status and of the objectives that it does not keep, as pages and mails
-    show it; an API that is older than this tells of its own alone.
-    """
-    return group.get("severity") or group["status"] or _NONE
+    """The worst of its own status and of the objectives that it does not keep."""
+    return group["severity"] or group["status"] or _NONE
 
 
 def known(lag: int | None) -> str:
@@ -115,7 +51,7 @@ def known(lag: int | None) -> str:
 
 def lag(row: Group) -> str:
     """Of a group or a cluster: records, `≥` where that of some partition is unknown."""
-    least = row.get("total_lag_at_least")  # an API that is older than this sends none
+    least = row["total_lag_at_least"]
     return f"≥ {grouped(least)}" if least else known(row["total_lag"])
 
 
@@ -160,16 +96,11 @@ def _measured(text: str, group: Group, style: str = "") -> Text:
 
 def worst_partition(group: Group) -> str:
     """The partition to look at; `-` when all are well."""
-    return _worst(group).text
-
-
-def _worst(group: Group) -> Shortened:
     worst = group["worst"]
     if worst is None or worst["status"] == "OK":
-        return Shortened(_NONE, keep=len(_NONE))
+        return _NONE
     lag = "lag unknown" if worst["lag"] is None else f"lag {grouped(worst['lag'])}"
-    what = f"/{worst['partition']} {worst['status']}, {lag}"
-    return Shortened(f"{visible(worst['topic'])}{what}", keep=len(what))
+    return f"{worst['topic']}/{worst['partition']} {worst['status']}, {lag}"
 
 
 def why(group: Group, now_ms: int) -> str:
@@ -210,10 +141,6 @@ def as_told(broken: Group, now_ms: int) -> str:
     """What is wrong with an objective, with the time where it was told before: figures of then."""
     at = broken.get("told_at")
     return str(broken["sentence"]) if at is None else as_of(broken["sentence"], at, now_ms)
-
-
-def _why(text: str) -> Shortened:
-    return Shortened(visible(text) or _NONE, keep=0)
 
 
 def incident(group: Group, now_ms: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,8 +12,11 @@ from rich.text import Text
 from warren.clock import Clock, SystemClock
 from warren.words import visible
 
-from warren_cli.display.status_table import lag, reason, status_table, worst_partition
-from warren_cli.group_feed import GroupFeed, Groups
+from warren_cli.group_feed import GroupFeed
+from warren_cli.resources.catalogue import STATUS
+from warren_cli.resources.group_cells import lag, reason, worst_partition
+from warren_cli.resources.listing import Listing
+from warren_cli.resources.output import resource_table
 
 
 class LastingConsole(Console):
@@ -43,11 +47,11 @@ class PlainScreen:
         if self._feed:
             self._feed.close()
 
-    def _answer(self, answer: Groups) -> None:
+    def _answer(self, answer: Listing) -> None:
         if self._url:
             self.say(f"dashboard: {self._url}/")
             self._url = ""
-        for group in answer.groups:
+        for group in answer.rows:
             name = (group["cluster"], group["group"])
             previous = self._statuses.get(name)
             if previous != group["status"] and group["status"] is not None:
@@ -61,7 +65,7 @@ class TableScreen:
     def __init__(self, console: Console, clock: Clock | None = None) -> None:
         self._console = console
         self._clock = clock or SystemClock()
-        self._answered: Groups | None = None
+        self._answered: Listing | None = None
         self._silent = False
         self._feed: GroupFeed | None = None
         self._live: Live | None = None
@@ -88,7 +92,7 @@ class TableScreen:
             with suppress(OSError):
                 self._live.stop()
 
-    def _answer(self, answer: Groups) -> None:
+    def _answer(self, answer: Listing) -> None:
         if self._url:
             self.say(f"dashboard: {self._url}/   (Ctrl-C stops everything)")
             self._url = ""
@@ -100,13 +104,15 @@ class TableScreen:
     def _render(self) -> Group | Text:
         if self._answered is None:
             return Text("starting the services", style="dim")
-        table = status_table(self._answered.groups, self._clock.now_ms())
-        doubts = list(self._answered.doubts)
-        if not self._answered.groups:
+        groups, now = self._answered.rows, self._clock.now_ms()
+        table, left_out = resource_table(STATUS, groups, self._console.width, now_ms=now)
+        doubts = list(self._answered.body["doubts"])
+        if not groups:
             doubts.append("no group has been judged yet")
         if self._silent:
             doubts.append("the API does not answer at the moment")
-        return Group(Text(), table, *(Text(visible(doubt), style="yellow") for doubt in doubts))
+        said = (Text(visible(doubt), style="yellow") for doubt in doubts)
+        return Group(Text(), table, Text(left_out, style="dim"), *said)
 
 
 def say(console: Console, line: str) -> None:
@@ -115,7 +121,7 @@ def say(console: Console, line: str) -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def change_line(group: dict[str, Any], previous: str | None, now_ms: int) -> str:
+def change_line(group: Mapping[str, Any], previous: str | None, now_ms: int) -> str:
     """A change of status, or a group seen for the first time, on one line."""
     was = "" if previous is None else f" (was {previous})"
     worst = worst_partition(group)

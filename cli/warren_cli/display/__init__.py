@@ -1,1 +1,0 @@
-"""What is shown of groups: tables, and the screens of `warren up`."""
