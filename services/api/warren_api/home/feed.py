@@ -161,7 +161,10 @@ class Feed:
         )
         prefix = self._home.topic_prefix
         self._model.silences.keep_only(
-            *(_ids(t.full_name(prefix), newest.values()) for t in (SILENCES, ACKNOWLEDGEMENTS))
+            *(
+                {key.decode(errors="replace") for key in _kept(name, newest.values())}
+                for name in (SILENCES.full_name(prefix), ACKNOWLEDGEMENTS.full_name(prefix))
+            )
         )
         self._model.history.begin_again(changes.newest_offsets)
         self._remember(changes.in_order())
@@ -268,10 +271,6 @@ def refuse(record: Message, violation: ContractViolation) -> None:
 def _kept(topic: str, records: Iterable[Message]) -> Iterator[bytes]:
     """Keys whose newest record on the topic is no tombstone."""
     return (record.key() or b"" for record in _of(topic, records) if record.value() is not None)
-
-
-def _ids(topic: str, records: Iterable[Message]) -> set[str]:
-    return {key.decode(errors="replace") for key in _kept(topic, records)}
 
 
 def _of(topic: str, records: Iterable[Message]) -> list[Message]:

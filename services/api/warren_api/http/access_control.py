@@ -81,7 +81,8 @@ class AccessControl:
         self._refused_tokens = RefusedTokens(clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _is_open(scope["path"]):
+        path = scope.get("path", "")
+        if scope["type"] != "http" or path in OPEN_PATHS or path.startswith(OPEN_PREFIX):
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
@@ -119,7 +120,9 @@ class AccessControl:
             )
         if scope["method"] in READING:
             return None
-        if self._access.is_foreign(origin, host) or _is_cross_site(headers):
+        # A browser that sends no Origin may say so.
+        is_of_other_site = headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+        if self._access.is_foreign(origin, host) or (origin is None and is_of_other_site):
             return self._refusal(scope, ProblemKind.FOREIGN_ORIGIN, "A page of another site asked.")
         if person is not None and not self._access.is_own_page(headers):
             detail = "Who has logged in changes something on Warren's own pages only."
@@ -214,10 +217,6 @@ class AccessControl:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _is_open(path: str) -> bool:
-    return path in OPEN_PATHS or path.startswith(OPEN_PREFIX)
-
-
 def _login(scope: Scope) -> str:
     """Where a browser logs in, and from there back to what it asked for."""
     query = scope["query_string"].decode("latin-1")
@@ -239,9 +238,3 @@ def _asked(scope: Scope) -> dict[str, str | None]:
         "path": decoded_path(scope),
         "client": client[0] if client else None,
     }
-
-
-def _is_cross_site(headers: Headers) -> bool:
-    """Whether a browser that sends no Origin says that a page of another site asks."""
-    site = headers.get("Sec-Fetch-Site")
-    return headers.get("Origin") is None and site in ("cross-site", "same-site")

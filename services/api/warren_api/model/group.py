@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -99,9 +99,6 @@ class GroupView:
     """Worst first."""
     measured: GroupFreshness | None = None
     """Of all topics."""
-    # Text made from the view, by what it is for: a list of all groups is asked for again and again,
-    # and most of them have not changed since.
-    rendered: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def cluster(self) -> str:

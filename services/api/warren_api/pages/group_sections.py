@@ -69,7 +69,9 @@ class Partitions(NamedTuple):
 
 def partitions_of(view: GroupView) -> Partitions:
     """What a page shows of a group's partitions."""
-    ranked = sorted(view.partitions, key=_urgency, reverse=True)
+    ranked = sorted(
+        view.partitions, key=lambda row: (_is_to_look_at(row), row.badness), reverse=True
+    )
     listed = ranked[:ROWS_SHOWN]
     shown: Sequence[PartitionRow] = view.partitions
     if len(shown) > CELLS_SHOWN:
@@ -92,10 +94,6 @@ def row_id(row: PartitionRow) -> str:
 
 def _is_to_look_at(row: PartitionRow) -> bool:
     return row.status != "OK" or row.is_losing
-
-
-def _urgency(row: PartitionRow) -> tuple[bool, tuple[int, int]]:
-    return _is_to_look_at(row), row.badness
 
 
 def _place(row: PartitionRow) -> tuple[str, int]:

@@ -98,7 +98,9 @@ class EventStream:
                     # With the position: changes that this client did not want count as seen.
                     yield f": still here\nid: {id_of(self._positions)}\n\n"
         except PatternTooCostly:
-            yield _too_costly()
+            # The end: the id stays, so the client may come back with another expression.
+            body = bytes(problem(ProblemKind.PATTERN_TOO_COSTLY, TOO_COSTLY).body).decode()
+            yield f"event: warren.problem\ndata: {body}\n\n"
         finally:
             stop_listening()
 
@@ -111,9 +113,3 @@ class EventStream:
                 lines = "".join(f"data: {line}\n" for line in recorded.value.decode().splitlines())
                 pieces.append(f"id: {id_of(self._positions)}\nevent: {recorded.type}\n{lines}\n")
         return "".join(pieces)
-
-
-def _too_costly() -> str:
-    """The end of the stream: the id stays, so the client may come back with another expression."""
-    body = bytes(problem(ProblemKind.PATTERN_TOO_COSTLY, TOO_COSTLY).body).decode()
-    return f"event: warren.problem\ndata: {body}\n\n"

@@ -42,14 +42,13 @@ GroupSort = Literal["worst", "name", "lag", "late", "loss", "since"]
 _MEASURES: dict[str, Callable[[GroupRow], float | None]] = {
     "lag": lambda row: row.view.event.total_lag,
     "late": lambda row: row.late_ms,
-    "loss": lambda row: row.view.lost_records or _negative(row.view.time_to_loss_ms),
+    "loss": lambda row: (
+        # The nearest loss comes first, behind what is lost.
+        row.view.lost_records
+        or (None if row.view.time_to_loss_ms is None else -row.view.time_to_loss_ms)
+    ),
     "since": lambda row: row.verdict.since,
 }
-
-
-def _negative(left: int | None) -> int | None:
-    """The nearest loss comes first, behind what is lost."""
-    return None if left is None else -left
 
 
 def unread(rows: Iterable[Row], topic: str) -> list[str]:
