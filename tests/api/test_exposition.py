@@ -101,14 +101,6 @@ def test_golden() -> None:
     assert sample(GROUP, ("100 %", "%s%%a"), 2) == 'warren_g{cluster="%s%%a",group="100 %"} 2\n'
 
 
-def test_openmetrics_differs_in_the_head_only() -> None:
-    untyped = Family("warren_x_total", 'a "b"', (), type="untyped")
-    assert head(untyped) == b'# HELP warren_x_total a "b"\n# TYPE warren_x_total untyped\n'
-    assert head(untyped, openmetrics=True) == (
-        b'# HELP warren_x_total a \\"b\\"\n# TYPE warren_x_total unknown\n'
-    )
-
-
 def test_a_value_that_is_unknown_gives_no_sample() -> None:
     text = column(("c", "g", "t\r"), [0, 1, 2], [None, 0, None])
     assert text == 'warren_p{cluster="c",group="g",partition="1",topic="t\r"} 0\n'

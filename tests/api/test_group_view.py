@@ -50,12 +50,6 @@ def test_the_worst_partition_is_the_most_severe_then_the_most_behind() -> None:
     assert view.partition_count == 4
 
 
-def test_of_equal_lags_the_first_is_the_largest() -> None:
-    view = GroupView(lag_event("g", topics={"t": topic({}, {}, {"lag": None})}))
-    assert view.max_lag is not None
-    assert view.max_lag.partition == 0
-
-
 def test_a_group_without_partitions_has_no_worst() -> None:
     view = GroupView(lag_event("g", topics={}))
     assert (view.worst, view.max_lag, view.partition_count) == (None, None, 0)
@@ -70,21 +64,6 @@ def test_since_is_the_newest_fact_about_the_present_status() -> None:
     assert GroupView(failed, StatusSince("ERR", 500)).since == 1_000  # of an earlier incident
     assert GroupView(lag_event("g")).since is None
     assert GroupView(lag_event("g"), StatusSince("OK", 3_000)).since == 3_000
-
-
-def test_groups_rank_by_status_then_age_of_the_incident_then_lag() -> None:
-    def incident(opened_at: int) -> dict[str, Any]:
-        return {"id": "i", "opened_at": opened_at}
-
-    events = [
-        lag_event("ok-small", total_lag=1),
-        lag_event("ok-large", total_lag=100),
-        lag_event("warn", status="WARN", incident=incident(5), total_lag=9999),
-        lag_event("err-new", status="ERR", incident=incident(200), total_lag=9999),
-        lag_event("err-old", status="ERR", incident=incident(100)),
-    ]
-    ranked = sorted((GroupView(event) for event in events), key=lambda view: view.rank)
-    assert [view.group for view in ranked] == ["err-old", "err-new", "warn", "ok-large", "ok-small"]
 
 
 def measured(*rows: dict[str, Any], **fields: Any) -> GroupView:

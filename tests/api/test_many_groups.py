@@ -48,23 +48,6 @@ def test_those_that_are_ticked_are_silenced_and_no_other(api: Api) -> None:
     assert {s.ends_at - s.begins_at for s in api.model.silences.all()} == {8 * 3_600_000}
 
 
-def test_all_that_a_search_finds_are_acknowledged(api: Api) -> None:
-    hidden = page(api, "/?q=pay").select_one("input[name=q][form=many]")
-    assert hidden is not None
-    assert post(api, ("q", str(hidden["value"])), ("all", "acknowledge")).status_code == 303
-    found = api.model.silences.acknowledgement
-    assert [bool(found(f"i-{n}")) for n in range(3)] == [True, True, False]
-
-
-def test_a_whole_team_is_silenced(api: Api) -> None:
-    (button,) = page(api, "/?q=pay-1+cluster:demo").select("button[name=owner]")
-    assert text(button) == "Silence all of payments for 1 hour"
-    assert post(api, ("owner", str(button["value"]))).status_code == 303
-    assert silenced(api) == [("demo", "pay-1"), ("demo", "pay-2"), ("eu", "pay-1")]
-    (why,) = {silence.why for silence in api.model.silences.all()}
-    assert why == "owner: payments"
-
-
 @pytest.mark.parametrize(
     ("said", "problem"),
     [

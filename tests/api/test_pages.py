@@ -6,7 +6,7 @@ import re
 
 import pytest
 from api.read_pages import NONE, STOPPED, cells, fill, page, row_of, text
-from api.served_api import NOW, Api, late, paced, topic
+from api.served_api import NOW, Api, late, topic
 from warren.contracts import ClusterEvent
 from warren.settings import ApiSettings, SavedFilter
 from warren_api.model.cluster import FeedState
@@ -113,13 +113,6 @@ def test_since_says_since_when_what(filled: Api) -> None:
     assert titles_of_since(filled, "fine") == ["OK since 2026-11-21T06:59:00Z"]
 
 
-def test_a_row_says_that_nobody_is_in_the_group(filled: Api) -> None:
-    filled.describe("billing", members=[])
-    assert "nobody is in the group" in cells(row_of(filled, "billing"))["Trouble"]
-    filled.describe("billing")
-    assert "nobody" not in cells(row_of(filled, "billing"))["Trouble"]
-
-
 def test_all_is_well_only_where_everything_is_ok(api: Api) -> None:
     def said() -> tuple[str, bool]:
         (line,) = page(api, "/").select(".headline")
@@ -138,11 +131,6 @@ def test_all_is_well_only_where_everything_is_ok(api: Api) -> None:
     assert said() == ("No group needs action · 2 unknown", False)
 
 
-def test_a_group_that_is_well_shows_what_it_moves(filled: Api) -> None:
-    filled.measure("fine", paced(5.0, 4.0), paced(2.0, 3.5))
-    assert cells(row_of(filled, "fine"))["Trouble"] == "7/s in, 7.5/s out"
-
-
 def test_what_changed_last(filled: Api) -> None:
     (said,) = page(filled, "/").select(".newest")
     assert text(said) == "No status change is remembered."
@@ -150,26 +138,6 @@ def test_what_changed_last(filled: Api) -> None:
     filled.change("billing", "ERR", NOW - 45_000)
     (said,) = page(filled, "/").select(".newest")
     assert text(said) == ("Latest: billing OK → ERR, 48s ago. 1 incident ended in the last hour.")
-
-
-def test_a_group_that_was_deleted_has_not_recovered(filled: Api) -> None:
-    gone = {"previous": "ERR", "reason": "offsets_deleted", "opened_at": NOW - 90_000}
-    filled.change("billing", "OK", NOW - 45_000, **gone)
-    (said,) = page(filled, "/").select(".newest")
-    assert text(said).startswith("Latest: billing offsets deleted, 48s ago.")
-
-
-def test_clusters_with_their_state(filled: Api) -> None:
-    event = ClusterEvent(
-        cluster="eu", collector="c", observed_at=NOW, state="unreachable", since=NOW - 3_600_000
-    )
-    filled.model.apply_cluster(b"eu|c", event.to_bytes())
-    soup = page(filled, "/")
-    (demo,) = soup.select(".clusters a")
-    (eu,) = soup.select(".banner a")
-    assert (text(demo), eu["href"]) == ("demo 2", "/clusters/eu")
-    assert text(eu) == "Cluster eu is unreachable for 1h."
-    assert page(filled, str(demo["href"])).h1.get_text() == "demo"  # type: ignore[union-attr]
 
 
 def test_the_banner_says_of_clusters_without_groups_that_they_have_none(filled: Api) -> None:
@@ -243,12 +211,6 @@ def test_many_groups_have_pages(api: Api) -> None:
     ]
     assert text(last.select(".pages")[0]) == "Previous 51 to 55 of 55"
     assert page(api, "/?page=99").select("tbody tr"), "beyond the end is the last page"
-
-
-def test_nothing_yet(api: Api) -> None:
-    assert "No consumer group has been seen yet" in page(api, "/").get_text()
-    api.feed = FeedState(ready=False, problem=None)
-    assert "Reading" in page(api, "/").get_text()
 
 
 def test_a_banner_says_when_not_to_believe_the_page(filled: Api) -> None:
@@ -396,13 +358,6 @@ def test_a_page_is_not_sent_again_while_it_says_the_same(filled: Api, path: str)
     filled.clock.advance(1)
     changed = filled.get(path, headers={"If-None-Match": tag})
     assert (changed.status_code, changed.headers["etag"] == tag) == (200, False)
-
-
-def test_only_pages_that_are_there_are_tagged(filled: Api) -> None:
-    for path in ("/groups/demo/nobody", "/api/v1/groups/demo/nobody", "/metrics"):
-        answer = filled.get(path)
-        assert "etag" not in answer.headers
-        assert answer.headers["cache-control"] == "no-store"
 
 
 def test_saved_filters_are_links() -> None:

@@ -146,14 +146,6 @@ def test_a_malformed_status_change_is_refused(model: ReadModel) -> None:
         model.apply_status_change(KEY, b"{}")
 
 
-def test_groups_by_cluster(model: ReadModel) -> None:
-    for cluster, group in [("b", "z"), ("b", "a|b"), ("a", "ü/ü")]:
-        model.apply(group_key(cluster, group), lag_event(group, cluster).to_bytes())
-    assert model.clusters() == {"a", "b"}
-    assert model.groups_of("b") == ["a|b", "z"]
-    assert model.groups_of("c") == []
-
-
 def measurement(freshness_ms: int, measured_at: int = NOW) -> bytes:
     return freshness_event("billing", rows=[late(freshness_ms)], measured_at=measured_at).to_bytes()
 

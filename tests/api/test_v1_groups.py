@@ -104,14 +104,6 @@ def test_pages_show_every_group_once(filled: Api, sort: str) -> None:
     assert shown == whole
 
 
-@pytest.mark.parametrize("query", ["sort=name", "sort=lag&status=OK", "sort=lag&cluster=eu"])
-def test_a_cursor_of_another_list_is_refused(filled: Api, query: str) -> None:
-    cursor = filled.get("/api/v1/groups?sort=lag&limit=2").json()["next"]
-    answer = filled.get(f"/api/v1/groups?{query}&cursor={cursor}")
-    assert answer.status_code == 422
-    assert answer.json()["type"] == "/api/v1/problems/invalid-cursor"
-
-
 @pytest.mark.parametrize(
     ("name", "why"),
     [

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from api.served_api import NOW, late, topic
+from api.served_api import NOW, topic
 from playwright.sync_api import Browser, Page, expect
 from support.browser import Site
 from warren.contracts import Silence
@@ -60,23 +60,6 @@ def test_a_group_that_stops_is_seen_without_a_reload(site: Site, page: Page) -> 
     assert errors == []
 
 
-def test_from_the_list_to_the_group_and_back_by_keyboard(site: Site, page: Page) -> None:
-    stop(site, "bill/ing <b>", incident={"id": "5b6a", "opened_at": NOW - 252_000})
-    site.api.put("fine")
-    site.api.measure("bill/ing <b>", late(252_000), late(90_000))
-    with site.serving():
-        page.goto(f"{site.url}/?q=is:any")
-        page.get_by_role("link", name="bill/ing <b>").focus()
-        page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_have_text("bill/ing <b>")
-        expect(page.get_by_text(f"Evidence: {SAYS}")).to_be_visible()
-        expect(page.locator("dl.facts").first).to_contain_text("4m 12s")
-        expect(page.locator(".started code")).to_have_text("5b6a")
-        expect(page.locator("tbody tr").first).to_contain_text("orders/1")
-        page.get_by_role("link", name="Groups").press("Enter")
-        expect(page.locator("tbody tr")).to_have_count(1)
-
-
 def test_keys_alone_reach_all_that_can_be_pressed(site: Site, page: Page) -> None:
     stop(site, "billing", incident={"id": "5b6a", "opened_at": NOW - 252_000})
     with site.serving():
@@ -107,23 +90,6 @@ def test_a_cell_leads_to_its_row_also_to_a_folded_one(site: Site, page: Page) ->
         page.get_by_title("orders/0: OK, lag 0").click()
         expect(row).to_be_visible()
         expect(row).to_be_in_viewport()
-
-
-def test_typing_filters_at_once_and_survives_refreshes(site: Site, page: Page) -> None:
-    for name in ("billing", "mailer", "archive"):
-        site.api.put(name)
-    with site.serving():
-        page.goto(site.url)
-        page.get_by_role("searchbox").press_sequentially("MAIL")
-        expect(page.locator("tbody th")).to_have_text(["mailer demo"])
-        expect(page).to_have_url(f"{site.url}/?q=MAIL")
-        stop(site, "mailer-2")
-        expect(page.locator("tbody th")).to_have_text(["mailer-2 demo", "mailer demo"])
-        page.get_by_role("searchbox").press_sequentially(" status:err")
-        expect(page.locator("tbody th")).to_have_text(["mailer-2 demo"])
-        expect(page.get_by_role("searchbox")).to_have_value("MAIL status:err")
-        page.reload()
-        expect(page.locator("tbody th")).to_have_text(["mailer-2 demo"])
 
 
 def test_the_list_is_walked_on_after_its_rows_have_changed_places(site: Site, page: Page) -> None:

@@ -91,22 +91,6 @@ def test_a_word_is_asked_for_once_it_is_typed(site: Site, page: Page) -> None:
         assert asked == [f"{site.url}/fragments/groups?q=mailer"]
 
 
-def test_that_nobody_answers_is_read_out_once(site: Site, page: Page) -> None:
-    site.api.put("billing")
-    with site.serving():
-        page.goto(f"{site.url}/?q=is:any")
-    alert, age = page.get_by_role("alert"), page.locator("#age")
-    expect(alert).to_have_text(ALARM)
-    expect(page.locator("#beat")).to_have_text("Not live")
-    page.evaluate(COUNT, "[role=alert]")
-    said = age.inner_text()
-    assert said.startswith("Seen ")
-    expect(age).not_to_have_text(said)
-    expect(age).to_have_attribute("aria-hidden", "true")
-    expect(alert).to_have_text(ALARM)
-    assert page.evaluate("window.changes") == 0
-
-
 @pytest.mark.parametrize("status", [200, 503])
 def test_a_page_of_somebody_else_is_no_answer(site: Site, page: Page, status: int) -> None:
     """Of a proxy, say."""

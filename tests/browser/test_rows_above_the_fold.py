@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from api.served_api import NOW, Api, late, served, topic
 from browser.scenes import put_cluster
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
 
 SENTENCE = "orders/0 has stood at offset 7 for 20m while commits go on"
@@ -118,12 +118,4 @@ SMALL = """
 def test_a_finger_hits_what_a_phone_shows(page: Page, address: str, path: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{address}{path}")
-    assert page.evaluate(SMALL) == []
-
-
-def test_a_finger_hits_what_is_on_the_page_of_a_group(page: Page, address: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(address)
-    page.locator(".groups tbody th a").first.click()
-    expect(page.locator(".subject")).to_be_visible()
     assert page.evaluate(SMALL) == []
