@@ -14,7 +14,7 @@ from warren.contracts import Status, TopicsEvent
 from warren.metrics import adopted_families as families
 
 from warren_api.metrics.exposition import Value, partition_lines
-from warren_api.metrics.group_series import of_columns, seconds
+from warren_api.metrics.group_series import seconds
 from warren_api.metrics.series import (
     Collected,
     JudgedTopic,
@@ -23,10 +23,10 @@ from warren_api.metrics.series import (
     Series,
     Snapshot,
     Wanted,
-    group_blocks,
-    log_blocks,
-    partition_blocks,
-    topic_blocks,
+    group_things,
+    log_things,
+    partition_things,
+    topic_things,
     unconsumed,
 )
 from warren_api.model.freshness import late_ms
@@ -36,63 +36,56 @@ from warren_api.model.partitions import burrow_lags, lags_to_show
 _CODES: dict[str, int] = {name: int(status) for name, status in Status.__members__.items()}
 
 
-def burrow_series(
+def adopted_series(
     wanted: Wanted, snapshot: Snapshot, listed: Sequence[TopicsEvent]
 ) -> Iterator[Collected]:
     """`listed`: all topics of the clusters whose collectors list them."""
-    yield from wanted.collect(_BURROW_GROUPS, group_blocks(snapshot.views))
-    yield from wanted.collect(_BURROW_PARTITIONS, partition_blocks(snapshot.judged))
-    yield from wanted.collect(
-        _BURROW_LOGS, log_blocks([*snapshot.logs, *unconsumed(snapshot.logs, listed)])
-    )
+    groups, judged, logs = snapshot.views, snapshot.judged, snapshot.logs
+    all_logs = [*logs, *unconsumed(logs, listed)]
+    yield from wanted.collect(_BURROW_GROUPS, group_things(groups))
+    yield from wanted.collect(_BURROW_PARTITIONS, partition_things(judged))
+    yield from wanted.collect(_BURROW_LOGS, log_things(all_logs))
+    yield from wanted.collect(_EXPORTER_GROUPS, group_things(groups))
+    yield from wanted.collect(_EXPORTER_TOPICS, topic_things(judged))
+    yield from wanted.collect(_EXPORTER_JUDGED, partition_things(judged, _member_lines))
+    measured = snapshot.measured
+    yield from wanted.collect(_EXPORTER_MEASURED, partition_things(measured, _member_lines))
+    yield from wanted.collect(_EXPORTER_LOGS, log_things(logs))
+    yield from wanted.collect(_TESLA, partition_things(measured))
 
 
-def _statuses(topics: Sequence[JudgedTopic]) -> list[Value | None]:
+def _where_full(topic: JudgedTopic, values: Sequence[Value | None]) -> list[Value | None]:
     """Only where the window is full, as in Burrow."""
     return [
-        _CODES[partition_status(status, None)] if complete == 1.0 else None
-        for topic in topics
-        for status, complete in zip(topic.columns.status, topic.columns.complete, strict=True)
-    ]
-
-
-def _current_offsets(topics: Sequence[JudgedTopic]) -> list[Value | None]:
-    return [
-        offset if complete == 1.0 else None
-        for topic in topics
-        for offset, complete in zip(
-            topic.columns.window_end.offset, topic.columns.complete, strict=True
-        )
+        value if complete == 1.0 else None
+        for value, complete in zip(values, topic.columns.complete, strict=True)
     ]
 
 
 _BURROW_GROUPS: tuple[Series[GroupView], ...] = (
-    Series(families.BURROW_TOTAL_LAG, lambda views: [v.burrow_total_lag for v in views]),
-    Series(families.BURROW_STATUS, lambda views: [_CODES[group_status(v)] for v in views]),
+    Series(families.BURROW_TOTAL_LAG, lambda v: [v.burrow_total_lag]),
+    Series(families.BURROW_STATUS, lambda v: [_CODES[group_status(v)]]),
 )
 _BURROW_PARTITIONS: tuple[Series[JudgedTopic], ...] = (
+    Series(families.BURROW_PARTITION_LAG, lambda topic: burrow_lags(topic.columns)),
     Series(
-        families.BURROW_PARTITION_LAG,
-        lambda topics: [lag for t in topics for lag in burrow_lags(t.columns)],
+        families.BURROW_PARTITION_STATUS,
+        lambda topic: _where_full(
+            topic, [_CODES[partition_status(status, None)] for status in topic.columns.status]
+        ),
     ),
-    Series(families.BURROW_PARTITION_STATUS, _statuses),
-    Series(families.BURROW_CURRENT_OFFSET, _current_offsets),
+    Series(
+        families.BURROW_CURRENT_OFFSET,
+        lambda topic: _where_full(topic, topic.columns.window_end.offset),
+    ),
 )
 _BURROW_LOGS: tuple[Series[LogEnds], ...] = (
-    Series(families.BURROW_TOPIC_OFFSET, lambda logs: [end for log in logs for end in log.ends]),
+    Series(families.BURROW_TOPIC_OFFSET, lambda log: log.ends),
 )
 
 
 # member_host, consumer_id and client_id where no member is known: the exporter's own word.
 _NO_MEMBER = ("unknown", "unknown", "unknown")
-
-
-def lag_exporter_series(wanted: Wanted, snapshot: Snapshot) -> Iterator[Collected]:
-    yield from wanted.collect(_GROUPS, group_blocks(snapshot.views))
-    yield from wanted.collect(_TOPICS, topic_blocks(snapshot.judged))
-    yield from wanted.collect(_JUDGED, partition_blocks(snapshot.judged, _member_lines))
-    yield from wanted.collect(_MEASURED, partition_blocks(snapshot.measured, _member_lines))
-    yield from wanted.collect(_LOGS, log_blocks(snapshot.logs))
 
 
 def _member_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> list[str]:
@@ -106,46 +99,38 @@ def _member_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> 
     return lines
 
 
-def _max_lag(view: GroupView) -> Value | None:
+def _max_lag(view: GroupView) -> list[Value | None]:
     if view.event.unknown_partitions:
-        return None
+        return [None]
     known = (lag for topic in view.event.topics.values() for lag in lags_to_show(topic))
-    return max((lag for lag in known if lag is not None), default=None)
+    return [max((lag for lag in known if lag is not None), default=None)]
 
 
-_GROUPS: tuple[Series[GroupView], ...] = (
-    Series(families.EXPORTER_SUM_LAG, lambda views: [v.lag_of_all for v in views]),
-    Series(families.EXPORTER_MAX_LAG, lambda views: [_max_lag(v) for v in views]),
+_EXPORTER_GROUPS: tuple[Series[GroupView], ...] = (
+    Series(families.EXPORTER_SUM_LAG, lambda v: [v.lag_of_all]),
+    Series(families.EXPORTER_MAX_LAG, _max_lag),
     Series(
         families.EXPORTER_MAX_LAG_SECONDS,
-        lambda views: seconds([v.freshness.late_ms if v.freshness else None for v in views]),
+        lambda v: seconds([v.freshness.late_ms if v.freshness else None]),
     ),
 )
-_TOPICS: tuple[Series[JudgedTopic], ...] = (
-    Series(
-        families.EXPORTER_TOPIC_SUM_LAG,
-        lambda topics: [topic.total_lag for topic in topics],
-    ),
+_EXPORTER_TOPICS: tuple[Series[JudgedTopic], ...] = (
+    Series(families.EXPORTER_TOPIC_SUM_LAG, lambda topic: [topic.total_lag]),
 )
-_JUDGED: tuple[Series[JudgedTopic], ...] = (
+_EXPORTER_JUDGED: tuple[Series[JudgedTopic], ...] = (
     Series(
         families.EXPORTER_OFFSET,
-        lambda topics: [
-            offset if offset >= 0 else None for t in topics for offset in t.columns.committed
-        ],
+        lambda topic: [offset if offset >= 0 else None for offset in topic.columns.committed],
     ),
-    Series(
-        families.EXPORTER_LAG,
-        lambda topics: [lag for t in topics for lag in lags_to_show(t.columns)],
-    ),
+    Series(families.EXPORTER_LAG, lambda topic: lags_to_show(topic.columns)),
 )
-_MEASURED: tuple[Series[MeasuredTopic], ...] = (
-    Series(families.EXPORTER_LAG_SECONDS, of_columns(late_ms)),
+_EXPORTER_MEASURED: tuple[Series[MeasuredTopic], ...] = (
+    Series(families.EXPORTER_LAG_SECONDS, lambda topic: seconds(late_ms(topic.columns))),
 )
-_LOGS: tuple[Series[LogEnds], ...] = (
-    Series(families.EXPORTER_LATEST_OFFSET, lambda logs: [end for log in logs for end in log.ends]),
-    Series(
-        families.EXPORTER_EARLIEST_OFFSET,
-        lambda logs: [start for log in logs for start in log.starts],
-    ),
+_EXPORTER_LOGS: tuple[Series[LogEnds], ...] = (
+    Series(families.EXPORTER_LATEST_OFFSET, lambda log: log.ends),
+    Series(families.EXPORTER_EARLIEST_OFFSET, lambda log: log.starts),
+)
+_TESLA: tuple[Series[MeasuredTopic], ...] = (
+    Series(families.TESLA_FRESHNESS, lambda topic: late_ms(topic.columns)),
 )

@@ -20,10 +20,10 @@ from warren.metrics.family import ORIGINS, Detail, Family, Origin
 from warren.settings import ApiSettings
 
 from warren_api.context import ApiContext
-from warren_api.metrics.adopted_series import burrow_series, lag_exporter_series
+from warren_api.metrics.adopted_series import adopted_series
 from warren_api.metrics.exposition import chunked, gzipped, head, row_lines
-from warren_api.metrics.group_series import freshness_series, group_series, tesla_series
-from warren_api.metrics.series import Blocks, Collected, Series, Snapshot, Wanted, blocks_of
+from warren_api.metrics.group_series import group_series
+from warren_api.metrics.series import Collected, Series, Snapshot, Things, Wanted
 from warren_api.model.cluster import STATES, ClusterView
 
 log = structlog.get_logger(__name__)
@@ -92,10 +92,7 @@ def scrape(
     yield from wanted.collect(_CLUSTERS, _cluster_states(context))
     incidents, now = context.model.incidents(), context.clock.now_ms()
     yield from group_series(wanted, snapshot, context.verdicts(), incidents, now)
-    yield from freshness_series(wanted, snapshot)
-    yield from burrow_series(wanted, snapshot, context.model.listed_topics())
-    yield from lag_exporter_series(wanted, snapshot)
-    yield from tesla_series(wanted, snapshot)
+    yield from adopted_series(wanted, snapshot, context.model.listed_topics())
 
 
 def _is_wanted(family: Family, extent: Extent, names: Set[str]) -> bool:
@@ -117,22 +114,17 @@ def _of_this_service(wanted: Wanted, context: ApiContext) -> Iterator[Collected]
         yield from wanted.collect_one(family, value)
 
 
-def _cluster_states(context: ApiContext) -> Blocks[tuple[ClusterView, str]]:
+def _cluster_states(context: ApiContext) -> Things[ClusterView]:
     """One series per cluster and state."""
     now = context.clock.now_ms()
-    views = [context.model.cluster(cluster, now) for cluster in context.clusters]
-    items = [(view, state) for view in views for state in STATES]
-
-    return blocks_of(
-        items, lambda ls, some: row_lines(ls, [(view.cluster, state) for view, state in some])
+    return Things(
+        [context.model.cluster(cluster, now) for cluster in context.clusters],
+        lambda labels, view: row_lines(labels, [(view.cluster, state) for state in STATES]),
     )
 
 
-_CLUSTERS: list[Series[tuple[ClusterView, str]]] = [
-    Series(
-        families.CLUSTER_STATE,
-        lambda items: [int(view.state == state) for view, state in items],
-    )
+_CLUSTERS: list[Series[ClusterView]] = [
+    Series(families.CLUSTER_STATE, lambda view: [int(view.state == state) for state in STATES])
 ]
 
 

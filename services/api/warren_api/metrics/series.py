@@ -1,7 +1,7 @@
 """Families whose samples come from many things alike: groups, topics of groups, their partitions,
 logs.
 
-A family is declared with the function that gets its values out of such things. Families with the
+A family is declared with the function that gets its values out of such a thing. Families with the
 same labels share their lines, which are made once per scrape.
 """
 
@@ -95,21 +95,31 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Series(Generic[Item]):
-    """A family and its values for some items, in the order of their lines; None gives no sample."""
+    """A family and an item's values in it, in the order of its lines; None gives no sample."""
 
     family: Family
-    values: Callable[[Sequence[Item]], Sequence[Value | None]]
+    values: Callable[[Item], Iterable[Value | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Block(Generic[Item]):
-    """Some items and the lines of their series."""
+class Things(Generic[Item]):
+    """`lines`: those of an item for some label names; `size`: how many series it has."""
 
     items: Sequence[Item]
-    lines: SampleLines
+    lines: Callable[[Sequence[str], Item], list[str]]
+    size: Callable[[Item], int] = lambda _: 1
 
-
-Blocks = Callable[[Sequence[str]], list[Block[Item]]]
+    def parts(self) -> Iterator[list[Item]]:
+        """Of a thousand series or so, so that no step holds Python's lock long."""
+        part, size = list[Item](), 0
+        for item in self.items:
+            part.append(item)
+            size += self.size(item)
+            if size >= _AT_ONCE:
+                yield part
+                part, size = [], 0
+        if part:
+            yield part
 
 
 class Samples(NamedTuple):
@@ -133,14 +143,16 @@ class Wanted:
     wanted: Callable[[Family], bool]
 
     def collect(
-        self, declared: Iterable[Series[Item]], blocks: Blocks[Item]
+        self, declared: Iterable[Series[Item]], things: Things[Item]
     ) -> Iterator[Collected]:
-        """`blocks` gives all items with lines for the label names that it is called with."""
         kept = [series for series in declared if self.wanted(series.family)]
         for labels, alike in groupby(kept, key=lambda series: series.family.labels):
-            of_labels = blocks(labels)
+            blocks = [
+                (part, SampleLines([line for item in part for line in things.lines(labels, item)]))
+                for part in things.parts()
+            ]
             for series in alike:
-                yield Collected(series.family, _samples(series, of_labels))
+                yield Collected(series.family, _samples(series, blocks))
 
     def collect_one(self, family: Family, value: Value) -> Iterator[Collected]:
         """A family without labels."""
@@ -148,60 +160,44 @@ class Wanted:
             yield Collected(family, [Samples(SampleLines(row_lines((), [()])), [value])])
 
 
-def _samples(series: Series[Item], blocks: Sequence[Block[Item]]) -> Iterator[Samples]:
-    return (Samples(block.lines, series.values(block.items)) for block in blocks)
+def _samples(
+    series: Series[Item], blocks: Iterable[tuple[list[Item], SampleLines]]
+) -> Iterator[Samples]:
+    return (
+        Samples(lines, [value for item in part for value in series.values(item)])
+        for part, lines in blocks
+    )
 
 
-Lines = Callable[[Sequence[str], Sequence[Item]], list[str]]
-"""Makes the lines of some items for the label names that it is called with."""
-
-
-def blocks_of(
-    items: Sequence[Item], lines: Lines[Item], size: Callable[[Item], int] = lambda _: 1
-) -> Blocks[Item]:
-    """`size`: how many series an item has."""
-    return lambda labels: [
-        Block(some, SampleLines(lines(labels, some))) for some in _in_parts(items, size)
-    ]
-
-
-def group_blocks(views: Sequence[GroupView]) -> Blocks[GroupView]:
+def group_things(views: Sequence[GroupView]) -> Things[GroupView]:
     """One series per group."""
-    return blocks_of(views, lambda ls, some: row_lines(ls, [(v.cluster, v.group) for v in some]))
+    return Things(views, lambda labels, view: row_lines(labels, [(view.cluster, view.group)]))
 
 
-def topic_blocks(topics: Sequence[GroupTopic]) -> Blocks[GroupTopic]:
+def topic_things(topics: Sequence[GroupTopic]) -> Things[GroupTopic]:
     """One series per topic of a group."""
-    return blocks_of(topics, lambda ls, some: row_lines(ls, [topic[:3] for topic in some]))
+    return Things(topics, lambda labels, topic: row_lines(labels, [topic[:3]]))
 
 
-def partition_blocks(
-    topics: Sequence[GroupTopic],
-    lines_of: Callable[[Sequence[str], JudgedTopic | MeasuredTopic], list[str]] | None = None,
-) -> Blocks[GroupTopic]:
-    """One series per partition of a group; `lines_of` makes a topic's lines where they have labels
-    after `partition`.
-    """
-    made = lines_of or _plain_lines
-
-    def lines(labels: Sequence[str], some: Sequence[GroupTopic]) -> list[str]:
-        return [line for topic in some for line in made(labels, topic)]
-
-    return blocks_of(topics, lines, lambda topic: len(topic.columns.partition))
-
-
-def _plain_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> list[str]:
+def plain_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> list[str]:
     return partition_lines(labels, topic[:3], topic.columns.partition)
 
 
-def log_blocks(logs: Sequence[LogEnds]) -> Blocks[LogEnds]:
+def partition_things(
+    topics: Sequence[GroupTopic],
+    lines: Callable[[Sequence[str], JudgedTopic | MeasuredTopic], list[str]] = plain_lines,
+) -> Things[GroupTopic]:
+    """One series per partition of a group; `lines`: where they have labels after `partition`."""
+    return Things(topics, lines, lambda topic: len(topic.columns.partition))
+
+
+def log_things(logs: Sequence[LogEnds]) -> Things[LogEnds]:
     """One series per partition of a topic."""
-
-    def lines(labels: Sequence[str], some: Sequence[LogEnds]) -> list[str]:
-        made = (partition_lines(labels, (log.cluster, log.topic), log.partitions) for log in some)
-        return [line for of_log in made for line in of_log]
-
-    return blocks_of(logs, lines, lambda log: len(log.partitions))
+    return Things(
+        logs,
+        lambda labels, log: partition_lines(labels, (log.cluster, log.topic), log.partitions),
+        lambda log: len(log.partitions),
+    )
 
 
 @dataclass(frozen=True)
@@ -230,16 +226,3 @@ class Snapshot:
     @cached_property
     def logs(self) -> list[LogEnds]:
         return log_ends(self.views)
-
-
-def _in_parts(items: Sequence[Item], size: Callable[[Item], int] = lambda _: 1) -> list[list[Item]]:
-    """The items in parts of a thousand series or so, so that no step holds Python's lock long."""
-    parts: list[list[Item]] = []
-    room = 0
-    for item in items:
-        if room <= 0:
-            parts.append([])
-            room = _AT_ONCE
-        parts[-1].append(item)
-        room -= size(item)
-    return parts
