@@ -15,7 +15,6 @@ from warren_api.model.archive import Archive
 from warren_api.model.cluster import ClusterView, FeedState
 from warren_api.model.group import GroupView, Verdict
 from warren_api.model.group_incidents import KnownIncidents
-from warren_api.model.group_views import Standing
 from warren_api.model.membership import Membership
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import IncidentRecord
@@ -74,10 +73,6 @@ class ApiContext:
         silences = self.model.silences
         in_force = silences.in_force(self.clock.now_ms())
         return Notes(in_force, silences.acknowledgement, self.model.incidents())
-
-    def standing(self) -> Standing:
-        """How all groups stand at this moment."""
-        return self.model.standing(self.clock.now_ms(), self.unknown_after_ms)
 
     @property
     def clusters(self) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Self
 
 from warren.contracts import (
@@ -67,7 +68,7 @@ class Asked:
         return self.row(group) if isinstance(group, GroupView) else UnjudgedRow(group, self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GroupRow:
     """Times in Unix milliseconds, durations in milliseconds."""
 
@@ -131,7 +132,7 @@ class GroupRow:
         """The worst of its conditions, as its incident has it, while that is to be believed."""
         return self.view.shown(self.verdict)
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
         return kind(self.view, self.verdict, is_looked_after=self.is_looked_after)
 

@@ -85,10 +85,14 @@ def consumer_bodies(settings: Settings) -> dict[str, Body]:
     found: dict[str, Body] = {}
     for name, configured in settings.clusters.items():
         for source in configured.sources:
-            if source == "zookeeper":
-                found[f"{name}_zk"] = _zookeeper_consumer(name, configured)
-            else:
-                found[name] = _kafka_consumer(name, configured)
+            kafka = _kafka_consumer(name, configured)
+            if source != "zookeeper":
+                found[name] = kafka
+                continue
+            servers, slash, path = configured.zookeeper.partition("/")
+            zookeeper = {"servers": _servers(servers), "zookeeper-path": slash + path}
+            kind = {"class-name": "kafka_zk", "offsets-topic": ""}
+            found[f"{name}_zk"] = kafka | zookeeper | kind
     return dict(sorted(found.items()))
 
 
@@ -103,17 +107,6 @@ def _kafka_consumer(name: str, configured: ClusterSettings) -> Body:
         "client-profile": _client_profile(name, configured),
         "offsets-topic": configured.offsets_topic,
         "start-latest": False,
-    }
-
-
-def _zookeeper_consumer(name: str, configured: ClusterSettings) -> Body:
-    servers, slash, path = configured.zookeeper.partition("/")
-    return {
-        **_kafka_consumer(name, configured),
-        "class-name": "kafka_zk",
-        "servers": _servers(servers),
-        "zookeeper-path": slash + path,
-        "offsets-topic": "",
     }
 
 
@@ -135,7 +128,16 @@ def notifier_body(name: str, settings: Settings) -> Body:
     trust: Body = {"extra-ca": channel.ca, "noverify": ""}
     match channel.type:
         case "email":
-            return {**shared, **templates, **_mail(written), **trust}
+            username, to = written.get("username", ""), written.get("to", [])
+            mail = {
+                "server": written.get("host", ""),
+                "port": written.get("port", 0),
+                "auth-type": "plain" if username else "",
+                "username": username,
+                "from": written.get("sender", ""),
+                "to": ",".join(to) if isinstance(to, list) else to,
+            }
+            return {**shared, **templates, **mail, **trust}
         case "slack":
             return {**shared, **timing, **templates, **_SLACK}
     # Scheme, host and port: paths and queries of webhooks are often keys.
@@ -152,18 +154,6 @@ def notifier_body(name: str, settings: Settings) -> Body:
 
 
 _SLACK: Body = {"channel": "", "username": "", "icon-url": "", "icon-emoji": ""}
-
-
-def _mail(written: Body) -> Body:
-    username, to = written.get("username", ""), written.get("to", [])
-    return {
-        "server": written.get("host", ""),
-        "port": written.get("port", 0),
-        "auth-type": "plain" if username else "",
-        "username": username,
-        "from": written.get("sender", ""),
-        "to": ",".join(to) if isinstance(to, list) else to,
-    }
 
 
 def _client_profile(name: str, connection: KafkaConnection | None) -> Body:

@@ -99,12 +99,8 @@ class Feed:
         self._on_fatal = on_fatal
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
-        self._state = FeedState(ready=False, problem=None)
+        self.state = FeedState(ready=False, problem=None)
         self.turns = Turns()
-
-    @property
-    def state(self) -> FeedState:
-        return self._state
 
     def start(self) -> None:
         self._thread.start()
@@ -169,7 +165,7 @@ class Feed:
         self._model.history.begin_again(changes.newest_offsets)
         self._remember(changes.in_order())
         self._take(attempts.in_order())
-        self._state = replace(self._state, ready=True, problem=None)
+        self.state = replace(self.state, ready=True, problem=None)
         size = self._model.size()
         log.info("read model complete", groups=size.groups, partitions=size.partitions)
 
@@ -243,8 +239,8 @@ class Feed:
     def _note(self, error: Exception | None) -> bool:
         """Makes a problem, or its end, visible to readers; says whether that is news."""
         problem = None if error is None else str(error)
-        news = problem != self._state.problem
-        self._state = replace(self._state, problem=problem)
+        news = problem != self.state.problem
+        self.state = replace(self.state, problem=problem)
         return news
 
     def _report(self, error: Exception | None) -> None:

@@ -81,8 +81,7 @@ class AccessControl:
         self._refused_tokens = RefusedTokens(clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "")
-        if scope["type"] != "http" or path in OPEN_PATHS or path.startswith(OPEN_PREFIX):
+        if scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_PREFIX):
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)

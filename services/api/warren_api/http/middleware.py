@@ -1,4 +1,6 @@
-"""What every request passes, whatever it asks for: limits, a place in line, headers, figures."""
+"""What every request passes, whatever it asks for: limits, a place in line, headers, figures. The
+server knows requests of HTTP only.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,6 @@ class RequestLimits:
         self._refusal = refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         headers = Headers(scope=scope)
         length = headers.get("Content-Length", "0")
         is_large = "Transfer-Encoding" in headers or not length.isdigit()
@@ -65,7 +64,7 @@ class InLine:
         self._places = CapacityLimiter(PLACES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_free = scope["type"] != "http" or scope["path"] in (*OPEN_PATHS, *LOGIN_PATHS)
+        is_free = scope["path"] in (*OPEN_PATHS, *LOGIN_PATHS)
         if is_free or scope["method"] not in READING:
             await self._app(scope, receive, send)
             return
@@ -108,9 +107,6 @@ class ResponseHeaders:
         self._is_tls = is_tls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         is_static = scope["path"].startswith("/static/")
 
         async def send_with_headers(message: Message) -> None:
@@ -145,9 +141,6 @@ class RequestMetrics:
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         began, code = self._clock.monotonic(), 500
         answered: float | None = None
 
@@ -181,7 +174,7 @@ class Revalidation:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        if scope["method"] not in ("GET", "HEAD"):
             await self._app(scope, receive, send)
             return
         known = Headers(scope=scope).get("If-None-Match", "")
@@ -201,19 +194,6 @@ class Revalidation:
         await self._app(scope, receive, send_changed)
 
 
-def has_tag(known: str, tag: str) -> bool:
-    """Whether a client's If-None-Match names the tag."""
-    return tag in (each.strip() for each in known.split(","))
-
-
-def become_not_modified(start: Message) -> None:
-    """The beginning of an answer to a client that has the tag; there is no body then."""
-    start["status"] = HTTPStatus.NOT_MODIFIED
-    headers = MutableHeaders(raw=start["headers"])
-    for name in ("Content-Length", "Content-Type", "Content-Encoding"):
-        del headers[name]
-
-
 def _is_tagged(path: str, start: Message) -> bool:
     if start["status"] != HTTPStatus.OK:
         return False
@@ -230,7 +210,9 @@ def _tagged(start: Message, body: Message, known: str) -> Message:
     headers = MutableHeaders(raw=start["headers"])
     headers["ETag"] = tag
     headers["Cache-Control"] = "private, no-cache"
-    if not has_tag(known, tag):
+    if tag not in (each.strip() for each in known.split(",")):
         return body
-    become_not_modified(start)
+    start["status"] = HTTPStatus.NOT_MODIFIED
+    for name in ("Content-Length", "Content-Type", "Content-Encoding"):
+        del headers[name]
     return {"type": "http.response.body", "body": b""}

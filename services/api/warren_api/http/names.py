@@ -40,9 +40,6 @@ class RawPathRouting:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         inner = {**scope, "path": encoded_path(scope)}
         if scope["method"] == "HEAD":
             inner["method"] = "GET"

@@ -1,12 +1,10 @@
-"""The newest view of every group, how all stand, and parts of evaluations until all are there."""
+"""The newest view of every group, and parts of evaluations until all are there."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
 
-from warren.contracts import GroupStatusName, LagEvent
+from warren.contracts import LagEvent
 from warren_core.judgement.lag_parts import joined
 
 from warren_api.model.group import GroupView
@@ -51,19 +49,6 @@ def _evaluation(event: LagEvent) -> tuple[int, int, int]:
     return event.evaluated_at, event.position, event.parts
 
 
-class Standing(NamedTuple):
-    """How all groups stand at one moment; views in no order, if not said otherwise."""
-
-    judged: Counter[tuple[str, GroupStatusName]]
-    """How many of a cluster have which status, as last judged."""
-    troubled: list[GroupView]
-    """Not OK, losing data, or not keeping an objective."""
-    unknown: list[GroupView]
-    """Not to be believed, troubled or not."""
-    fine: list[GroupView]
-    """All others, the largest lag first."""
-
-
 class GroupViews:
     """By (cluster, group). Not safe by itself: whoever owns it has a lock."""
 
@@ -94,31 +79,6 @@ class GroupViews:
     def remove(self, name: GroupName) -> None:
         self._views.pop(name, None)
         self._ranked = None
-
-    def standing(self, limit: int, away: Collection[str]) -> Standing:
-        """Those are not believed that were judged before `limit` (Unix milliseconds), and all of
-        clusters that are `away`.
-        """
-        found = Standing(Counter(), [], [], [])
-        for view in self._views.values():
-            event = view.event
-            found.judged[view.cluster, view.severity] += 1
-            is_known = event.is_known and event.evaluated_at >= limit and view.cluster not in away
-            if view.is_troubled:
-                found.troubled.append(view)
-            elif is_known:
-                found.fine.append(view)
-            if not is_known:
-                found.unknown.append(view)
-        found.fine.sort(
-            key=lambda v: (
-                v.event.incident.opened_at if v.event.incident else 0,
-                -v.event.total_lag,
-                v.cluster,
-                v.group,
-            )
-        )
-        return found
 
     def ranked(self) -> tuple[GroupView, ...]:
         """All of them, worst first."""

@@ -31,13 +31,12 @@ from warren_api.model.cluster import ClusterView
 from warren_api.model.freshness import GroupFreshness
 from warren_api.model.group import BrokenObjective, GroupView, StatusSince
 from warren_api.model.group_incidents import KnownIncidents
-from warren_api.model.group_views import GroupName, GroupViews, LagParts, Standing
+from warren_api.model.group_views import GroupName, GroupViews, LagParts
 from warren_api.model.membership import Membership
 from warren_api.model.notifications import Notifications
 from warren_api.model.past import Past
 from warren_api.model.status_history import StatusHistory
 from warren_api.model.topics import TopicIndex
-from warren_api.model.verdict import is_away
 
 HISTORY = 10_000  # status changes kept in memory, of all groups: history, incidents, event streams
 
@@ -277,17 +276,6 @@ class ReadModel:
         known = KnownIncidents.of(self.history.changes(), self.groups())
         self._incidents = state, known
         return known
-
-    def standing(self, now: int, unknown_after: int) -> Standing:
-        """How all groups stand at `now` (Unix milliseconds), when those judged more than
-        `unknown_after` milliseconds ago are not to be believed.
-        """
-        with self._lock:
-            told = {cluster for cluster, _ in self._clusters}
-        clusters = [self.cluster(name, now) for name in told]
-        away = {one.cluster for one in clusters if is_away(one, now, unknown_after)}
-        with self._lock:
-            return self._views.standing(now - unknown_after, away)
 
     def unjudged(self, cluster: str, group: str) -> Membership | None:
         """A group that is there but has no verdict."""

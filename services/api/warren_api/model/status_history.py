@@ -75,9 +75,10 @@ class StatusHistory:
         self._log: deque[RecordedChange] = deque()
         self._next: dict[int, int] = {}  # offset after the newest that was taken, by partition
         self._known_from: dict[int, int] = {}  # from here on nothing is missing, by partition
-        self._sequence = 0
+        self.sequence = 0
+        """Number of the newest change: another one whenever there was one."""
         self._listeners: set[Callable[[], None]] = set()
-        self._closed = False
+        self.is_closed = False
 
     def take(self, partition: int, offset: int, value: bytes) -> None:
         """Adds a record of the topic, unless it is there already.
@@ -92,10 +93,10 @@ class StatusHistory:
         event = StatusChangeEvent.from_bytes(value)
         compress = len(value) >= _PACK_FROM
         with self._lock:
-            self._sequence += 1
+            self.sequence += 1
             self._log.append(
                 RecordedChange(
-                    self._sequence,
+                    self.sequence,
                     partition,
                     offset,
                     event.id,
@@ -125,11 +126,6 @@ class StatusHistory:
                     del self._next[partition]
                     self._known_from.pop(partition, None)
 
-    @property
-    def sequence(self) -> int:
-        """Number of the newest change: another one whenever there was one."""
-        return self._sequence
-
     def changes(self) -> tuple[RecordedChange, ...]:
         """All of them, in the order in which they were read."""
         with self._lock:
@@ -154,7 +150,7 @@ class StatusHistory:
         """What a reader at `positions` has missed; nothing when they are not known."""
         with self._lock:
             if positions is None:
-                return Resumption((), False, self._sequence, dict(self._next))
+                return Resumption((), False, self.sequence, dict(self._next))
             missed = tuple(r for r in self._log if r.offset >= positions.get(r.partition, 0))
             is_complete = all(
                 known_from <= positions.get(partition, 0)
@@ -164,7 +160,7 @@ class StatusHistory:
                 offset <= self._next.get(partition, offset)
                 for partition, offset in positions.items()
             )
-            return Resumption(missed, is_complete, self._sequence, dict(self._next))
+            return Resumption(missed, is_complete, self.sequence, dict(self._next))
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Calls `listener` after each change, in the thread that reads; returns how to end that."""
@@ -177,13 +173,9 @@ class StatusHistory:
 
         return end
 
-    @property
-    def is_closed(self) -> bool:
-        return self._closed
-
     def close(self) -> None:
         """The service ends: readers that wait for more are told."""
-        self._closed = True
+        self.is_closed = True
         with self._lock:
             listeners = tuple(self._listeners)
         for listener in listeners:

@@ -23,12 +23,8 @@ def believed_from(cluster: ClusterView, now: int, unknown_after: int) -> float:
     """Judged before, Unix milliseconds, a group's status is not to be believed `now`. Of a cluster
     whose collectors have all been in trouble for `unknown_after` milliseconds nothing is.
     """
-    return math.inf if is_away(cluster, now, unknown_after) else now - unknown_after
-
-
-def is_away(cluster: ClusterView, now: int, unknown_after: int) -> bool:
-    """Whether all its collectors have been in trouble for so many milliseconds."""
-    return cluster.away_since is not None and now - cluster.away_since > unknown_after
+    away = cluster.away_since
+    return math.inf if away is not None and now - away > unknown_after else now - unknown_after
 
 
 def verdict(

@@ -112,8 +112,18 @@ def chart(
     most = grid[0]
     inside = [
         *(_shade(shade) for shade in shades),
-        *(_rule(value / most) for value in grid[:-1]),
-        *(_mark(mark) for mark in marks),
+        *(
+            Markup('<line class="rule" x1="0" x2="{}" y1="{:.1f}" y2="{:.1f}"/>').format(
+                WIDTH, *2 * [BOTTOM - (BOTTOM - TOP) * value / most]
+            )
+            for value in grid[:-1]
+        ),
+        *(
+            Markup(
+                '<line class="mark" x1="{:.1f}" x2="{:.1f}" y1="0" y2="{}"><title>{}</title></line>'
+            ).format(*2 * [mark.at * WIDTH], BOTTOM, mark.label)
+            for mark in marks
+        ),
         *(part for line in lines for part in _paths(line, most)),
         *_hovers(lines, said, at),
         Markup('<line class="cross" x1="-1" x2="-1" y1="0" y2="{}"/>').format(BOTTOM),
@@ -146,14 +156,11 @@ def status_strip(name: str, times: StatusTimes) -> Markup:
 
 def grid_of(most: float, said: Said) -> list[float]:
     """Round values from the top of a scale that holds `most` down to 0, as far from each other."""
-    steps = _ROUND_TIMES if said is duration_of else _round_numbers(most)
+    least = 10.0 ** floor(log10(max(most, 0.1) / MOST_RULES))
+    round_numbers = [least * times for times in (1, 2, 5, 10)]
+    steps = _ROUND_TIMES if said is duration_of else round_numbers
     step = next((each for each in steps if each * MOST_RULES >= most), most / MOST_RULES)
     return [step * n for n in range(max(ceil(most / step), 1), -1, -1)]
-
-
-def _round_numbers(most: float) -> list[float]:
-    least = 10.0 ** floor(log10(max(most, 0.1) / MOST_RULES))
-    return [least * times for times in (1, 2, 5, 10)]
 
 
 def rates(counts: Sequence[Value], known_ms: Sequence[Value]) -> list[Value]:
@@ -223,18 +230,6 @@ def _shade(shade: Shade) -> Markup:
         '<rect class="incident {}" x="{:.1f}" y="0" width="{:.1f}" height="{}">'
         "<title>{}</title></rect>"
     ).format(shade.colour, start * WIDTH, (end - start) * WIDTH, BOTTOM, shade.label)
-
-
-def _rule(share: float) -> Markup:
-    y = f"{BOTTOM - (BOTTOM - TOP) * share:.1f}"
-    return Markup('<line class="rule" x1="0" x2="{1}" y1="{0}" y2="{0}"/>').format(y, WIDTH)
-
-
-def _mark(mark: Mark) -> Markup:
-    x = f"{mark.at * WIDTH:.1f}"
-    return Markup(
-        '<line class="mark" x1="{0}" x2="{0}" y1="0" y2="{1}"><title>{2}</title></line>'
-    ).format(x, BOTTOM, mark.label)
 
 
 def _hovers(lines: Sequence[Line], said: Said, at: Sequence[str]) -> Iterator[Markup]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fastapi import APIRouter, Request, Response
 
 from warren_api.context import ApiContext
-from warren_api.group_row import Asked, GroupRow
+from warren_api.group_row import Asked
 from warren_api.http.names import Segment
 from warren_api.model.past import DAY_MS
 from warren_api.pages.environment import status_of, template_of
@@ -35,7 +35,7 @@ def add_routes(
         totals = no_groups()
         for row in rows:
             totals[row.status] = totals.get(row.status, 0) + 1
-        bad = sorted((row for row in rows if _is_to_look_at(row)), key=lambda row: row.rank)
+        bad = sorted((row for row in rows if row.kind != "ok"), key=lambda row: row.rank)
         is_known = cluster in context.clusters
         incidents = [one for one in context.model.incidents().all if one.cluster == cluster]
         return render(
@@ -58,7 +58,3 @@ def add_routes(
             trends=trends.cluster(cluster, span.at(now)),
             ready=ready,
         )
-
-
-def _is_to_look_at(row: GroupRow) -> bool:
-    return row.kind != "ok"

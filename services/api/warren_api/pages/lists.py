@@ -4,7 +4,7 @@ all topics, also those that no group consumes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypeVar
 from urllib.parse import urlencode
@@ -75,24 +75,22 @@ class Paged(NamedTuple, Generic[Row]):
     pages: int
 
 
-class PlaceInList(NamedTuple):
-    """Of a page: `first` rows come before it."""
-
-    first: int
-    page: int
-    pages: int
-
-
-def place_of(page: int, matching: int, size: int) -> PlaceInList:
-    """Of the page that is asked for; beyond the last one of the last."""
-    pages = max(1, -(-matching // size))
-    page = min(page, pages)
-    return PlaceInList((page - 1) * size, page, pages)
-
-
 def paged(rows: Sequence[Row], page: int, size: int) -> Paged[Row]:
-    first, page, pages = place_of(page, len(rows), size)
+    """Beyond the last page the last one."""
+    pages = max(1, -(-len(rows) // size))
+    page = min(page, pages)
+    first = (page - 1) * size
     return Paged(list(rows[first : first + size]), first, len(rows), page, pages)
+
+
+def by_measure(
+    rows: Iterable[Row], measure: Callable[[Row], float | None], *, falling: bool
+) -> list[Row]:
+    """What is unknown comes last."""
+    measured = [(measure(row), row) for row in rows]
+    known = [(value, row) for value, row in measured if value is not None]
+    known.sort(key=lambda pair: pair[0], reverse=falling)
+    return [row for _, row in known] + [row for value, row in measured if value is None]
 
 
 TOPICS_SHOWN = 50  # on one page
@@ -152,14 +150,9 @@ def _finds(term: Term, view: TopicView) -> bool:
 
 
 def _sorted(views: list[TopicView], asked: TopicListView) -> list[TopicView]:
-    """What is unknown comes last."""
     if asked.sort == "name":
         return sorted(views, key=_name, reverse=asked.is_falling)
-    measure = _MEASURES[asked.sort]
-    measured = [(measure(view), view) for view in sorted(views, key=_name)]
-    known = [(value, view) for value, view in measured if value is not None]
-    known.sort(key=lambda pair: pair[0], reverse=asked.is_falling)
-    return [view for _, view in known] + [view for value, view in measured if value is None]
+    return by_measure(sorted(views, key=_name), _MEASURES[asked.sort], falling=asked.is_falling)
 
 
 def _name(view: TopicView) -> tuple[str, str]:

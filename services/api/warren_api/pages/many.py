@@ -31,7 +31,7 @@ from warren_api.http.access import Asker, asker
 from warren_api.model.group_views import GroupName
 from warren_api.pages.asking import NO_REASON, Done, lasting, to
 from warren_api.pages.listed_names import alternations
-from warren_api.pages.overview import View, found_rows
+from warren_api.pages.overview import found_rows
 from warren_api.search import Search
 
 ACKNOWLEDGE = "acknowledge"
@@ -56,9 +56,7 @@ def add_routes(
     asked: Callable[[], Asked],
 ) -> None:
     def found(q: str) -> list[GroupRow]:
-        search = Search(q)
-        standing = context.standing()
-        return found_rows(context.model, standing, asked(), search, View(q).tab)
+        return found_rows(context.model, asked(), Search(q))
 
     def known_of(names: Sequence[GroupName]) -> list[GroupName]:
         """While Warren is starting, all: it may come to know them."""

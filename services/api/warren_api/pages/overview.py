@@ -15,13 +15,11 @@ from warren.reason_words import in_short
 
 from warren_api.group_row import Asked, GroupRow
 from warren_api.model.cluster import TROUBLE, ClusterView
-from warren_api.model.group import GroupView
-from warren_api.model.group_views import Standing
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import Kind
 from warren_api.pages.headline import Standings, Totals, no_groups, together
-from warren_api.pages.lists import ListView, Paged, paged, place_of
+from warren_api.pages.lists import ListView, Paged, by_measure, paged
 from warren_api.search import Search
 
 GROUPS_SHOWN = 50  # on one page
@@ -128,32 +126,22 @@ class LastChanges(NamedTuple):
 
 
 def overview(
-    model: ReadModel,
-    standing: Standing,
-    asked: Asked,
-    view: View,
-    clusters: Sequence[ClusterView] = (),
+    model: ReadModel, asked: Asked, view: View, clusters: Sequence[ClusterView] = ()
 ) -> Overview:
-    """What is said of them all follows from `standing`: few are looked at where nothing is
-    searched for.
-    """
-    if view.rest:
-        rest = Search(view.rest)
-        rows = [row for row in map(asked.row, model.groups()) if rest.finds(row)]
-        by_cluster = _counted(rows)
-    else:
-        rows = [asked.row(each) for each in _bad(standing)]
-        by_cluster = _by_cluster(standing)
-    totals = together(by_cluster.values())
-    tabs = _tabs(rows, sum(totals.values()))
-    standings = _standings(rows, tabs, sum(standing.judged.values()), clusters)
+    groups, rest = model.groups(), Search(view.rest)
+    rows = [row for row in map(asked.row, groups) if rest.finds(row)]
+    by_cluster = defaultdict[str, Totals](no_groups)
+    for row in rows:
+        by_cluster[row.cluster][row.status] += 1
+    kinds = Counter(row.kind for row in rows)
+    tabs = {kind: kinds[kind] for kind in get_args(Kind)}
     view = view.opened(tabs)
     search = Search(view.q)
+    found = _sorted(sorted(filter(search.finds, rows), key=_rank), view)
     if view.by:
-        found = found_rows(model, standing, asked, search, view.tab)
-        shown, sections = _in_sections(_sorted(found, view), view)
+        shown, sections = _in_sections(found, view)
     else:
-        shown = _page(model, standing, asked, search, view)
+        shown = paged(found, view.page, GROUPS_SHOWN)
         sections = [Section("", view.q, shown.matching, shown.rows)]
     return Overview(
         view,
@@ -161,8 +149,8 @@ def overview(
         sections,
         *shown,
         by_cluster,
-        totals,
-        standings,
+        together(by_cluster.values()),
+        _standings(rows, tabs, len(groups), clusters),
         tabs,
     )
 
@@ -192,13 +180,6 @@ _SECTIONS: dict[By, Callable[[GroupRow], tuple[str, str]]] = {
 """A title, and the value that finds the same."""
 
 
-def _tabs(rows: Iterable[GroupRow], groups: int) -> dict[Kind, int]:
-    """`rows`: all that are not OK, at least, of so many `groups`."""
-    found = Counter(row.kind for row in rows)
-    bad = sum(count for kind, count in found.items() if kind != "ok")
-    return {kind: groups - bad if kind == "ok" else found[kind] for kind in get_args(Kind)}
-
-
 def _standings(
     rows: Sequence[GroupRow],
     tabs: Mapping[Kind, int],
@@ -225,56 +206,9 @@ def _standings(
     )
 
 
-def _counted(rows: Iterable[GroupRow]) -> dict[str, Totals]:
-    by_cluster = defaultdict[str, Totals](no_groups)
-    for row in rows:
-        by_cluster[row.cluster][row.status] += 1
-    return by_cluster
-
-
-def _by_cluster(standing: Standing) -> dict[str, Totals]:
-    by_cluster: dict[str, Totals] = {}
-    for (cluster, status), count in standing.judged.items():
-        totals = by_cluster.setdefault(cluster, no_groups())
-        totals[status] = totals.get(status, 0) + count
-    for each in standing.unknown:
-        by_cluster[each.cluster][each.severity] -= 1
-        by_cluster[each.cluster]["UNKNOWN"] += 1
-    return by_cluster
-
-
-def found_rows(
-    model: ReadModel, standing: Standing, asked: Asked, search: Search, tab: Kind | None
-) -> list[GroupRow]:
+def found_rows(model: ReadModel, asked: Asked, search: Search) -> list[GroupRow]:
     """All that the search finds, worst first."""
-    if tab in (None, "ok"):
-        views: Iterable[GroupView] = model.groups()
-    else:
-        views = _bad(standing)
-    return sorted(filter(search.finds, map(asked.row, views)), key=_rank)
-
-
-def _bad(standing: Standing) -> Iterable[GroupView]:
-    """Of every kind but `ok`, each once."""
-    return {id(each): each for each in (*standing.troubled, *standing.unknown)}.values()
-
-
-def _page(
-    model: ReadModel, standing: Standing, asked: Asked, search: Search, view: View
-) -> Paged[GroupRow]:
-    if view.rest or view.sort != "worst" or search.problems:
-        found = found_rows(model, standing, asked, search, view.tab)
-        return paged(_sorted(found, view), view.page, GROUPS_SHOWN)
-    rows = map(asked.row, _bad(standing))
-    worst = sorted((row for row in rows if search.finds(row)), key=_rank)
-    fine = standing.fine if view.tab in (None, "ok") else []
-    matching = len(worst) + len(fine)
-    first, page, pages = place_of(view.page, matching, GROUPS_SHOWN)
-    numbers = range(first, min(first + GROUPS_SHOWN, matching))
-    if view.order == "desc":
-        numbers = range(matching - 1 - first, matching - 1 - first - len(numbers), -1)
-    shown = [worst[n] if n < len(worst) else asked.row(fine[n - len(worst)]) for n in numbers]
-    return Paged(shown, first, matching, page, pages)
+    return sorted(filter(search.finds, map(asked.row, model.groups())), key=_rank)
 
 
 def _rank(row: GroupRow) -> tuple[object, ...]:
@@ -299,10 +233,7 @@ def _sorted(rows: list[GroupRow], view: View) -> list[GroupRow]:
         return rows[::-1] if view.order == "desc" else rows
     if view.sort == "name":
         return sorted(rows, key=_name, reverse=view.is_falling)
-    measure = _MEASURES[view.sort]
-    known = [(measured, row) for row in rows if (measured := measure(row)) is not None]
-    known.sort(key=lambda pair: pair[0], reverse=view.is_falling)
-    return [row for _, row in known] + [row for row in rows if measure(row) is None]
+    return by_measure(rows, _MEASURES[view.sort], falling=view.is_falling)
 
 
 def _name(row: GroupRow) -> tuple[str, str]:

@@ -136,7 +136,10 @@ class GroupTrends(Charted):
 
     @cached_property
     def moved(self) -> Markup:
-        known = _known_ms(self._columns)
+        shares = (self._columns[name] for name in ("ok_ms", "warn_ms", "err_ms"))
+        known: list[Value] = [
+            sum(part or 0 for part in parts) for parts in zip(*shares, strict=True)
+        ]
         lines = [Line(name, name, self._rates(name, known)) for name in ("produced", "consumed")]
         return self._chart("Records a second", lines, rate_of)
 
@@ -219,9 +222,3 @@ class ClusterTrends(Charted):
 def status_times(columns: Columns, passed_ms: Sequence[int]) -> StatusTimes:
     """`passed_ms`: of each step, or of all together."""
     return StatusTimes(columns["ok_ms"], columns["warn_ms"], columns["err_ms"], passed_ms)
-
-
-def _known_ms(columns: Columns) -> list[Value]:
-    """For how long somebody looked."""
-    shares = (columns[name] for name in ("ok_ms", "warn_ms", "err_ms"))
-    return [sum(part or 0 for part in parts) for parts in zip(*shares, strict=True)]

@@ -116,7 +116,7 @@ def router(context: ApiContext) -> APIRouter:
         ready = context.feed_state().ready
         about = asked()
         clusters = [context.model.cluster(name, about.now) for name in context.clusters]
-        shown = overview(context.model, context.standing(), about, view, clusters)
+        shown = overview(context.model, about, view, clusters)
         search = shown.search
         not_judged = context.model.not_judged()
 

@@ -56,11 +56,6 @@ def largest_first(measure: float | None) -> tuple[int, float]:
     return (1, 0) if measure is None else (0, -measure)
 
 
-def _encoded(query: str, key: Key) -> str:
-    text = json.dumps([query, *key], ensure_ascii=False, separators=(",", ":"))
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
-
-
 def _behind(cursor: str, query: str) -> Key:
     """The key of the last row that was shown. Raises InvalidCursor."""
     try:
@@ -116,7 +111,10 @@ class ListQuery(BaseModel):
             except TypeError:
                 raise InvalidCursor from None
         shown = rest[: self.limit]
-        following = _encoded(query, shown[-1].key) if len(rest) > self.limit else None
+        following = None
+        if len(rest) > self.limit:
+            text = json.dumps([query, *shown[-1].key], ensure_ascii=False, separators=(",", ":"))
+            following = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
         return Page([entry.row for entry in shown], following, len(entries))
 
     def _asked(self) -> str:
