@@ -63,11 +63,6 @@ def storage_body(settings: Settings) -> Body:
     }
 
 
-def evaluator_body() -> Body:
-    """Statuses are worked out when something is observed, not kept for a time."""
-    return {"class-name": "caching", "expire-cache": 0}
-
-
 def cluster_body(name: str, settings: Settings) -> Body:
     """Of a cluster that only events have come from nothing is known here."""
     configured = settings.clusters.get(name)
@@ -212,7 +207,8 @@ def router(context: ApiContext) -> APIRouter:
             return _detail(request, coordinator, of(name) if name in names() else None)
 
     add("storage", lambda: one, lambda _: storage_body(settings))
-    add("evaluator", lambda: one, lambda _: evaluator_body())
+    # Statuses are worked out when something is observed, not kept for a time.
+    add("evaluator", lambda: one, lambda _: {"class-name": "caching", "expire-cache": 0})
     add("cluster", lambda: context.clusters, lambda name: cluster_body(name, settings))
     consumers = consumer_bodies(settings)
     add("consumer", lambda: list(consumers), lambda name: consumers[name])

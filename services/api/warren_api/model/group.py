@@ -284,11 +284,6 @@ class GroupView:
         return self.data_loss is not None
 
     @property
-    def is_troubled(self) -> bool:
-        """As last judged and measured: all others are ranked after it."""
-        return self.event.status != "OK" or self.is_losing or bool(self.broken)
-
-    @property
     def data_loss(self) -> DataLoss:
         if self.lost_records:
             return "now"

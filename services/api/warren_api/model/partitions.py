@@ -113,7 +113,9 @@ def has_bounds(columns: TopicLag) -> bool:
 def least_total(columns: TopicLag) -> int | None:
     """What is left, at least; None where nothing is known of some partition."""
     total = sum(lag or 0 for lag in columns.lag)
-    return None if has_unknown(columns) or (not total and has_bounds(columns)) else total
+    rows = zip(columns.lag, columns.committed, strict=True)
+    unknown = None in columns.lag and any(lag is None and at >= 0 for lag, at in rows)
+    return None if unknown or (not total and has_bounds(columns)) else total
 
 
 def lags_to_show(columns: TopicLag) -> list[int | None]:
@@ -145,12 +147,6 @@ def shown_statuses(columns: TopicLag) -> Sequence[ShownPartitionStatusName]:
 
 def _shown(columns: TopicLag, index: int) -> ShownPartitionStatusName:
     return "UNKNOWN" if columns.reason[index] == _NOT_KNOWN else columns.status[index]
-
-
-def has_unknown(columns: TopicLag) -> bool:
-    """Whether what is left of some partition is not known."""
-    rows = zip(columns.lag, columns.committed, strict=True)
-    return None in columns.lag and any(lag is None and at >= 0 for lag, at in rows)
 
 
 def _row(topic: str, columns: TopicLag, index: int) -> PartitionRow:

@@ -106,24 +106,15 @@ def _fields(dtype: np.dtype[Any]) -> tuple[tuple[str, float, float, float], ...]
 class Minutes:
     """A ring of a day's rows. Written by one thread; what others read is whole to the figure."""
 
-    __slots__ = ("_fields", "_newest", "_rows", "revision")
+    __slots__ = ("_fields", "_rows", "newest", "revision")
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self._rows = np.zeros(DAY, dtype)
         self._fields = _fields(dtype)
-        self._newest = -1
+        self.newest = -1
         self.revision = 0
         """Another one whenever the rows are."""
         _forget(self._rows)
-
-    @property
-    def nbytes(self) -> int:
-        return self._rows.nbytes
-
-    @property
-    def newest_at(self) -> int:
-        """Begin of the newest minute, Unix milliseconds."""
-        return self._newest * MINUTE_MS
 
     def add(
         self, at: int, figures: Mapping[str, Figure], kinds: Mapping[str, Kind] = KINDS
@@ -132,9 +123,9 @@ class Minutes:
         `kinds`; those of more than a day before the newest are left out.
         """
         minute = at // MINUTE_MS
-        if minute <= self._newest - DAY:
+        if minute <= self.newest - DAY:
             return
-        if minute > self._newest:
+        if minute > self.newest:
             self._advance(minute)
         self.revision += 1
         # As tuples: figure by figure takes half as long again, for a day of many groups minutes.
@@ -148,12 +139,12 @@ class Minutes:
         )
 
     def _advance(self, minute: int) -> None:
-        if self._newest < 0 or minute - self._newest >= DAY:
+        if self.newest < 0 or minute - self.newest >= DAY:
             _forget(self._rows)
         else:
-            for passed in range(self._newest + 1, minute + 1):
+            for passed in range(self.newest + 1, minute + 1):
                 _forget(self._rows[passed % DAY : passed % DAY + 1])
-        self._newest = minute
+        self.newest = minute
 
     def columns(self, start: int, end: int, step: int) -> dict[str, list[Figure]]:
         """Figures of each step of [start, end), whole steps of whole minutes, Unix milliseconds;
@@ -162,8 +153,8 @@ class Minutes:
         per_step, count = step // MINUTE_MS, (end - start) // step
         begin = start // MINUTE_MS
         # Somebody may ask for years: looked at are the steps alone that have a minute of the day.
-        first = min(max((self._newest - DAY + 1 - begin) // per_step, 0), count)
-        last = max(min((self._newest - begin) // per_step + 1, count), first)
+        first = min(max((self.newest - DAY + 1 - begin) // per_step, 0), count)
+        last = max(min((self.newest - begin) // per_step + 1, count), first)
         known = self._steps(begin + first * per_step, begin + last * per_step, per_step)
         before, after = [None] * first, [None] * (count - last)
         return {name: [*before, *_listed(values), *after] for name, values in known.items()}
@@ -172,8 +163,8 @@ class Minutes:
         """Look only at one figure of the minutes from that of `start` to that of `end`, both Unix
         milliseconds; None: to the newest. 0 where nothing is known.
         """
-        first = max(start // MINUTE_MS, self._newest - DAY + 1)
-        last = self._newest if end is None else min(end // MINUTE_MS, self._newest)
+        first = max(start // MINUTE_MS, self.newest - DAY + 1)
+        last = self.newest if end is None else min(end // MINUTE_MS, self.newest)
         values = self._rows[name][np.arange(first, last + 1) % DAY]
         return round(float(np.fmax.reduce(values, initial=0)) * _SCALES.get(name, 1.0))
 
@@ -181,7 +172,7 @@ class Minutes:
         """NaN where nothing is known. Of minutes [first, end), whole steps."""
         minutes = np.arange(first, end)
         rows = self._rows[minutes % DAY]  # a copy
-        _forget(rows, (minutes > self._newest) | (minutes <= self._newest - DAY))
+        _forget(rows, (minutes > self.newest) | (minutes <= self.newest - DAY))
         found = {
             name: _steps(KINDS[name], rows[name].astype(np.float64), per_step)
             * _SCALES.get(name, 1.0)
@@ -324,7 +315,7 @@ def _of(found: dict[Key, Minutes], name: Key, dtype: np.dtype[np.void]) -> Minut
 
 
 def _newer(found: dict[Key, Minutes], at: int) -> dict[Key, Minutes]:
-    return {name: minutes for name, minutes in found.items() if minutes.newest_at >= at}
+    return {name: minutes for name, minutes in found.items() if minutes.newest * MINUTE_MS >= at}
 
 
 def _columns(

@@ -64,7 +64,7 @@ def kind(view: GroupView, judged: Verdict, *, is_looked_after: bool) -> Kind:
     """`is_looked_after`: somebody has said so, or wants to hear nothing of it."""
     if not judged.is_known:
         return "unknown"
-    if not view.is_troubled:
+    if view.event.status == "OK" and not view.is_losing and not view.broken:
         return "ok"
     if is_looked_after:
         return "handled"
