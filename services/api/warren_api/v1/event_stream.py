@@ -79,18 +79,17 @@ class EventStream:
                 partition: min(offset, resumed.positions.get(partition, 0))
                 for partition, offset in (asked or {}).items()
             }
-            yield f"retry: {RETRY_MS}\n"
-            if self.last_event_id and not resumed.is_complete:
-                yield _GAP
-            yield await asyncio.to_thread(self._told, resumed.missed)
+            gap = _GAP if self.last_event_id and not resumed.is_complete else ""
+            told = await asyncio.to_thread(self._told, resumed.missed)
             self._positions, seen = resumed.positions, resumed.sequence
-            yield f"id: {id_of(self._positions)}\n\n"
+            yield f"retry: {RETRY_MS}\n{gap}{told}id: {id_of(self._positions)}\n\n"
             while not self.history.is_closed:
                 news.clear()
                 if changes := self.history.after(seen):
                     if changes[0].sequence > seen + 1:  # forgotten before this client took it
                         yield _GAP
-                    yield await asyncio.to_thread(self._told, changes)
+                    if told := await asyncio.to_thread(self._told, changes):
+                        yield told
                     seen = changes[-1].sequence
                     continue
                 try:
@@ -99,7 +98,9 @@ class EventStream:
                     # With the position: changes that this client did not want count as seen.
                     yield f": still here\nid: {id_of(self._positions)}\n\n"
         except PatternTooCostly:
-            yield _too_costly()
+            # The end: the id stays, so the client may come back with another expression.
+            body = bytes(problem(ProblemKind.PATTERN_TOO_COSTLY, TOO_COSTLY).body).decode()
+            yield f"event: warren.problem\ndata: {body}\n\n"
         finally:
             stop_listening()
 
@@ -112,9 +113,3 @@ class EventStream:
                 lines = "".join(f"data: {line}\n" for line in recorded.value.decode().splitlines())
                 pieces.append(f"id: {id_of(self._positions)}\nevent: {recorded.type}\n{lines}\n")
         return "".join(pieces)
-
-
-def _too_costly() -> str:
-    """The end of the stream: the id stays, so the client may come back with another expression."""
-    body = bytes(problem(ProblemKind.PATTERN_TOO_COSTLY, TOO_COSTLY).body).decode()
-    return f"event: warren.problem\ndata: {body}\n\n"
