@@ -12,16 +12,17 @@ PYTEST_ARGS ?=
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # The markers are in tests/support/real_things.py.
 FAST := smoke or not (kafka or spark or browser or containers or servers)
-# Many tests wait for servers: four at a time, each worker with servers of its own.
-WORKERS ?= 4
+# Many tests wait for servers.
+WORKERS ?= 3
+PYTEST = WARREN_TEST_TIER=$@ $(BIN)/pytest -n $(WORKERS) --no-loadscope-reorder
 PROMETHEUS := deploy/prometheus
-# The generators stand beside what they write, in no wheel; docs/words.md quotes groups that tests play.
-GENERATORS := PYTHONPATH=docs:deploy/grafana:tests
+# The generators stand beside what they write, in no wheel.
+GENERATORS := PYTHONPATH=docs
 GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test test-fast browser alertmanager prometheus cloudevents check budgets format bench docs plots clean
+.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents check budgets format bench docs plots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,13 +45,14 @@ $(STAMP): uv.lock $(MEMBERS)
 run: setup ## Start everything with a demo workload; BOOTSTRAP=host:9092 monitors that cluster instead
 	@exec $(BIN)/warren up $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(HOME_BOOTSTRAP),--home-bootstrap $(HOME_BOOTSTRAP)) $(RUN_ARGS)
 
-test: setup ## Run every test
-	@$(BIN)/python -m warren_local.class_archive
-	@$(BIN)/pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST_ARGS)
+test: setup ## Run each contract once against the real thing, and all of the core: 12 minutes
+	@$(PYTEST) -m 'not heavy' $(PYTEST_ARGS)
+
+test-heavy: setup ## Run what `make test` leaves out: Spark's matrices, kills, clusters, every page in every look
+	@$(PYTEST) -m heavy $(PYTEST_ARGS)
 
 test-fast: setup ## Run the tests that start no real thing, and one smoke test of each real thing
-	@$(BIN)/python -m warren_local.class_archive
-	@$(BIN)/pytest -n $(WORKERS) --no-loadscope-reorder -m '$(FAST)' $(PYTEST_ARGS)
+	@$(PYTEST) -m '$(FAST)' $(PYTEST_ARGS)
 
 browser: ## Install Chromium, in which `make test` looks at the pages (Debian, Ubuntu)
 	@command -v chromium >/dev/null || { \
@@ -99,7 +101,7 @@ format: setup ## Format the code and fix what ruff can fix
 bench: setup ## Run every benchmark; each prints one line of JSON
 	@for file in benchmarks/[a-z]*.py; do echo "# $$file"; $(BIN)/python $$file || exit 1; done
 
-docs: setup ## Generate docs/ and deploy/grafana/ from the code
+docs: setup ## Generate pages of docs/ from the code
 	@$(GENERATE)
 	@$(BIN)/python benchmarks/detection_plots.py --only
 

@@ -16,7 +16,7 @@ import structlog
 from hypothesis import HealthCheck, settings
 from support import real_things, suite_cost
 from support.forgetful_broker import ForgetfulBroker, forgetful_broker
-from support.secured_kafka import SecuredKafka, running_secured_kafka
+from support.secured_kafka import SecuredKafka, user_names
 from support.servers import (
     Provider,
     choose_provider,
@@ -26,12 +26,19 @@ from support.servers import (
     embedded_kafka,
     embedded_valkey,
 )
+from support.shared_kafka import shared_kafka
 from support.two_brokers import running_two_brokers
 from warren_local import ports
 from warren_local.kafka import EmbeddedKafka
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey
 from xdist.scheduler import LoadScopeScheduling
+
+#: Which worker this process is, from 0, and of how many.
+WORKER = (
+    int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")),
+    int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")),
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -43,8 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(real_things)
     config.pluginmanager.register(suite_cost.SuiteCost(config))
     # No worker is given a port that another one is about to listen on.
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    span = (ports.HIGHEST - ports.LOWEST) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    worker, workers = WORKER
+    span = (ports.HIGHEST - ports.LOWEST) // workers
     ports.LOWEST += worker * span
     ports.HIGHEST = ports.LOWEST + span
     # What code under test logs as nobody configured it: rich tracebacks take seconds each.
@@ -120,20 +127,16 @@ def broker(
             with container_kafka() as bootstrap:
                 yield Broker(bootstrap)
         case Provider.EMBEDDED:
-            logs = tmp_path_factory.mktemp("broker")
-            eager = {"log.cleaner.backoff.ms": "500"}  # tests wait for compaction
-            with embedded_kafka(pytestconfig.rootpath, logs, properties=eager) as kafka:
-                yield Broker(kafka.bootstrap)
+            yield Broker(**shared_kafka("plain", pytestconfig, tmp_path_factory))
 
 
 @pytest.fixture(scope="session")
 def secured_kafka(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[SecuredKafka]:
+) -> SecuredKafka:
     """A broker with passwords and rights, which tests share like `broker`."""
-    logs = tmp_path_factory.mktemp("secured")
-    with running_secured_kafka(pytestconfig.rootpath, logs) as kafka:
-        yield kafka
+    addresses = shared_kafka("secured", pytestconfig, tmp_path_factory)
+    return SecuredKafka(**addresses, users=iter(user_names(*WORKER)))
 
 
 @pytest.fixture

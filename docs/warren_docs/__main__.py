@@ -1,57 +1,37 @@
-"""`python -m warren_docs [--check]`: writes what is generated of docs/ and deploy/grafana/."""
+"""`python -m warren_docs [--check]`: writes what is generated of docs/."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from warren_dashboards import catalogue as dashboards
-
 from warren_docs import (
-    asyncapi,
     causes_page,
     channels_page,
-    dbt_sources,
     metrics_page,
-    openapi,
-    schemas,
     settings_page,
     tables_page,
     topics_page,
-    words_page,
 )
 
 ROOT = Path(__file__).parents[2]
 Pages = Callable[[], dict[str, str]]
-# Each gives the contents of its files, by their paths below the folder.
-GENERATORS: Mapping[str, Sequence[Pages]] = {
-    "docs": (
-        schemas.pages,
-        asyncapi.pages,
-        openapi.pages,
-        settings_page.pages,
-        channels_page.pages,
-        causes_page.pages,
-        dbt_sources.pages,
-        metrics_page.pages,
-        topics_page.pages,
-        tables_page.pages,
-        words_page.pages,
-    ),
-    "deploy/grafana": (dashboards.pages,),
-}
+# Each gives the contents of its files in docs/, by name.
+GENERATORS: Sequence[Pages] = (
+    settings_page.pages,
+    channels_page.pages,
+    causes_page.pages,
+    metrics_page.pages,
+    topics_page.pages,
+    tables_page.pages,
+)
 
 
 def outdated(root: Path) -> dict[Path, str]:
     """Give the new contents of the files below `root` that differ from what the code says."""
-    wanted = {
-        root / folder / name: text
-        for folder, generators in GENERATORS.items()
-        for pages in generators
-        for name, text in pages().items()
-    }
+    wanted = {root / "docs" / name: text for pages in GENERATORS for name, text in pages().items()}
     return {
         path: text for path, text in wanted.items() if not path.exists() or path.read_text() != text
     }

@@ -9,7 +9,6 @@ from prometheus_client.metrics import MetricWrapperBase
 from warren.metrics import API_FAMILIES, REGISTRIES
 from warren.metrics.family import Origin
 
-from warren_docs.pushed import PUSHED
 from warren_docs.series_count import GROUPS, PARTITIONS, TOPICS, table
 
 INTRODUCTION = """# Metrics
@@ -48,7 +47,7 @@ def pages() -> dict[str, str]:
             alone = [family for family in API_FAMILIES if not family.labels]
             parts += [_row(f.name, f.type, (), f.documentation) for f in alone]
         parts.append("")
-    parts += [OF_GROUPS, SERIES, *table(tuple(ORIGINS)), "", PUSHED]
+    parts += [OF_GROUPS, SERIES, *table(tuple(ORIGINS)), ""]
     for origin, name in ORIGINS.items():
         rows = [f for f in API_FAMILIES if f.labels and f.origin == origin]
         parts += [f"### Names of {name} (`{origin}`)", "", *HEADER]

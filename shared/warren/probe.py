@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from warren.errors import SettingsError
-from warren.request_head import SoundRequestHandler
 
 log = structlog.get_logger(__name__)
 
@@ -29,7 +28,7 @@ Ready = Callable[[], bool | str]
 """A str says why not."""
 
 
-class _Handler(SoundRequestHandler, WSGIRequestHandler):
+class _Handler(WSGIRequestHandler):
     """Scrapes are not worth a log line."""
 
     timeout = SILENT_SECONDS

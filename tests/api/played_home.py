@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Future
 from types import SimpleNamespace
-from typing import ClassVar
 
 from api.served_api import freshness_event, lag_event, late
 from confluent_kafka import KafkaError, KafkaException, Message, TopicCollection
-from confluent_kafka.admin import AclOperation
 from warren.contracts import group_key
 from warren.settings import HomeSettings
 from warren_api.home.cluster import HomeCluster
@@ -67,31 +65,19 @@ class PlayedReader:
 
 
 class PlayedAdmin:
-    """Answers, when asked whether it is there, with what comes next, an error or None; has `topics`
-    and may do `allowed` with each, if it tells.
-    """
+    """Answers, when asked whether it is there, with what comes next, an error or None."""
 
-    allowed: ClassVar[list[AclOperation] | None] = None
-
-    def __init__(
-        self, answers: Iterator[KafkaError | None] | None = None, topics: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, answers: Iterator[KafkaError | None] | None = None) -> None:
         self.answers = answers or iter(())
-        self.topics = topics
-
-    def list_topics(self, timeout: float) -> SimpleNamespace:
-        del timeout
-        return SimpleNamespace(topics=dict.fromkeys(self.topics))
 
     def describe_topics(
-        self, topics: TopicCollection, **options: object
+        self, topics: TopicCollection, **_: object
     ) -> dict[str, Future[SimpleNamespace]]:
         future: Future[SimpleNamespace] = Future()
-        asked_for_rights = "include_authorized_operations" in options
-        if not asked_for_rights and (error := next(self.answers)):
+        if error := next(self.answers):
             future.set_exception(KafkaException(error))
         else:
-            future.set_result(SimpleNamespace(authorized_operations=self.allowed))
+            future.set_result(SimpleNamespace())
         return dict.fromkeys(topics.topic_names, future)
 
     def cluster(self) -> HomeCluster:

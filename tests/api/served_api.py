@@ -12,14 +12,13 @@ from typing import Any
 
 import httpx
 from support.waiting import eventually
-from warren.clock import ManualClock, SystemClock
+from warren.clock import ManualClock
 from warren.contracts import (
     Acknowledgement,
     FreshnessEvent,
     GroupEvent,
     LagEvent,
     NotificationTest,
-    SavedView,
     Silence,
     StatusChangeEvent,
     TopicsEvent,
@@ -210,7 +209,7 @@ class Obeying:
     """What is asked for comes about at once."""
 
     def __init__(self, model: ReadModel) -> None:
-        self._silences, self._views = model.silences, model.saved_views
+        self._silences = model.silences
         self.tests: list[NotificationTest] = []
 
     def silence(self, silence: Silence) -> None:
@@ -225,12 +224,6 @@ class Obeying:
 
     def withdraw(self, incident_id: str) -> None:
         self._silences.apply_acknowledgement(incident_id.encode(), None)
-
-    def save_view(self, view: SavedView) -> None:
-        self._views.apply(view.name.encode(), view.to_bytes())
-
-    def remove_view(self, name: str) -> None:
-        self._views.apply(name.encode(), None)
 
 
 @dataclass
@@ -340,7 +333,7 @@ class Api:
 @contextmanager
 def served(api: Api, port: int = 0) -> Iterator[str]:
     """The application, listening: its address. Streams end with it. 0: a port of its own."""
-    server = HttpServer(api.app, api.api, SystemClock())
+    server = HttpServer(api.app, api.api)
     with listen(ApiSettings(port=port)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

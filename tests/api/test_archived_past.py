@@ -122,20 +122,6 @@ def test_what_is_no_archive_is_said(tmp_path: Path) -> None:
     assert doubt.startswith("the archive cannot be read: ")
 
 
-@pytest.mark.parametrize("half_made", [False, True])
-def test_there_need_be_no_archive(tmp_path: Path, *, half_made: bool) -> None:
-    """Nor one whose first start has come to its end."""
-    if half_made:
-        log = tmp_path / "none" / "silver" / "group_minutes" / "_delta_log"
-        log.mkdir(parents=True)
-        (log / "00000000000000000000.json").write_text("")
-    api = Api(archive=Archive(ArchiverSettings(path=str(tmp_path / "none"))))
-    api.put("billing")
-    asked = {"from": THIS - 2 * DAY, "to": THIS - DAY, "step": HOUR}
-    found = history(api, "groups/demo/billing", **asked)
-    assert (found["lag"], found["doubts"]) == ([None] * 24, [])
-
-
 def test_who_would_wait_for_long_does_without(
     archived: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:

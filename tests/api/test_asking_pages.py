@@ -83,13 +83,6 @@ def test_names_of_all_kinds_are_silenced_exactly(api: Api) -> None:
     assert in_force.of("demo2", HOSTILE) is None
 
 
-def test_a_name_that_is_long_and_escaped_is_silenced(api: Api) -> None:
-    name = "." * 300
-    api.put(name, status="ERR")
-    assert post(api, f"/groups/demo/{name}/silence", length="1h", why="x").status_code == 303
-    assert api.model.silences.in_force(NOW).of("demo", name) is not None
-
-
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
@@ -111,24 +104,6 @@ def test_what_is_wrong_is_said_and_what_was_written_is_kept(
     assert not api.model.silences.all()
 
 
-def test_what_is_over_is_not_acknowledged(api: Api) -> None:
-    api.change("billing2", "ERR", NOW - 2_000, opened_at=NOW - 2_000)
-    api.change("billing2", "OK", NOW - 1_000, opened_at=NOW - 2_000)
-    path = f"/incidents/billing2-{NOW - 2_000}"
-    assert not page(api, path).select("main form")
-    assert "This incident has ended: there is nothing" in post(api, path).text
-    assert api.model.silences.acknowledgement(path.removeprefix("/incidents/")) is None
-
-
-PATHS = ("/groups/demo/billing/silence", "/silences/x", "/incidents/i-1")
-
-
-def test_a_browser_says_whose_form_it_is(api: Api) -> None:
-    """With `no-referrer` it would send `Origin: null`, also from our own pages."""
-    for path in PATHS:
-        assert api.get(path).headers["Referrer-Policy"] == "same-origin"
-
-
 @pytest.mark.parametrize(
     ("length", "now", "seconds"),
     [
@@ -145,21 +120,3 @@ def test_a_browser_says_whose_form_it_is(api: Api) -> None:
 )
 def test_a_silence_lasts_as_its_button_says(length: str, now: int, seconds: int) -> None:
     assert lasting(length, now * 1000) == seconds
-
-
-def test_a_click_on_the_groups_page_acknowledges_or_silences_and_leads_back(api: Api) -> None:
-    (silencing, acknowledging) = [
-        page(api, "/groups/demo/billing").select_one(f".actions form{which}")
-        for which in ("[action$='/silence']", "[action^='/incidents']")
-    ]
-    assert silencing is not None
-    assert acknowledging is not None
-    answer = post(api, str(acknowledging["action"]), back="/groups/demo/billing")
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/groups/demo/billing")
-    assert api.model.silences.acknowledgement("i-1") is not None
-    answer = post(api, str(silencing["action"]), length="30m")
-    assert answer.headers["Location"] == "/groups/demo/billing"
-    (silence,) = api.model.silences.all()
-    assert silence.ends_at - silence.begins_at == 1_800_000
-    (listed,) = page(api, "/silences").select("tbody tr")
-    assert "billing" in text(listed)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from api.served_api import CAUGHT_UP, Api, late, topic
-from warren_api.pages.environment import MEANINGS, REASONS
 
 WHY = "committed offset 1,000,000 is beyond the log end 17"
 
@@ -63,25 +62,3 @@ def test_burrow_keeps_what_else_is_bad(api: Api) -> None:
     found = [api.get(f"/v3/kafka/demo/consumer/{g}/status").json()["status"] for g in "gh"]
     assert [one["status"] for one in found] == ["WARN", "ERR"]
     assert [[p["status"] for p in one["partitions"]] for one in found] == [["WARN"], ["STOP"]]
-
-
-def test_metrics_by_either_name(told: Api) -> None:
-    text = told.get("/metrics").text
-    assert 'warren_group_status{cluster="demo",group="g",status="ERR"} 1' in text
-    assert 'status="BEYOND_END"' in text
-    assert 'burrow_kafka_consumer_status{cluster="demo",consumer_group="g"} 1' in text
-    statuses = [
-        line
-        for line in text.splitlines()
-        if line.startswith("burrow_kafka_topic_partition_status{")
-    ]
-    assert [line.split()[-1] for line in statuses] == ["1", "1"]
-
-
-def test_pages_say_it(told: Api) -> None:
-    for path in ("/", "/groups/demo/g"):
-        page = told.get(path).text
-        assert "BEYOND_END" in page
-        assert WHY in page
-    assert "the log does not have" in MEANINGS["BEYOND_END"]
-    assert "the log does not have" in REASONS["beyond_end"]

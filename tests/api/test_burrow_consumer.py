@@ -44,28 +44,6 @@ def test_slots_that_are_still_empty_are_null_and_come_first(api: Api) -> None:
     assert [slot["offset"] for slot in partition["offsets"][8:]] == [35, 40]
 
 
-def test_a_lag_that_was_not_known_is_null(api: Api) -> None:
-    put_windows(
-        api, "g", {"orders": [[*steady(3, lag=None), (90, NOW, NOW, 7), (91, NOW, NOW, None)]]}
-    )
-    (partition,) = api.get("/v3/kafka/demo/consumer/g").json()["topics"]["orders"]
-    assert [slot and slot["lag"] for slot in partition["offsets"][5:]] == [
-        None,
-        None,
-        None,
-        7,
-        None,
-    ]
-
-
-def test_each_topic_has_its_own_windows(api: Api) -> None:
-    put_windows(api, "g", {"zebra": [steady(10, 1)], "ant": [steady(10, 2), steady(10, 3)]})
-    topics = api.get("/v3/kafka/demo/consumer/g").json()["topics"]
-    assert list(topics) == ["ant", "zebra"]
-    first = {name: [p["offsets"][0]["offset"] for p in topics[name]] for name in topics}
-    assert first == {"ant": [2, 3], "zebra": [1]}
-
-
 def test_the_index_is_the_number_of_the_partition(api: Api) -> None:
     """Also where lower ones are not known."""
     api.put("g", topics={"orders": topic({"partition": 2}, {"partition": 4})})
@@ -104,13 +82,6 @@ def test_an_unknown_group_is_an_error(api: Api) -> None:
             '{"error":true,"message":"cluster or consumer not found",'
             f'"request":{{"url":"{path}","host":"host"}}}}'
         )
-
-
-def test_a_name_with_a_slash(api: Api) -> None:
-    api.put("slash/group")
-    answer = api.get("/v3/kafka/demo/consumer/slash%2Fgroup")
-    assert answer.status_code == 200
-    assert answer.json()["request"]["url"] == "/v3/kafka/demo/consumer/slash/group"
 
 
 def test_owners_are_the_members_of_the_group(api: Api) -> None:

@@ -52,11 +52,6 @@ def test_consumers_of_a_topic(shop: Api) -> None:
     )
 
 
-def test_a_topic_that_nobody_knows_has_no_consumers(shop: Api) -> None:
-    answer = shop.get("/v3/kafka/demo/topic/elsewhere/consumers")
-    assert (answer.status_code, answer.json()["consumers"]) == (200, [])
-
-
 @pytest.mark.parametrize(
     ("path", "message"),
     [
@@ -93,10 +88,3 @@ def test_a_newer_list_wins_and_forgets_what_it_does_not_name(shop: Api) -> None:
     assert shop.get("/v3/kafka/demo/topic/alone").status_code == 404
     shop.model.apply_topics(b"demo", None)
     assert shop.get("/v3/kafka/demo/topic/orders").json()["offsets"] == [205, 210, -1]
-
-
-def test_a_cluster_without_groups_is_known_by_its_topics() -> None:
-    api = Api(clusters=())
-    api.list_topics({"alone": [7]})
-    assert api.get("/v3/kafka").json()["clusters"] == ["demo"]
-    assert api.get("/v3/kafka/demo/topic").json()["topics"] == ["alone"]

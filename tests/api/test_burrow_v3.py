@@ -25,11 +25,6 @@ def test_clusters(api: Api) -> None:
     )
 
 
-def test_clusters_that_only_events_name_are_listed_too(api: Api) -> None:
-    api.put("g", cluster="another")
-    assert api.get("/v3/kafka").json()["clusters"] == ["another", "demo"]
-
-
 def test_consumers(api: Api) -> None:
     api.put("b")
     api.put("a")
@@ -39,10 +34,6 @@ def test_consumers(api: Api) -> None:
         '{"error":false,"message":"consumer list returned","consumers":["a","b"],'
         f'"request":{{"url":"/v3/kafka/demo/consumer","host":"{HOST}"}}}}'
     )
-
-
-def test_a_configured_cluster_without_groups_has_an_empty_list(api: Api) -> None:
-    assert api.get("/v3/kafka/demo/consumer").json()["consumers"] == []
 
 
 def test_consumers_of_an_unknown_cluster(api: Api) -> None:
@@ -159,17 +150,6 @@ def test_any_group_name_works_when_percent_encoded(api: Api, group: str) -> None
     assert answer.json()["request"]["url"] == f"/v3/kafka/demo/consumer/{group}/status"
 
 
-def test_a_plain_slash_separates(api: Api) -> None:
-    api.put("a/b")
-    assert api.get("/v3/kafka/demo/consumer/a/b/status").text.startswith('{"error":true')
-
-
-def test_bytes_that_are_no_text_name_no_group(api: Api) -> None:
-    answer = api.get("/v3/kafka/demo/consumer/%ff%fe/status")
-    assert answer.status_code == 404
-    assert answer.json()["status"]["group"] == "\ufffd\ufffd"
-
-
 @pytest.mark.parametrize("path", ["/v3", "/v4/kafka", "/v3/kafka/demo/consumer/g/other", "/x/"])
 def test_unknown_urls_get_what_go_sends(api: Api, path: str) -> None:
     answer = api.get(path)
@@ -184,10 +164,6 @@ def test_a_path_is_cleaned_by_a_redirect(api: Api, path: str) -> None:
     answer = api.request("GET", httpx.URL("http://localhost/", raw_path=f"{path}?x=1".encode()))
     assert (answer.status_code, answer.headers["location"]) == (301, "/v3/kafka?x=1")
     assert answer.text == '<a href="/v3/kafka?x=1">Moved Permanently</a>.\n\n'
-
-
-def test_only_reading_is_redirected(api: Api) -> None:
-    assert api.request("DELETE", "/v3/kafka/demo/consumer//billing").status_code == 404
 
 
 @pytest.mark.parametrize(

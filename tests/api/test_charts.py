@@ -18,8 +18,6 @@ from warren_api.pages.charts import (
     rates,
     status_strip,
 )
-from warren_api.pages.span import shown
-from warren_api.pages.trends import Drawn, Trends
 
 THIS = NOW - NOW % MINUTE_MS
 
@@ -96,56 +94,6 @@ def test_a_groups_last_hour(told: Api) -> None:
     assert not soup.select("[style], script:not([src])")
 
 
-def test_without_a_past_there_are_no_charts_of_it(api: Api) -> None:
-    api.put("billing")
-    assert not page(api, "/groups/demo/billing").select(".spans, .strip")
-
-
-def test_every_row_has_a_sparkline(told: Api) -> None:
-    told.put("fine")
-    told.remember("fine", THIS - MINUTE_MS)
-    spark, _ = page(told, "/?q=is:any").select("svg.spark")
-    assert spark.find_parent("tr").th.a.get_text() == "billing"  # type: ignore[union-attr]
-    assert "ERR 25 %, OK 75 % of the time" in spark.get_text()
-
-
-def test_a_chart_is_drawn_once_until_the_past_is_another(told: Api) -> None:
-    trends = Trends(told.model.past)
-
-    def drawn(now: int = NOW) -> list[object]:
-        changes = told.model.history.of_group("demo", "billing")
-        return [
-            trends.spark("demo", "billing", now),
-            trends.group("demo", "billing", shown(now), changes).lateness,
-            trends.topic("demo", "orders", shown(now)).lag,
-        ]
-
-    def same(some: list[object], others: list[object]) -> list[bool]:
-        return [one is other for one, other in zip(some, others, strict=True)]
-
-    before = drawn()
-    assert same(drawn(THIS + 59_999), before) == [True] * 3
-    told.remember("billing", THIS - MINUTE_MS, late_ms=70_000)
-    after = drawn()
-    assert same(after, before) == [False] * 3, "what is told late of a minute is shown"
-    assert same(drawn(THIS + MINUTE_MS), after) == [False] * 3
-    group = trends.group(
-        "demo", "billing", shown(NOW), told.model.history.of_group("demo", "billing")
-    )
-    told.change("billing", "ERR", THIS - 15 * MINUTE_MS)
-    again = trends.group(
-        "demo", "billing", shown(NOW), told.model.history.of_group("demo", "billing")
-    )
-    assert again is not group, "a mark for what happened"
-
-
-def test_drawings_of_long_ago_are_forgotten() -> None:
-    drawn = Drawn[str](2)
-    for name in ("a", "b", "a", "c"):
-        drawn.get(name, 1, lambda name=name: name)  # type: ignore[misc]  # of the loop
-    assert [drawn.get(name, 1, lambda: "anew") for name in ("a", "c", "b")] == ["a", "c", "anew"]
-
-
 NASTY = "<script>/\"'%"
 
 
@@ -180,12 +128,6 @@ def test_a_topic_tells_a_producers_trouble_from_a_consumers(told: Api) -> None:
     assert "nobody is in <it>" in text(row)
     told.put("fine", status="WARN")
     assert said() == ["All 2 groups are failing: look at its producers and brokers first."]
-
-
-def test_a_topic_that_nobody_knows(api: Api) -> None:
-    assert api.get("/topics/demo/gone").status_code == 404
-    api.list_topics({"quiet": [5]})
-    assert "No consumer group commits" in page(api, "/topics/demo/quiet").get_text()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from api.served_api import NOW, Api
 from api.test_clusters import say
 from bs4 import BeautifulSoup
 from warren.contracts import MINUTE_MS
-from warren_api.model.cluster import FeedState
 
 THIS = NOW - NOW % MINUTE_MS
 HOUR = 60 * MINUTE_MS
@@ -58,14 +57,6 @@ def test_what_is_the_matter_with_it(api: Api) -> None:
     assert "No collector has been heard of for 5m" in text(soup.select(".why")[0])
 
 
-def test_unhealthy_clusters_come_first() -> None:
-    api = Api(clusters=("a", "b", "c", "d"))
-    for name, state in (("a", "ok"), ("b", "rebuilding"), ("d", "unreachable")):
-        say(api, f"of-{name}", state, name, since=NOW)
-    rows = page(api, "/clusters").select("tbody tr")
-    assert [row["data-key"] for row in rows] == ["d", "c", "b", "a"]
-
-
 def test_its_worst_groups_and_all_of_them(api: Api) -> None:
     soup = page(api, "/clusters/demo")
     assert [a.get_text() for a in soup.select("tbody th a")] == ["bad", "slow"]
@@ -96,38 +87,3 @@ def test_its_past(api: Api) -> None:
     assert titles[1].startswith("Late, last hour: the latest group 1s at the end")
     assert titles[2].startswith("Lag, last hour: lag of all groups 10 at the end")
     assert "/api/v1/clusters/demo/history" in links(soup)
-
-
-def test_a_cluster_that_nobody_knows(api: Api) -> None:
-    for path in ("/clusters/gone", "/fragments/clusters/gone"):
-        soup = page(api, path, 404)
-        assert "knows no cluster of this name" in text(soup)
-    nasty = page(api, "/clusters/%3Cb%3E%2F", 404)
-    assert text(nasty.h1) == "<b>/"  # type: ignore[arg-type]
-
-
-def test_names_lead_to_it(api: Api) -> None:
-    for path in ("/groups/demo/bad", "/topics/demo/orders"):
-        (crumb,) = page(api, path).select("nav[aria-label=Breadcrumb] a")
-        assert (crumb["href"], text(crumb)) == ("/clusters/demo", "demo")
-    places = [text(a) for a in page(api, "/clusters/demo").select(".places a")]
-    assert places == ["Groups", "Topics", "Incidents", "Silences", "Clusters"]
-
-
-def test_chips_tell_how_many_groups_there_are(api: Api) -> None:
-    def chips() -> list[tuple[str, str]]:
-        return [(text(chip), str(chip["href"])) for chip in page(api, "/").select(".clusters a")]
-
-    assert chips() == [("demo 3", "/clusters/demo")], "the banner tells of the other"
-    api.put("lost", evaluated_at=NOW - HOUR)
-    assert chips() == [("demo 4, 1 UNKNOWN", "/clusters/demo")]
-    api.feed = FeedState(ready=False, problem=None)
-    assert ("demo", "/clusters/demo") in chips()
-
-
-def test_a_mistyped_cluster_has_near_names_and_leads_to_all_of_them(api: Api) -> None:
-    missing = page(api, "/clusters/dem", 404)
-    assert "Did you mean demo?" in " ".join(missing.get_text().split())
-    assert missing.select('main a[href="/clusters/demo"]')
-    assert missing.select('main a[href="/clusters"]')
-    assert not missing.select("main code")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from api.read_pages import page, text
 from api.served_api import NOW, Api
 from warren.contracts import Cause
 from warren_api.pages.commands import commands, without_commands
@@ -39,17 +38,6 @@ def test_of_a_cluster_that_is_not_configured_here_the_reader_knows_it() -> None:
 )
 def test_words_and_commands_stand_apart(action: str, words: str) -> None:
     assert without_commands(action) == words
-
-
-@pytest.mark.parametrize("path", ["/?q=billing", "/groups/demo/billing", "/incidents/i-1"])
-def test_pages_have_them_to_copy(api: Api, path: str) -> None:
-    incident = {"id": "i-1", "opened_at": NOW}
-    api.put("billing", status="ERR", incident=incident, cause=CAUSE)
-    soup = page(api, path)
-    shown = [text(each) for each in soup.select(".command code")]
-    assert shown == commands("billing", Cause.model_validate(CAUSE), ["broker:9092"])
-    assert [each["data-copy"] for each in soup.select(".command button")] == shown
-    assert "$BOOTSTRAP" not in str(soup)
 
 
 def test_the_api_has_them_of_a_group_and_of_its_incident_alike(api: Api) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from api.read_pages import cells, fact, page, row_of, text
+from api.read_pages import fact, page, text
 from api.served_api import NOW, Api
 from warren_api.model.group_incidents import group_incidents
 from warren_api.model.status_history import IncidentRecord
@@ -71,17 +71,6 @@ def test_the_order_of_the_log_decides_not_that_of_the_clocks(api: Api) -> None:
     assert [one.id for one in known(api) if one.cluster == "eu"] == ["b", "a"]
 
 
-def test_each_page_of_it_is_the_same_and_says_the_root_first(api: Api) -> None:
-    for id_ in (ROOT, "stuck-1", "lost-1"):
-        soup = page(api, f"/incidents/{id_}")
-        whole = text(soup.main)  # type: ignore[arg-type]
-        assert whole.index(STUCK["sentence"]) < whole.index("9 unread records deleted")
-        assert text(fact(soup, "Conditions")).startswith("Conditions consumer status")
-    (row,) = page(api, "/incidents").select("tbody tr")
-    said = text(row)
-    assert said.index(STUCK["sentence"]) < said.index("9 unread records deleted")
-
-
 def in_short(api: Api, id_: str = ROOT) -> str | None:
     """What list and single answer say alike."""
     incident = api.get(f"/api/v1/incidents/{id_}").json()
@@ -134,28 +123,6 @@ def test_one_acknowledgement_is_of_all_of_it(api: Api, id_: str) -> None:
 OPEN = {"id": ROOT, "opened_at": NOW - 9 * MINUTE}
 
 
-def test_every_face_names_the_same_incident_and_beginning(api: Api) -> None:
-    """The incident list and the mails say the group's; no page says a condition's instead."""
-    (listed,) = api.get("/api/v1/incidents").json()["incidents"]
-    assert {name: listed[name] for name in OPEN} == OPEN
-    assert api.get("/api/v1/groups/demo/billing").json()["incident"] == OPEN
-    (group,) = api.get("/api/v1/groups").json()["groups"]
-    assert group["incident"] == OPEN
-    soup = page(api, "/groups/demo/billing")
-    assert f"incident {ROOT}" in text(soup.select(".started")[0])
-    assert {form["action"] for form in soup.select(".subject form[action^='/incidents/']")} == {
-        f"/incidents/{ROOT}"
-    }
-    assert "9m" in cells(row_of(api, "billing"))["Since"]
-
-
-def test_a_condition_that_has_ended_meanwhile_began_it_all_the_same(api: Api) -> None:
-    opened_at = OPEN["opened_at"]
-    end = {"previous": "ERR", "incident_id": ROOT, "opened_at": opened_at, **FRESHNESS}
-    api.change("billing", "OK", NOW - 6 * MINUTE, **end)
-    assert api.get("/api/v1/groups/demo/billing").json()["incident"] == OPEN
-
-
 def test_a_group_that_goes_on_reading_has_the_incident_of_its_objectives(api: Api) -> None:
     broken = {
         "objective": "late",
@@ -177,11 +144,6 @@ def test_a_group_that_goes_on_reading_has_the_incident_of_its_objectives(api: Ap
     ended = {**about, "previous": "WARN", "objectives": [], "explanation": None}
     api.change("fine", "OK", NOW, **ended)
     assert in_short(api, "late-7") == "late: late"
-
-
-def test_what_has_no_open_condition_has_no_incident(api: Api) -> None:
-    api.put("fine")
-    assert api.get("/api/v1/groups/demo/fine").json()["incident"] is None
 
 
 def lost(count: int) -> dict[str, Any]:

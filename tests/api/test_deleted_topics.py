@@ -6,7 +6,6 @@ import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api
 from warren.contracts import group_key
-from warren_api.model.deleted_topics import KEPT
 
 MINUTE = 60_000
 
@@ -47,18 +46,6 @@ def test_what_comes_back_is_not_deleted(api: Api) -> None:
     said = text(page(api, "/groups/demo/mailer").main)  # type: ignore[arg-type]
     assert "no committed offset any more" in said
     assert "was deleted" not in said
-
-
-def test_a_list_that_is_gone_deletes_nothing(api: Api) -> None:
-    api.model.apply_topics(b"demo", None)
-    assert api.model.topics.deleted("demo", "bills") is None
-
-
-def test_so_many_are_remembered(api: Api) -> None:
-    api.list_topics({f"t-{n}": [0] for n in range(KEPT + 5)}, NOW - MINUTE)
-    api.list_topics({}, NOW)
-    known = [api.model.topics.deleted("demo", f"t-{n}") for n in range(KEPT + 5)]
-    assert sum(each is not None for each in known) == KEPT
 
 
 def test_the_page_of_a_deleted_group_says_when_and_leads_to_its_incident(api: Api) -> None:

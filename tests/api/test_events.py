@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +13,6 @@ import httpx
 import pytest
 from api.served_api import NOW, Api, served
 from support.waiting import eventually
-from warren.api_tokens import hash_of, new_token
-from warren.settings import ApiSettings
 from warren_api.model.status_history import StatusHistory
 from warren_api.v1.event_stream import EventStream, id_of, positions_of
 
@@ -106,14 +103,6 @@ def test_a_client_that_comes_back_gets_what_it_missed_from_any_copy(api: Api, ad
         assert missed[-1].id == "0:2,1:1"
 
 
-def test_a_client_that_came_before_any_change_misses_none(api: Api, address: str) -> None:
-    with stream(address) as arriving:
-        beginning = next(arriving)
-    api.change("g", "ERR", NOW)
-    with stream(address, **{"Last-Event-ID": str(beginning.id)}) as arriving:
-        assert changes(arriving, 1)[0].json()["subject"] == "g"
-
-
 @pytest.mark.parametrize("last_event_id", ["0:0", "0:99", "an id of something else"])
 def test_it_says_when_it_does_not_know_all_that_was_missed(last_event_id: str) -> None:
     api = Api()
@@ -159,63 +148,6 @@ def test_streams_are_limited_and_a_place_is_free_again(address: str) -> None:
     eventually(is_free, message="the places of those that went are free")
 
 
-def test_a_question_that_fails_takes_no_place(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object, **__: object) -> None:
-        raise RuntimeError("of whatever kind")
-
-    monkeypatch.setattr("warren_api.v1.events.matcher", fails)
-    answers = [api.get("/api/v1/events").status_code for _ in range(3)]
-    assert answers == [500] * 3
-
-
-def of(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
-
-
-TOKENS = {name: new_token() for name in ("one", "other", "admin")}
-
-
-@pytest.fixture
-def closed() -> Iterator[str]:
-    """Two streams at a time, for those who have a token."""
-    roles = [("one", "read"), ("other", "read"), ("admin", "admin")]
-    tokens = [{"name": name, "role": role, "hash": hash_of(TOKENS[name])} for name, role in roles]
-    settings = ApiSettings.model_validate({"tokens": tokens, "event_streams": 2})
-    with served(Api(api=settings)) as where:
-        yield where
-
-
-@pytest.mark.parametrize("who", ["other", "admin"])
-def test_whoever_follows_all_streams_keeps_nobody_out(closed: str, who: str) -> None:
-    with stream(closed, **of(TOKENS["one"])) as kept, stream(closed, **of(TOKENS["one"])) as last:
-        next(kept)
-        next(last)
-        with stream(closed, **of(TOKENS[who])) as arriving:
-            next(arriving)
-            assert list(last) == [], "the newest of whoever has most has ended, whole"
-            answer = httpx.get(f"{closed}/api/v1/events", headers=of(TOKENS["one"]))
-            assert answer.status_code == 503, "and does not come back in"
-
-
-def test_an_admin_gets_in_where_readers_have_a_stream_each(closed: str) -> None:
-    with stream(closed, **of(TOKENS["one"])) as one, stream(closed, **of(TOKENS["other"])) as other:
-        next(one)
-        next(other)
-        with stream(closed, **of(TOKENS["admin"])) as arriving:
-            next(arriving)
-            assert list(other) == []
-            for name in ("admin", "other"):
-                answer = httpx.get(f"{closed}/api/v1/events", headers=of(TOKENS[name]))
-                assert answer.status_code == 503
-
-
-def test_asking_for_the_head_ends(address: str) -> None:
-    with httpx.Client() as client:
-        for _ in range(2):
-            answer = client.head(f"{address}/api/v1/events", timeout=SECONDS)
-            assert answer.headers["content-type"].startswith("text/event-stream")
-
-
 def test_silence_is_broken_and_tells_the_position() -> None:
     history = StatusHistory(10)
 
@@ -238,25 +170,3 @@ def test_ids_say_where_a_client_stands(positions: dict[int, int]) -> None:
 @pytest.mark.parametrize("text", ["x", "0", "0:", ":1", "0:-1", "0:1,", "0:1;1:2", "0:" + "9" * 50])
 def test_what_is_no_id_of_ours(text: str) -> None:
     assert positions_of(text) is None
-
-
-def test_streams_are_counted_before_they_are_answered(address: str) -> None:
-    """`event_streams` is 2 here: many who ask at once are not more."""
-    where = httpx.URL(address)
-    request = f"GET /api/v1/events HTTP/1.1\r\nHost: {where.netloc.decode()}\r\n\r\n".encode()
-    with ExitStack() as closing_all:
-        asking = [
-            closing_all.enter_context(socket.create_connection((where.host, where.port), SECONDS))
-            for _ in range(20)
-        ]
-        for connection in asking:
-            connection.sendall(request)
-        answers = [connection.recv(12).decode() for connection in asking]
-    assert sorted(answers) == ["HTTP/1.1 200"] * 2 + ["HTTP/1.1 503"] * 18
-    # Who has gone is counted no longer.
-    eventually(lambda: is_followed(address), message="there is room again")
-
-
-def is_followed(address: str) -> bool:
-    with httpx.stream("GET", f"{address}/api/v1/events", timeout=SECONDS) as response:
-        return response.status_code == 200

@@ -33,7 +33,6 @@ NAMED = [path for path in GET if "{" in path and not path.endswith(("/silence", 
 ABSENT = [path for path in NAMED if not path.startswith(("/v3/config", "/reports"))]
 BODIES: dict[str, dict[str, Any]] = {
     "/api/v1/silences": {"group": "billing", "for_seconds": 60, "why": "x"},
-    "/api/v1/views": {"name": "late", "query": "q=late"},
     "/api/v1/notifications/test": {"route": "r"},
     "/v3/admin/loglevel": {"level": "info"},
 }

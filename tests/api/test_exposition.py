@@ -5,12 +5,10 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable, Iterator, Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from warren.metrics.family import Family
 from warren_api.metrics.exposition import (
@@ -90,20 +88,6 @@ def test_columns_are_written_as_prometheus_client_writes_them(
     assert lines(ours) == lines(theirs((PARTITION, samples)))
 
 
-@given(names, names, values)
-def test_its_parser_reads_what_we_write(cluster: str, group: str, value: float) -> None:
-    text = head(GROUP).decode() + sample(GROUP, (group, cluster), value)
-    (family,) = text_string_to_metric_families(text)
-    (read,) = family.samples
-    assert (family.name, family.type, family.documentation) == (
-        GROUP.name,
-        "gauge",
-        GROUP.documentation,
-    )
-    assert read.labels == {"group": group, "cluster": cluster}
-    assert float(read.value) == float(value)  # the parser keeps integers as such
-
-
 def test_golden() -> None:
     assert head(GROUP) == b'# HELP warren_g Something\\nwith \\\\ and "\n# TYPE warren_g gauge\n'
     assert sample(GROUP, ('a"b\\c\nd', "demo"), 1.5) == (
@@ -130,15 +114,6 @@ def test_a_value_that_is_unknown_gives_no_sample() -> None:
     assert text == 'warren_p{cluster="c",group="g",partition="1",topic="t\r"} 0\n'
     assert column(("c", "g", "t"), [0, 1], [None, None]) == ""
     assert column(("c", "g", "t"), [], []) == ""
-
-
-def test_labels_and_values_that_do_not_fit_are_an_error() -> None:
-    with pytest.raises(IndexError):
-        sample(GROUP, ("only one",), 1)
-    with pytest.raises(ValueError, match="2 values for 3 labels"):
-        column(("c", "g"), [0], [1])
-    with pytest.raises(ValueError, match="1 values for 2 series"):
-        column(("c", "g", "t"), [0, 1], [1])
 
 
 def test_chunks_are_the_text_and_compressed_they_are_too() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from api.read_pages import cells, fact, page, row_of, text
+from api.read_pages import cells, page, row_of, text
 from api.served_api import NOW, Api, late, topic
-from warren.contracts import ClusterEvent
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
 
 OPENED = NOW - 41 * 60_000
@@ -68,26 +67,6 @@ def api() -> Api:
 def listed(api: Api) -> str:
     (row,) = page(api, "/incidents").select("tbody tr")
     return cells(row)["Trouble"]
-
-
-def test_an_open_incident_is_told_of_with_the_figures_of_now(api: Api) -> None:
-    assert listed(api) == "orders/0 STOP: no commit for 41m; 42,000 records behind"
-    soup = page(api, f"/incidents/{ID}")
-    (why,) = soup.select(".why")
-    assert text(why) == "What is wrong: orders/0 STOP: no commit for 41m; 42,000 records behind."
-    assert text(fact(soup, "Lag now")) == "Lag now 42,000 80 at the opening"
-    assert text(fact(soup, "Largest lag seen")).endswith(" 42,000")
-    (row,) = page(api, "/groups/demo/billing").select(".incidents tbody tr")
-    assert "80 records" not in text(row)
-    now = api.get(f"/api/v1/incidents/{ID}").json()["now"]
-    assert now == {
-        "sentence": "orders/0 STOP: no commit for 41m; 42,000 records behind",
-        "said_at": None,
-        "action": None,
-        "also": [],
-        "total_lag": 42_000,
-        "evaluated_at": NOW,
-    }
 
 
 def test_what_is_over_or_no_longer_believed_carries_its_time(api: Api) -> None:
@@ -172,23 +151,6 @@ def test_lost_records_are_said_once_with_one_figure(api: Api) -> None:
     assert group["cause"]["sentence"].startswith("60 unread records")
 
 
-def test_loss_to_come_is_said_once(api: Api) -> None:
-    api.change("billing", "WARN", OPENED, **RETENTION, objectives=[NEAR])
-    api.measure("billing", late(2_700_000, time_to_loss_ms=900_000, retention_left=0.2))
-    banners = [text(why) for why in page(api, "/groups/demo/billing").select(".why")]
-    assert banners == [
-        "orders /0 stopped committing. Records are lost in 15m, at 07:15 UTC . "
-        "What to do: Raise retention.ms until the group has caught up.",
-        "Objective retention : broken for 41m",
-    ]
-    api.measure("billing", late(2_700_000, time_to_loss_ms=3_601_000, retention_left=0.8))
-    *_, objective = page(api, "/groups/demo/billing").select(".why")
-    assert text(objective) == (
-        "Objective retention : at 06:19 UTC : orders/0 may lose unread records now (limit 1h); "
-        "broken for 41m"
-    ), "it is kept by now, and the incident is open still"
-
-
 @pytest.mark.parametrize(
     ("measured", "advanced", "said"),
     [
@@ -218,17 +180,3 @@ def test_an_objective_is_told_of_as_it_is_now(
     is_then = said.startswith("at ")
     assert broken["told_at"] == (OPENED if is_then else None)
     assert broken["sentence"] == (LATE["sentence"] if is_then else said)
-
-
-def test_a_cluster_that_cannot_be_read_is_named_once(api: Api) -> None:
-    api.put("other", "eu", evaluated_at=NOW - 3_600_000)
-    event = ClusterEvent(
-        cluster="eu", collector="c", observed_at=NOW, state="unreachable", since=NOW - 3_600_000
-    )
-    api.model.apply_cluster(b"eu|c", event.to_bytes())
-    soup = page(api, "/")
-    (line,) = soup.select(".headline")
-    assert text(line) == "1 needs action · 1 unknown"
-    (banner,) = soup.select(".banner:not([hidden])")
-    assert text(banner).startswith("Cluster eu is unreachable for 1h")
-    assert "eu" not in [text(link) for link in soup.select(".clusters a")]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from api.played_home import (
     FRESHNESS,
-    GROUPS,
     LAG,
     STATUS,
     PlayedAdmin,
@@ -17,19 +15,18 @@ from api.played_home import (
     measured,
     record,
 )
-from api.served_api import group_event, status_change
-from confluent_kafka import KafkaError, KafkaException, Message
-from confluent_kafka.admin import AclOperation
+from api.served_api import status_change
+from confluent_kafka import KafkaError, Message
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.contracts import group_key
-from warren.errors import AuthorizationFailed, ClusterUnreachable
+from warren.errors import AuthorizationFailed
 from warren.kafka.topics import HOME
 from warren.metrics import api as metrics
 from warren.settings import HomeSettings
 from warren_api.home import cluster as home_cluster
 from warren_api.home import feed as feed_module
-from warren_api.home.feed import LOOK_AGAIN_SECONDS, QUIET_SECONDS, Feed
+from warren_api.home.feed import QUIET_SECONDS, Feed
 from warren_api.model.cluster import FeedState
 from warren_api.model.read_model import ReadModel
 
@@ -193,27 +190,6 @@ def test_objectives_of_one_kind_do_not_hide_those_of_another(feed: Feed, model: 
     assert [one.breach.objective for one in view.broken] == ["late", "lost"]
 
 
-def test_reading_again_remembers_nothing_twice(feed: Feed, model: ReadModel) -> None:
-    first = [changed("a", "ERR", 1_000, 0, 0)]
-    feed.catch_up(PlayedReader([first], behind=1))
-    feed.catch_up(PlayedReader([[*first, changed("a", "OK", 2_000, 0, 1)]], behind=1))
-    assert remembered(model) == [(0, 0), (0, 1)]
-
-
-def test_members_are_read_and_go_with_their_tombstone(feed: Feed, model: ReadModel) -> None:
-    members = record("a", group_event("a").to_bytes(), topic=GROUPS)
-    feed.catch_up(PlayedReader([[record("a", event("a")), members]], behind=1))
-    view = model.group("demo", "a")
-    assert view is not None
-    assert [row.owner.client_id for row in view.partitions if row.owner] == ["billing-1"] * 2
-    reader = PlayedReader([[record("a", None, topic=GROUPS)]], behind=0)
-    reader.feed = feed
-    feed.follow(reader, PlayedAdmin().cluster())
-    view = model.group("demo", "a")
-    assert view is not None
-    assert view.membership is None
-
-
 def freshness(model: ReadModel) -> dict[str, int | None]:
     """Milliseconds by group; those that were not measured are left out."""
     return {
@@ -234,103 +210,21 @@ def test_freshness_is_read_like_the_rest(feed: Feed, model: ReadModel) -> None:
     assert freshness(model) == {"b": 4}
 
 
-def test_catching_up_again_drops_freshness_that_is_no_longer_there(
-    feed: Feed, model: ReadModel
-) -> None:
-    feed.catch_up(PlayedReader([[record("a", event("a")), measured("a", 1)]], behind=1))
-    feed.catch_up(PlayedReader([[record("a", event("a"))]], behind=1))
-    assert [view.group for view in model.groups()] == ["a"]
-    assert freshness(model) == {}
-
-
-def test_an_older_installation_has_no_topic_of_freshness(feed: Feed) -> None:
-    old = PlayedAdmin(topics=(LAG, STATUS))
-    with capture_logs() as logs:
-        assert feed.topics(old.cluster()) == [LAG, STATUS]
-    assert feed.state.freshness is False
-    assert [(line["event"], line["topic"]) for line in logs] == [
-        ("no freshness: topic missing or not readable", FRESHNESS),
-        ("no members: topic missing or not readable", GROUPS),
-    ]
-    assert feed.state.members is False
-    new = PlayedAdmin(topics=(LAG, STATUS, FRESHNESS, GROUPS, "another"))
-    assert feed.topics(new.cluster()) == [LAG, STATUS, FRESHNESS, GROUPS]
-    assert (feed.state.freshness, feed.state.members) == (True, True)
-
-
-@pytest.mark.parametrize(
-    ("allowed", "readable"),
-    [
-        (None, True),
-        ([], True),
-        ([AclOperation.DESCRIBE], False),
-        ([AclOperation.DESCRIBE, AclOperation.READ], True),
-    ],
-)
-def test_freshness_that_may_not_be_read_does_not_keep_it_from_the_rest(
-    feed: Feed, allowed: list[AclOperation] | None, readable: bool
-) -> None:
-    class Guarded(PlayedAdmin):
-        pass
-
-    Guarded.allowed = allowed
-    topics = feed.topics(Guarded(topics=(LAG, STATUS, FRESHNESS)).cluster())
-    assert (FRESHNESS in topics, feed.state.freshness) == (readable, readable)
-
-
-@pytest.mark.parametrize("missing", [FRESHNESS, GROUPS])
-def test_it_begins_anew_when_a_missing_topic_comes(
-    feed: Feed, model: ReadModel, clock: ManualClock, missing: str
-) -> None:
-    every = (LAG, STATUS, FRESHNESS, GROUPS)
-    admin = PlayedAdmin(iter([None] * 99), topics=tuple(set(every) - {missing}))
-    feed.topics(admin.cluster())
-    feed.catch_up(PlayedReader([[record("a", event("a"))]], behind=1))
-    polls = 0
-
-    class Upgraded(PlayedReader):
-        def poll(self, timeout: float) -> list[Message]:
-            nonlocal polls
-            polls += 1
-            if polls == 5:
-                admin.topics = every
-            clock.advance(LOOK_AGAIN_SECONDS)
-            return super().poll(timeout)
-
-    reader = Upgraded([[] for _ in range(20)], behind=0)
-    reader.feed = feed
-    feed.follow(reader, admin.cluster())
-    assert polls == 5, "and does not go on reading what it has"
-    assert feed.state.ready
-    assert [view.group for view in model.groups()] == ["a"]
-
-
-def test_a_home_cluster_that_does_not_say_what_it_has_is_an_error_to_retry(feed: Feed) -> None:
-    class Silent(PlayedAdmin):
-        def list_topics(self, timeout: float) -> SimpleNamespace:
-            del timeout
-            raise KafkaException(KafkaError(KafkaError._TRANSPORT))
-
-    with pytest.raises(ClusterUnreachable):
-        feed.topics(Silent().cluster())
-    assert feed.state.freshness is True, "nothing is known of it"
-
-
 def test_topics_that_it_may_not_create_do_not_stop_it(
     feed: Feed, model: ReadModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An upgrade brings a new topic, and the API's user may only read."""
+    """The API's user may only read."""
 
     def refuse(*_: object) -> None:
         raise AuthorizationFailed(HOME, HOME, "not authorised to create")
 
     reader = PlayedReader([[record("a", event("a"))]], behind=1)
     reader.feed = feed
-    monkeypatch.setattr(home_cluster, "connect", lambda *_: PlayedAdmin(topics=(LAG, STATUS)))
+    monkeypatch.setattr(home_cluster, "connect", lambda *_: PlayedAdmin())
     monkeypatch.setattr(home_cluster, "ensure_topics", refuse)
     monkeypatch.setattr(feed_module, "TopicReader", lambda *_: reader)
     with capture_logs() as logs:
         feed._connect_and_follow()
-    assert feed.state == FeedState(ready=True, problem=None, freshness=False, members=False)
+    assert feed.state == FeedState(ready=True, problem=None)
     assert "topics not created" in [line["event"] for line in logs]
     assert [view.group for view in model.groups()] == ["a"]

@@ -42,13 +42,6 @@ def test_ten_points_at_once(young: Api) -> None:
     assert text(figure.select(".axis")[0]) == "46s ago 1s ago"
 
 
-def test_what_was_watched_for_a_minute_is_charted_instead(young: Api) -> None:
-    young.remember("young", THIS - MINUTE_MS)
-    soup = page(young, PATH)
-    assert len(soup.select("svg.chart")) == 3
-    assert "by the last commits" not in text(soup)
-
-
 def test_partitions_of_which_less_is_known_count_from_when_it_is() -> None:
     few = lag_event(
         "g",
@@ -59,16 +52,6 @@ def test_partitions_of_which_less_is_known_count_from_when_it_is() -> None:
     assert found is not None
     assert (found.start, found.end) == (NOW - 6_000, NOW - 1_000)
     assert "lag 0 at the end, between 0 and 17" in found.lag
-
-
-def test_of_nothing_nothing_is_drawn(api: Api) -> None:
-    never = {"start": None, "end": None, "committed": -1, "committed_at": -1, "lag": None}
-    for topics in ({}, {"t": topic(never)}):
-        assert first_points(lag_event("g", topics=topics)) is None
-    alone = {"start": (100, NOW, NOW, 5), "end": (100, NOW, NOW, 5)}
-    assert first_points(lag_event("g", topics={"t": topic(alone)})) is None
-    api.put("young", topics={})
-    assert not page(api, PATH).select(".charts")
 
 
 def test_an_evaluator_that_publishes_no_windows(api: Api) -> None:

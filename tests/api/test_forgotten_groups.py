@@ -17,6 +17,8 @@ from warren.settings import HomeSettings, Settings
 from warren_api.home.feed import Feed
 from warren_api.home.requests import ForgetRequests
 
+pytestmark = pytest.mark.heavy
+
 GROUP = "/v3/kafka/prod/consumer/billing"
 NOW = SystemClock().now_ms()
 

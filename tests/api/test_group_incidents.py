@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from api.read_pages import NONE, cells, page, text
+from api.read_pages import cells, page, text
 from api.served_api import NOW, Api
 from warren.contracts import MINUTE_MS
 from warren_api.model.status_history import incidents
@@ -79,22 +79,6 @@ def test_what_is_far_apart_is_not_folded(api: Api) -> None:
     assert [len(one.incidents) if isinstance(one, Flapping) else 1 for one in found] == [
         *(1, 1, 5, 1, 1, 1, 1, 1)
     ]
-
-
-def test_it_flaps_still(api: Api) -> None:
-    for n in range(4, 0, -1):
-        begin(api, NOW - n * 5 * MINUTE_MS)
-    newest = begin(api, NOW - MINUTE_MS, None)
-    api.put("billing", status="ERR", incident={"id": newest, "opened_at": NOW - MINUTE_MS})
-    (row,) = shown(api)
-    assert row["Duration"] == "20m, ongoing"
-    assert row["What was wrong"].startswith("flapped 5 times, 25 % of the time ERR")
-
-
-def test_of_what_nobody_remembers_the_end_none_is_told(api: Api) -> None:
-    begin(api, NOW - HOUR, None)
-    (row,) = shown(api)
-    assert row["Duration"] == NONE
 
 
 def test_they_are_shaded_in_the_charts(api: Api) -> None:

@@ -35,22 +35,6 @@ def test_one_group_with_its_partitions_worst_first(filled: Api) -> None:
     assert "5b6a" in soup.get_text()
 
 
-def started(api: Api, group: str) -> str:
-    (said,) = page(api, f"/groups/demo/{group}").select(".started")
-    return text(said)
-
-
-def test_since_when_it_is_not_ok_and_since_when_it_is_so(filled: Api) -> None:
-    opened_at = NOW - 21 * 60_000
-    filled.put("billing", status="ERR", incident={"id": "5b6a", "opened_at": opened_at})
-    filled.change("billing", "ERR", NOW - 334_000, previous="WARN", opened_at=opened_at)
-    assert started(filled, "billing").startswith("Started 06:39 UTC ( 21m ) ERR for 5m 37s")
-    filled.change("fine", "OK", NOW - 60_000, previous="ERR")
-    assert started(filled, "fine") == "OK for 1m 3s"
-    filled.clock.advance(60)
-    assert started(filled, "billing").startswith("UNKNOWN for 1m 3s"), "since when nobody knows"
-
-
 def test_what_is_unknown_is_a_dash(api: Api) -> None:
     never = {"committed": -1, "committed_at": -1, "log_start": -1, "log_end": -1, "lag": None}
     api.put("g", topics={"t": topic({**never, "start": None, "end": None})})
@@ -76,17 +60,6 @@ def explained(filled: Api) -> Api:
     filled.change("billing", "ERR", NOW - 252_000, explanation=WHY)
     filled.change("billing", "NOTFOUND", NOW - 9_000_000, previous="ERR", reason="group_expired")
     return filled
-
-
-def test_what_the_commits_say_is_small_print(explained: Api) -> None:
-    soup = page(explained, "/groups/demo/billing")
-    (said,) = soup.select("p.seen")
-    assert text(said) == f"Evidence: {WHY}"
-    assert said.find_next("dl") is not None
-    assert WHY in cells(row_of(explained, "billing"))["Trouble"]
-    (stopped,) = soup.select(".partitions tbody tr.stop")
-    assert cells(stopped)["Status"] == "STOP no commit for 4m 12s"
-    assert not page(explained, "/groups/demo/fine").select(".why, .seen")
 
 
 def test_the_cause_what_to_do_and_until_when_lead_the_page(filled: Api) -> None:
@@ -122,15 +95,6 @@ def test_a_consequence_comes_after_the_root(filled: Api) -> None:
     )
 
 
-def test_nobody_in_the_group_is_said(filled: Api) -> None:
-    filled.describe("billing", members=[])
-    said = fact(page(filled, "/groups/demo/billing"), "Members")
-    assert text(said) == "Members 0"
-    assert "loss" in said.get_attribute_list("class")
-    filled.describe("fine")
-    assert text(fact(page(filled, "/groups/demo/fine"), "Members")) == "Members 1"
-
-
 def test_members_the_one_to_look_at_first(explained: Api) -> None:
     soup = page(explained, "/groups/demo/billing")
     stuck, idle = [cells(row) for row in soup.select(".members tbody tr")]
@@ -143,15 +107,6 @@ def test_members_the_one_to_look_at_first(explained: Api) -> None:
     assert owners == {"orders / 1": "billing-1 10.0.0.2", "orders / 0": "nobody"}
     assert text(fact(soup, "Owned by nobody")) == "Owned by nobody orders / 0"
     assert text(fact(soup, "Members")) == "Members 2 1 without a partition"
-
-
-def test_what_happened_to_a_group_newest_first(explained: Api) -> None:
-    items = [text(item) for item in page(explained, "/groups/demo/billing").select(".history li")]
-    assert items == [
-        f"06:55 UTC 4m 15s ago ERR after OK: {WHY}",
-        "04:30 UTC 2h 30m ago NOTFOUND after ERR: group expired",
-    ]
-    assert not page(explained, "/groups/demo/fine").select(".history")
 
 
 def test_who_has_mistyped_a_name_is_led_to_it(filled: Api) -> None:
@@ -234,33 +189,6 @@ def test_time_to_catch_up_is_told_when_it_will(filled: Api) -> None:
     assert "catches up" not in page(filled, "/groups/demo/billing").get_text()
 
 
-def test_objectives_that_are_not_kept(filled: Api) -> None:
-    """A group may be OK by its commits, and late all the same."""
-    breach = {
-        "objective": "on-time",
-        "limit": "max_freshness",
-        "status": "WARN",
-        "since": NOW - 120_000,
-        "value": 700_000,
-        "wanted": 300_000,
-        "sentence": "orders/1 is at least 11m late (limit 5m)",
-        "owner": "<b>payments</b>",
-        "runbook": "https://runbooks.example.org/late",
-    }
-    kind = {"type": "warren.group.freshness.changed", "incident_id": "late-1"}
-    filled.change("billing", "WARN", NOW - 60_000, **kind, objectives=[breach])
-    soup = page(filled, "/groups/demo/billing")
-    (shown,) = [text(p) for p in soup.select("p.why") if "Objective" in p.get_text()]
-    assert (
-        "on-time : at 06:59 UTC : orders/1 is at least 11m late (limit 5m); broken for 2m" in shown
-    )
-    assert "owner <b>payments</b>" in shown
-    assert "https://runbooks.example.org/late" in shown
-    assert soup.find("a", href="/incidents/5b6a")
-    filled.change("billing", "OK", NOW, previous="WARN", **kind, objectives=[])
-    assert "Objective" not in page(filled, "/groups/demo/billing").get_text()
-
-
 def test_the_list_tells_of_objectives_that_an_ok_group_does_not_keep(api: Api) -> None:
     def listed() -> list[str]:
         soup = page(api, "/?q=is:any")
@@ -298,12 +226,3 @@ def test_the_list_tells_of_objectives_that_an_ok_group_does_not_keep(api: Api) -
     api.model.silences.apply_acknowledgement(b"late-1", looked_after.to_bytes())
     broken = False
     assert "acknowledged" in listed()[0]
-
-
-def test_a_name_that_is_nearly_one_leads_to_it(api: Api) -> None:
-    api.put("billing")
-    answer = api.get("/groups/demo/biling")
-    assert answer.status_code == 404
-    assert 'Did you mean <a href="/groups/demo/billing">' in answer.text
-    assert "Did you mean" not in api.get("/groups/demo/unlike").text
-    assert "Did you mean" not in api.get("/groups/demo/billing").text

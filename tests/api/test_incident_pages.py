@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from api.read_pages import cells, fact, page, text
-from api.served_api import NOW, Api, late
+from api.served_api import NOW, Api
 from warren.contracts import NotificationEvent
 from warren_api.pages.environment import command
 
@@ -51,20 +51,6 @@ def timeline(api: Api, path: str = f"/incidents/{ID}") -> list[str]:
     return [text(item) for item in page(api, path).select(".timeline li")]
 
 
-def test_a_consequence_comes_after_the_root(api: Api) -> None:
-    gone = {"name": "records_lost", "sentence": "9 are <i>gone</i>", "action": "keep them"}
-    cause = CAUSE | {"also": [gone]}
-    api.put("billing", status="ERR", incident={"id": ID, "opened_at": OPENED}, cause=cause)
-    first, second = page(api, f"/incidents/{ID}").select(".why")
-    assert text(first).startswith("Cause: nobody is in <it>.")
-    assert text(second) == "Also: 9 are <i>gone</i>. Then: keep them."
-    after = {"previous": "ERR", "opened_at": OPENED}
-    api.change("billing", "WARN", OPENED + 70_000, cause=cause, **after)
-    assert "WARN after ERR: nobody is in <it> also: 9 are <i>gone</i>" in timeline(api)[0]
-    assert "nobody is in <it> also: 9 are <i>gone</i>" in text(page(api, "/incidents"))
-    assert "nobody is in <it> also: 9 are <i>gone</i>" in text(page(api, "/groups/demo/billing"))
-
-
 def test_what_happened_and_who_was_told_in_one_order(api: Api) -> None:
     tell(api, OPENED + 61_000)
     assert timeline(api) == [
@@ -81,24 +67,6 @@ def test_what_happened_and_who_was_told_in_one_order(api: Api) -> None:
     assert text(fact(soup, "Lag now")) == "Lag now 0 1 at the opening"
 
 
-def test_it_says_until_when_something_has_to_be_done(api: Api) -> None:
-    api.measure("billing", late(2_700_000, time_to_loss_ms=900_000))
-    (why,) = page(api, f"/incidents/{ID}").select(".why")
-    assert "Records are lost in 15m, at 07:15 UTC" in text(why)
-
-
-def test_it_leads_to_all_that_can_be_done(api: Api) -> None:
-    soup = page(api, f"/incidents/{ID}")
-    links = [str(a["href"]) for a in soup.select("main a")]
-    for path in ("/groups/demo/billing", "/groups/demo/billing/silence", f"/incidents/{ID}"):
-        assert path in links
-    assert f"/api/v1/incidents/{ID}" in links
-    assert api.get(f"/api/v1/incidents/{ID}").json()["id"] == ID
-    said = [text(code) for code in soup.select(".note code")]
-    assert said == [f"warren describe incident {ID}", f"warren ack {ID}"]
-    assert soup.form is not None
-
-
 def test_one_that_is_over_says_how_long_it_was(api: Api) -> None:
     path = f"/incidents/fine-{NOW - 90_000}"
     soup = page(api, path)
@@ -109,12 +77,6 @@ def test_one_that_is_over_says_how_long_it_was(api: Api) -> None:
         "06:59 UTC 30s ago OK after ERR; 1 behind",
         "06:58 UTC 1m 30s ago ERR after OK: <b>stuck</b>",
     ]
-
-
-def test_an_opening_that_is_forgotten_is_there(api: Api) -> None:
-    api.put("old", status="ERR", incident={"id": "old-1", "opened_at": NOW - 3_600_000})
-    (opening,) = timeline(api, "/incidents/old-1")
-    assert opening.startswith("06:00 UTC 1h ago Started.")
 
 
 def test_all_incidents_open_ones_first(api: Api) -> None:
@@ -132,10 +94,6 @@ def test_all_incidents_open_ones_first(api: Api) -> None:
     (first, *_) = page(api, "/incidents").select("tbody tr")
     assert cells(first)["Acknowledged"] == "ada"
     assert "acknowledged by ada" in " ".join(timeline(api))
-
-
-def test_no_incident_at_all() -> None:
-    assert "No incident, as far as" in page(Api(), "/incidents").get_text()
 
 
 def test_people_get_a_page_where_there_is_nothing(api: Api) -> None:
@@ -159,24 +117,3 @@ def test_a_command_names_the_same_group_whatever_it_is_called(api: Api) -> None:
     api.put("new\nline \u202e")
     (said,) = page(api, "/groups/demo/new%0Aline%20%E2%80%AE").select(".note code")
     assert said.get_text() == r"warren describe group $'demo/new\nline \u202e'"
-
-
-def test_every_page_has_its_json(api: Api) -> None:
-    for path in ("/", "/incidents", "/groups/demo/billing", "/topics/demo/orders"):
-        links = [str(a["href"]) for a in page(api, path).select("main .note a")]
-        (json,) = [link for link in links if link.startswith("/api/v1") and "history" not in link]
-        assert api.get(json).status_code == 200
-    commands = {
-        "/incidents": "warren get incidents --all",
-        "/groups/demo/billing": "warren describe group demo/billing",
-        "/topics/demo/orders": "warren describe topic demo/orders",
-    }
-    for path, wanted in commands.items():
-        (said,) = page(api, path).select(".note code")
-        assert text(said) == wanted
-
-
-def test_a_time_of_another_day_has_the_day(api: Api) -> None:
-    api.clock.advance(24 * 3600)
-    (opened, *_) = page(api, f"/incidents/{ID}").select(".facts time.clock")
-    assert text(opened) == "2026-11-21 06:19 UTC"

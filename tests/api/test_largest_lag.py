@@ -57,12 +57,6 @@ def test_the_minutes_between_two_changes_count(over: Api) -> None:
     assert largest(over) == 3_214
 
 
-@pytest.mark.parametrize("at", [OPENED, ENDED], ids=["first", "last"])
-def test_the_first_and_the_last_minute_count(over: Api, at: int) -> None:
-    over.remember("billing", at - at % MINUTE_MS, lag_max=900)
-    assert largest(over) == 900
-
-
 def test_what_was_before_and_after_it_does_not(over: Api) -> None:
     for minute in (OPENED - MINUTE_MS, ENDED + MINUTE_MS):
         over.remember("billing", minute - minute % MINUTE_MS, lag_max=9_000)
@@ -80,25 +74,6 @@ def test_of_one_that_is_open_it_does_not_fall(still_open: Api) -> None:
         "billing", status="ERR", total_lag=1_000, incident={"id": ID, "opened_at": OPENED}
     )
     assert largest(still_open) == 1_000
-
-
-def test_of_one_that_no_change_tells_the_minutes_do(api: Api) -> None:
-    api.put("billing", status="ERR", total_lag=7, incident={"id": ID, "opened_at": OPENED})
-    api.remember("billing", THIS - 2 * MINUTE_MS, lag_max=943)
-    assert largest(api) == 943
-
-
-def test_one_without_an_end_lasts_until_its_last_change(api: Api) -> None:
-    """Its group is gone: what another one of that name did is not known to be its."""
-    opens(api)
-    api.remember("billing", THIS - 15 * MINUTE_MS, lag_max=900)
-    assert largest(api) == 100
-
-
-def test_of_one_before_the_minutes_that_are_kept_its_changes_tell(over: Api) -> None:
-    over.remember("billing", THIS - 15 * MINUTE_MS, lag_max=900)
-    over.remember("billing", THIS + 24 * 60 * MINUTE_MS, lag_max=5_000)
-    assert largest(over) == 162
 
 
 def test_it_lasts_as_long_as_the_last_of_its_conditions(over: Api) -> None:

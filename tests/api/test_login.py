@@ -15,7 +15,6 @@ import pytest
 from api.login_lab import ADMIN_TOKEN, SECRET, Lab, begun, log_in, session_of
 from api.served_api import Api
 from bs4 import BeautifulSoup
-from joserfc import jwt
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 from support.identity_provider import new_key
@@ -145,16 +144,6 @@ def test_a_machine_says_for_whom_it_asks_as_before(client: httpx.Client) -> None
     with capture_logs() as logs:
         client.post("/api/v1/silences", headers=BEARER, json=silence)
     assert changes(logs)[0]["token"] == "ops", "a token that comes along counts, not the session"
-
-
-@pytest.mark.parametrize("path", ["/api/v1/groups", "/metrics", "/v3/kafka", "/api/v1/events"])
-def test_machines_need_a_token_as_before(client: httpx.Client, path: str) -> None:
-    answer = client.get(path, headers={"Accept": "*/*"})
-    assert answer.status_code == 401
-    assert "Basic" in answer.headers["www-authenticate"]
-    assert client.get("/burrow/admin").text == "GOOD"
-    assert client.get("/burrow/admin/ready").text == "READY"
-    assert client.get("/static/warren.css").status_code == 200
 
 
 def test_who_has_no_role_is_told_so(lab: Lab, client: httpx.Client) -> None:
@@ -329,12 +318,6 @@ def test_without_oidc_nothing_of_it_is_loaded_or_served() -> None:
     assert "Log out" not in Api().get("/").text
 
 
-def test_tokens_are_not_needed_where_people_log_in() -> None:
-    closed = Api(api=Lab().api.api.model_copy(update={"tokens": []}))
-    assert closed.get("/api/v1/groups").status_code == 401
-    assert closed.get("/", headers={"Accept": "text/html"}).status_code == 303
-
-
 def test_secrets_that_change_are_taken_up(lab: Lab, client: httpx.Client) -> None:
     oidc, login = lab.api.api.oidc, lab.api.login
     assert oidc is not None
@@ -373,13 +356,6 @@ def test_secrets_that_change_are_taken_up(lab: Lab, client: httpx.Client) -> Non
         assert broken.look() is None
         assert broken.look() is None
     assert [line["event"] for line in logs] == ["settings refused, those before stay in force"]
-
-
-def test_a_token_without_the_name_of_its_key_is_taken_where_there_is_one_key(
-    lab: Lab, client: httpx.Client
-) -> None:
-    lab.provider.sign = lambda claims: jwt.encode({"alg": "RS256"}, claims, lab.provider.keys[0])
-    assert client.get(begun(client)).status_code == 303
 
 
 def test_where_everybody_may_read_a_login_is_for_changing(lab: Lab) -> None:

@@ -65,13 +65,6 @@ def test_a_whole_team_is_silenced(api: Api) -> None:
     assert why == "owner: payments"
 
 
-def test_one_of_a_row(api: Api) -> None:
-    post(api, ("one", "acknowledge demo/search"))
-    post(api, ("one", "1h demo/pay-2"))
-    assert api.model.silences.acknowledgement("i-2") is not None
-    assert silenced(api) == [("demo", "pay-2")]
-
-
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
@@ -140,40 +133,6 @@ def test_an_acknowledgement_is_taken_back_and_no_other(api: Api) -> None:
     (said,) = page(api, answer.headers["Location"]).select(".done")
     assert text(said) == "No acknowledgement withdrawn."
     assert found("i-2")
-
-
-@pytest.mark.parametrize("written", ["", "x", "0", "-1", "9" * 400, "\u0663"])
-def test_what_was_not_acknowledged_is_not_taken_back(api: Api, written: str) -> None:
-    post(api, ("one", "acknowledge demo/search"))
-    assert post(api, ("withdraw", written)).status_code == 303
-    assert api.model.silences.acknowledgement("i-2")
-
-
-def test_silences_of_one_click_are_ended_together(api: Api) -> None:
-    api.put("search", cluster="eu")
-    post(api, ("group", "demo/pay-1"), ("group", "eu/search"), ("ticked", "8h"))
-    first, second = api.model.silences.all()
-    (undo,) = page(api, f"/silences/{first.id}").select("button[name=end]")
-    assert text(undo) == "End all 2 of the same click"
-    assert post(api, ("end", str(undo["value"]))).headers["Location"].startswith("/?")
-    assert not silenced(api)
-    assert not page(api, f"/silences/{second.id}").select("button[name=end]")
-
-
-@pytest.mark.parametrize(
-    ("ticked", "says"),
-    [
-        (["search"], "1 group acknowledged. Undo"),
-        (["search", "quiet"], "1 group acknowledged. 1 group has no open incident. Undo"),
-        (["quiet"], "No group acknowledged. 1 group has no open incident."),
-    ],
-)
-def test_who_has_no_incident_is_not_acknowledged(api: Api, ticked: list[str], says: str) -> None:
-    api.put("quiet")
-    boxes = [("group", f"demo/{name}") for name in ticked]
-    answer = post(api, *boxes, ("ticked", "acknowledge"))
-    (said,) = page(api, answer.headers["Location"]).select(".done")
-    assert text(said) == says
 
 
 def test_expressions_match_these_and_no_other() -> None:

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-import threading
-from collections.abc import Iterator
-from typing import Any
 
-import httpx
 import pytest
 from api.scraped import fill, labels, scrape
 from api.served_api import CAUGHT_UP, NOW, Api, late, topic
 from prometheus_client.openmetrics.parser import (
     text_string_to_metric_families as openmetrics_families,
 )
-from starlette.concurrency import run_in_threadpool
 from structlog.testing import capture_logs
 from warren.contracts import group_key
 from warren.metrics import API_FAMILIES
-from warren.metrics.family import DETAILS, Detail, Family
-from warren_api.metrics import scrape as metrics_route
-from warren_api.metrics.exposition import SampleLines, row_lines
-from warren_api.metrics.series import Collected, Samples
+from warren.metrics.family import DETAILS, Detail
 from warren_api.model.cluster import FeedState
 
 
@@ -98,16 +89,6 @@ def test_very_many_partitions_leave_series_out_until_there_are_few() -> None:
     assert scrape(api)["warren_api_metrics_reduced"] == {(): 0}
 
 
-@pytest.mark.parametrize("detail", DETAILS)
-def test_what_is_asked_for_is_served_however_much_it_is(detail: Detail) -> None:
-    settings = {"metrics_partitions": 0, "metrics_detail": detail, "metrics_origins": ["burrow"]}
-    api = Api(metrics=settings)
-    api.put("billing", status="ERR", incident={"id": "i", "opened_at": NOW})
-    found = {f for f in API_FAMILIES if f.name in served(api)}
-    assert {f.origin for f in found} == {"burrow"}
-    assert all(f.is_within(detail) for f in found)
-
-
 def test_single_families_can_be_asked_for(filled: Api) -> None:
     query = "?name[]=kafka_consumergroup_group_max_lag&name[]=warren_api_requests_total"
     filled.get("/metrics")
@@ -156,53 +137,17 @@ def test_every_family_is_of_the_catalogue_and_every_one_of_it_is_there(filled: A
     catalogued = [f"# HELP {family.name} {family.documentation}" for family in API_FAMILIES]
     assert len(set(described)) == len(described)
     assert set(catalogued) <= set(described)
-    # What else there is tells of the API's own requests, tokens, events, series and pushes.
+    # What else there is tells of the API's own requests, tokens, events and series.
     others = [line.split()[2] for line in described if line not in catalogued]
     own = {"request", "requests", "connections", "tokens", "events"}
-    own |= {"stalled", "metrics", "push", "pushes"}
+    own |= {"stalled", "metrics"}
     assert {name.split("_")[2] for name in others} == own
-
-
-def test_a_scrape_leaves_the_event_loop_to_others(
-    filled: Api, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It waits, in the middle of its rendering, until another request has been answered."""
-    rendering, answered = threading.Event(), threading.Event()
-
-    def slow_parts() -> Iterator[Samples]:
-        lines = SampleLines(row_lines((), [()]))
-        rendering.set()
-        yield Samples(lines, [1])
-        assert answered.wait(30)
-        yield Samples(lines, [2])
-
-    def slow_series(*_: Any) -> Iterator[Collected]:
-        yield Collected(Family("slow", "Slow", ()), slow_parts())
-
-    monkeypatch.setattr(metrics_route, "scrape", slow_series)
-
-    async def ask(encoding: str) -> httpx.Response:
-        transport = httpx.ASGITransport(filled.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-            headers = {"Accept-Encoding": encoding}
-            scraping = asyncio.create_task(client.get("/metrics", headers=headers))
-            assert await run_in_threadpool(rendering.wait, 30)
-            assert (await client.get("/burrow/admin")).text == "GOOD"
-            answered.set()
-            return await scraping
-
-    for encoding in ("gzip", "identity"):
-        rendering.clear()
-        answered.clear()
-        assert asyncio.run(ask(encoding)).text.endswith("slow 1\nslow 2\n")
 
 
 def test_whether_to_believe_the_rest(api: Api) -> None:
     assert scrape(api)["warren_api_ready"] == {(): 1}
     assert scrape(api)["warren_api_feed_working"] == {(): 1}
-    assert scrape(api)["warren_api_freshness_topic"] == {(): 1}
-    api.feed = FeedState(ready=False, problem="away", freshness=False)
-    assert scrape(api)["warren_api_freshness_topic"] == {(): 0}
+    api.feed = FeedState(ready=False, problem="away")
     assert scrape(api)["warren_api_ready"] == {(): 0}
     assert scrape(api)["warren_api_feed_working"] == {(): 0}
 

@@ -61,12 +61,6 @@ def test_burrow_has_nothing_to_say_where_there_is_no_commit(told: Api) -> None:
     assert 'burrow_kafka_consumer_status{cluster="demo",consumer_group="g"} 1' in text
 
 
-def test_pages_say_at_least(told: Api) -> None:
-    page = told.get("/groups/demo/g").text
-    assert WHY in page
-    assert '<span title="At least: nothing was ever committed">≥ </span>895' in page
-
-
 def test_at_least_nothing_is_no_lag_of_nothing(api: Api) -> None:
     """2,000 records were there before, and none has come since: nobody knows which are read."""
     columns = topic(never(status="OK", lag=0, log_end=2_000))

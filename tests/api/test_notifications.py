@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from api.played_home import PlayedReader
-from api.read_pages import page, text
 from api.served_api import NOW, Api
 from confluent_kafka import Message
 from warren.contracts import NotificationEvent, NotifierState, PendingDelivery, group_key
@@ -103,15 +102,6 @@ def test_filters_and_pages(api: Api) -> None:
     rest = api.get(f"{PATH}?limit=6&cursor={first['next']}").json()
     groups = [one["group"] for one in first["notifications"] + rest["notifications"]]
     assert groups == [f"g-{n}" for n in reversed(range(10))]
-
-
-def test_the_page_of_an_incident_says_who_was_told(api: Api) -> None:
-    api.put("billing", status="ERR", incident={"id": "billing-i", "opened_at": NOW})
-    put(api, told(at=NOW - 60_000), told("other"))
-    api.model.notifications.apply_state(b"billing", state(held="silence x").to_bytes())
-    shown = text(page(api, "/incidents/billing-i"))
-    assert "1m ago ERR (opened) sent to mail : 250 <ok>" in shown
-    assert "pager : ERR has waited for 1m , deferred, silence x" in shown
 
 
 def test_the_feed_keeps_the_newest_and_reads_them_again_after_a_loss() -> None:

@@ -72,12 +72,6 @@ def test_what_is_in_danger_is_red_and_nothing_else(
     assert (text(cell), "loss" in cell["class"]) == (shown.removesuffix(" 07:59 UTC"), red)
 
 
-def test_who_reads_on_is_in_no_danger_though_records_are_kept_for_an_hour(filled: Api) -> None:
-    filled.measure("fine", late(9, time_to_loss_ms=HOUR - 1))
-    (cell,) = row_of(filled, "fine").select('[data-label="Data loss in"]')
-    assert (text(cell), "loss" in cell["class"]) == ("59m 56s", False)
-
-
 def test_what_was_consumed_when_it_was_measured_is_not_said_of_now(filled: Api) -> None:
     filled.put("billing", total_lag=80)
     filled.measure("billing", CAUGHT_UP)
@@ -102,25 +96,6 @@ def test_the_time_until_loss_runs_down(filled: Api) -> None:
     ]
 
 
-def test_groups_that_lose_data_and_those_that_will_are_counted_apart(measured: Api) -> None:
-    losing, endangered = (
-        ".totals a[href='/?q=is%3Alosing']",
-        ".totals a[href='/?q=is%3Aendangered']",
-    )
-    (tile,) = page(measured, "/").select(losing)
-    assert text(tile) == "1 losing data"
-    assert not page(measured, "/").select(endangered)
-    for old_or_new in ("status=losing", "q=is:losing"):
-        soup = page(measured, f"/?{old_or_new}")
-        assert [a.get_text() for a in soup.select("tbody th a")] == ["billing"]
-    measured.measure("billing", late(HOUR, time_to_loss_ms=HOUR - 1))
-    assert not page(measured, "/").select(losing)
-    (tile,) = page(measured, "/").select(endangered)
-    assert text(tile) == "1 will lose data"
-    measured.measure("billing", CAUGHT_UP)
-    assert not page(measured, "/").select(endangered)
-
-
 def test_an_unknown_part_is_said_with_the_reason(filled: Api) -> None:
     unreadable = late(None, reason="not_authorised", bound_ms=2 * HOUR)
     filled.measure("billing", late(42_000), unreadable, CAUGHT_UP)
@@ -136,19 +111,3 @@ def test_an_unknown_part_is_said_with_the_reason(filled: Api) -> None:
 
 def test_every_reason_has_words() -> None:
     assert set(REASONS) == set(get_args(FreshnessReason))
-
-
-def test_freshness_that_was_measured_long_ago_is_marked(measured: Api) -> None:
-    (cell,) = row_of(measured, "fine").select('[data-label="Late"]')
-    assert "stale" not in cell["class"]
-    measured.clock.advance(28)
-    row = row_of(measured, "fine")
-    (cell,) = row.select('[data-label="Late"]')
-    assert "stale" in cell["class"]
-    assert text(cell) == "0s old"
-    (mark,) = cell.select("em")
-    assert str(mark["title"]).startswith("Measured 31s ago")
-    assert cells(row_of(measured, "billing"))["Data loss in"] == "lost 1,204 old"
-    soup = page(measured, "/groups/demo/billing")
-    assert text(fact(soup, "Late")) == "Late 1h old orders / 1"
-    assert "stale" in fact(soup, "Data loss in")["class"]

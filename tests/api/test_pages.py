@@ -7,7 +7,7 @@ import re
 import pytest
 from api.read_pages import NONE, STOPPED, cells, fill, page, row_of, text
 from api.served_api import NOW, Api, late, paced, topic
-from warren.contracts import Acknowledgement, ClusterEvent
+from warren.contracts import ClusterEvent
 from warren.settings import ApiSettings, SavedFilter
 from warren_api.model.cluster import FeedState
 from warren_api.pages.overview import GROUPS_SHOWN
@@ -37,30 +37,6 @@ def test_groups_worst_first_with_what_to_know_of_each(filled: Api, path: str) ->
     }
 
 
-def test_counters(filled: Api) -> None:
-    totals = [text(total) for total in page(filled, "/").select(".totals li")]
-    assert totals == [
-        "Needs action 1",
-        "Warning 1",
-        "Handled 0",
-        "Unknown 0",
-        "OK 1",
-        "All 3",
-    ]
-
-
-def test_tabs_keep_the_search_and_count_what_it_finds(filled: Api) -> None:
-    soup = page(filled, "/?q=is:action+eu/&sort=lag")
-    tabs = {text(tab).rpartition(" ")[0]: tab for tab in soup.select(".totals a")[:5]}
-    counts = {name: text(tab).rpartition(" ")[2] for name, tab in tabs.items()}
-    assert [name for name, count in counts.items() if count != "0"] == ["Warning"]
-    assert not soup.select("tbody tr")
-    assert [name for name, tab in tabs.items() if tab.get("aria-current")] == ["Needs action"]
-    assert tabs["Warning"]["href"] == "/?q=eu%2F+is%3Awarning&sort=lag"
-    under = page(filled, str(tabs["Warning"]["href"]))
-    assert [a.get_text() for a in under.select("tbody th a")] == ["mailer"]
-
-
 def test_opens_on_the_first_tab_that_has_something(filled: Api) -> None:
     def opened() -> tuple[str, list[str]]:
         soup = page(filled, "/")
@@ -73,20 +49,6 @@ def test_opens_on_the_first_tab_that_has_something(filled: Api) -> None:
     assert opened() == ("Warning 1", ["mailer"])
     filled.put("mailer", cluster="eu")
     assert opened() == ("OK 3", ["billing", "fine", "mailer"])
-
-
-def test_a_group_that_is_not_judged_stands_under_all(filled: Api) -> None:
-    filled.describe("thumbnails", protocol="share")
-    assert not page(filled, "/").select(".not-judged")
-    assert page(filled, "/?q=is:any").select(".not-judged li")
-
-
-def test_each_group_stands_under_one_tab(filled: Api) -> None:
-    tabs = page(filled, "/").select(".totals a")[:5]
-    shown = [
-        [a.get_text() for a in page(filled, str(tab["href"])).select("tbody th a")] for tab in tabs
-    ]
-    assert shown == [["billing"], ["mailer"], [], [], ["fine"]]
 
 
 def test_status_is_never_colour_alone(filled: Api) -> None:
@@ -107,23 +69,6 @@ def test_the_table_can_be_read_aloud(filled: Api) -> None:
     assert announcement.find_parent(id="live") is None, "replacing it would repeat it"
     for control in soup.select("form input, form select"):
         assert soup.select_one(f'label[for="{control["id"]}"]') is not None
-
-
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("q=BILL", ["billing"]),
-        ("q=eu/", ["mailer"]),
-        ("status=OK", ["fine"]),
-        ("status=bad", ["billing", "mailer"]),
-        ("q=i&status=bad", ["billing", "mailer"]),
-        ("q=nobody", []),
-    ],
-)
-def test_filters(filled: Api, query: str, expected: list[str]) -> None:
-    soup = page(filled, f"/fragments/groups?{query}")
-    assert [a.get_text() for a in soup.select("tbody th a")] == expected
-    assert text(soup.select(".totals li")[5]) == f"All {len(expected)}"
 
 
 def test_the_cause_and_what_to_do_lead_a_row(filled: Api) -> None:
@@ -173,33 +118,6 @@ def test_a_row_says_that_nobody_is_in_the_group(filled: Api) -> None:
     assert "nobody is in the group" in cells(row_of(filled, "billing"))["Trouble"]
     filled.describe("billing")
     assert "nobody" not in cells(row_of(filled, "billing"))["Trouble"]
-
-
-def headline(api: Api) -> str:
-    (said,) = page(api, "/").select(".headline")
-    return text(said)
-
-
-def test_one_sentence_says_how_many_need_somebody(filled: Api) -> None:
-    incident = {"id": "9c", "opened_at": NOW}
-    assert headline(filled) == "1 needs action · 1 warning"
-    filled.put("lossy", status="ERR")
-    filled.measure("lossy", late(60_000, lost_records=7))
-    filled.put("late", status="ERR", incident=incident)
-    filled.measure("late", late(2_700_000, time_to_loss_ms=900_000))
-    assert headline(filled) == (
-        "3 need action · 1 losing data · 1 more at 07:15 UTC (14m) · 1 warning"
-    )
-    context = filled.context.asking
-    context.acknowledge(
-        Acknowledgement(incident_id="9c", cluster="demo", group="late", by="ada", why="", at=NOW)
-    )
-    assert headline(filled).startswith("2 need action · 1 losing data")
-    assert headline(filled).endswith("1 warning · 1 handled")
-    filled.clock.advance(300)
-    assert headline(filled) == (
-        "No data: the status of 5 groups is unknown · before: 2 needed action, 1 lost data"
-    )
 
 
 def test_all_is_well_only_where_everything_is_ok(api: Api) -> None:
@@ -310,17 +228,6 @@ def test_every_column_sorts(api: Api, query: str, expected: list[str]) -> None:
     assert turned["aria-sort"] != head["aria-sort"]
     assert f"sort={column}" in str(link["href"])
     assert "q=a" in str(link["href"]), "what was searched for stays"
-
-
-def test_a_link_of_before_sorts_by_name(api: Api) -> None:
-    for name in "ab":
-        api.put(name)
-    assert names(api, "sort=group&order=desc") == ["b", "a"]
-
-
-def test_a_filter_that_does_not_exist_is_refused(api: Api) -> None:
-    assert api.get("/?status=NICE").status_code == 422
-    assert api.get("/", params={"q": "x" * 301}).status_code == 422
 
 
 def test_many_groups_have_pages(api: Api) -> None:
@@ -462,12 +369,6 @@ def test_it_updates_itself_and_says_of_when_it_is_without_javascript(filled: Api
         assert soup.find(id=name) is not None, name
 
 
-def test_times_are_given_for_machines_too(filled: Api) -> None:
-    moments = [str(time["datetime"]) for time in page(filled, "/?q=is:any").select("time")]
-    assert moments
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", moment) for moment in moments)
-
-
 def test_share_groups_are_listed_without_a_lag(filled: Api) -> None:
     filled.describe("thumbnails", protocol="share")
     (listed,) = page(filled, "/?q=is:any").select(".not-judged li")
@@ -502,12 +403,6 @@ def test_only_pages_that_are_there_are_tagged(filled: Api) -> None:
         answer = filled.get(path)
         assert "etag" not in answer.headers
         assert answer.headers["cache-control"] == "no-store"
-
-
-def test_an_age_of_more_than_ten_minutes_has_no_seconds(filled: Api) -> None:
-    """So what is long ago reads the same for a minute."""
-    filled.put("billing", status="ERR", incident={"id": "x", "opened_at": NOW - 2_472_000})
-    assert cells(row_of(filled, "billing"))["Since"] == "41m 06:18 UTC"
 
 
 def test_saved_filters_are_links() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api
-from warren.contracts import Silence
 from warren_api.model.cluster import FeedState
 
 INCIDENT, GROUP, TOPIC = "/incidents/i-1", "/groups/demo/billing", "/topics/demo/orders"
@@ -57,19 +56,3 @@ def test_a_form_that_comes_too_early_is_not_refused_for_good(api: Api) -> None:
     api.feed = STARTING
     for path in (INCIDENT, SILENCE):
         assert api.request("POST", path, data={"why": "mine"}).status_code == 503
-
-
-def test_a_silence_says_until_when_on_the_readers_clock(api: Api) -> None:
-    silence = Silence(
-        id="s-1", cluster="", group="^billing", begins_at=NOW, ends_at=NOW + 2 * 86_400_000,
-        by="ada", why="moving", created_at=NOW,
-    )  # fmt: skip
-    api.model.silences.apply(b"s-1", silence.to_bytes())
-    api.put("billing", status="ERR", incident={"id": "i-1", "opened_at": NOW - 60_000})
-    clocks = page(api, SILENCE).select(".facts time.clock")
-    assert [text(clock) for clock in clocks] == ["07:00 UTC", "2026-11-23 07:00 UTC"]
-    said = page(api, GROUP).select(".why time.clock")
-    assert [text(clock) for clock in said] == ["2026-11-23 07:00 UTC"]
-    opened = page(api, GROUP).select(".started time.clock")
-    assert [text(clock) for clock in opened] == ["06:59 UTC"]
-    assert all(clock["title"] == clock["datetime"] for clock in (*clocks, *said, *opened))

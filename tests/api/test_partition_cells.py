@@ -94,25 +94,3 @@ def test_nothing_is_folded_or_shown_of_none(filled: Api) -> None:
     soup = page(filled, "/groups/demo/fine")
     assert not soup.select(".cells, .legend, .partitions")
     assert "has no partitions" in soup.get_text()
-
-
-def test_a_thousand_partitions_fit(filled: Api) -> None:
-    bad = {"status": "STOP", "lag": 7}
-    filled.put("billing", topics={"t": topic(*(bad if n % 2 else {} for n in range(1_000)))})
-    soup = page(filled, PATH)
-    assert len(shown(soup)) == 1_000
-    assert len(soup.select(".partitions tbody tr")) == 500
-    assert len(soup.select(".cells a")) == 500, "there is a row to lead to"
-    assert "The worst 500 of 1,000 partitions" in soup.get_text()
-    filled.put("billing", topics={"t": topic(*({} for _ in range(2_500)))})
-    soup = page(filled, PATH)
-    assert len(shown(soup)) == 2_000
-    assert "2,000 of 2,500 partitions, the worst" in soup.get_text()
-
-
-def test_of_what_nobody_knows_the_cells_are_grey(filled: Api) -> None:
-    (group,) = page(filled, PATH).select(".cells")
-    assert "was" not in group.get_attribute_list("class")
-    filled.clock.advance(300)
-    (group,) = page(filled, PATH).select(".cells")
-    assert "was" in group.get_attribute_list("class")

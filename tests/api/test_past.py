@@ -44,21 +44,6 @@ def test_the_last_hour_minute_by_minute(told: Api) -> None:
     assert found["time_to_loss_ms"] == [None] * 60
 
 
-def test_longer_steps(told: Api) -> None:
-    found = history(told, step=15 * MINUTE_MS)
-    assert found["lag"] == [46, 31, 16, 1], "the last of each step"
-    assert found["late_ms"] == [60_000, 45_000, 30_000, 15_000]
-    assert found["ok_ms"] == [15 * 60_000] * 4
-    assert found["consumed"] == [15 * 118] * 4
-
-
-def test_what_is_not_known_is_null(told: Api) -> None:
-    found = history(told, **{"from": THIS - 2 * HOUR, "to": THIS})
-    assert found["lag"][:60] == [None] * 60
-    assert found["err_ms"][:60] == [None] * 60
-    assert found["rebalances"][59:61] == [None, 0]
-
-
 def test_events_about_one_minute_add_up(api: Api) -> None:
     api.put("billing")
     api.remember("billing", THIS - MINUTE_MS, status_ms={"OK": 20_000}, lag=3, late_ms=4_000)
@@ -75,14 +60,6 @@ def test_a_topic_as_its_groups_saw_it(told: Api) -> None:
     assert found["lag_max"][-2:] == [2, 80]
     assert found["produced"][-1] == 120, "both have seen the same records"
     assert found["consumed"][-1] == 168
-
-
-def test_a_cluster(told: Api) -> None:
-    told.put("mailer")
-    told.remember("mailer", THIS - MINUTE_MS, status_ms={"ERR": 60_000}, lag=80)
-    found = history(told, "clusters/demo")
-    assert (found["ok_ms"][-1], found["err_ms"][-1]) == (60_000, 60_000)
-    assert found["lag"][-2:] == [2, 81]
 
 
 @pytest.mark.parametrize(
@@ -110,12 +87,6 @@ def test_of_what_nobody_knows(told: Api, path: str) -> None:
     assert told.get(f"/api/v1/{path}/history").status_code == 404
 
 
-def test_a_month_has_steps_that_fit(told: Api) -> None:
-    found = history(told, **{"from": NOW - 30 * 24 * HOUR, "to": NOW})
-    assert found["step"] == HOUR
-    assert found["at"][0] <= NOW - 30 * 24 * HOUR
-
-
 def test_a_day_is_kept_in_forty_kilobytes() -> None:
     minutes = Minutes(GROUP)
     assert minutes.nbytes <= 40 * 1024
@@ -127,17 +98,6 @@ def test_a_day_is_kept_in_forty_kilobytes() -> None:
     assert set(found["lag"][:-DAY]) == {None}
     minutes.add(THIS, {"lag": 1})
     assert minutes.columns(THIS, THIS + MINUTE_MS, MINUTE_MS)["lag"] == [None]
-
-
-def test_figures_below_all_that_can_be_are_the_least_that_is_held() -> None:
-    """As somebody's own trend event may have them."""
-    minutes = Minutes(GROUP)
-    least = -(2**63)
-    figures = {"rebalances": least, "ok_ms": least, "members": least, "lag": least, "consumed": -5}
-    minutes.add(THIS, figures)
-    minutes.add(THIS, {"ok_ms": 60_000})
-    found = minutes.columns(THIS, THIS + MINUTE_MS, MINUTE_MS)
-    assert (found["ok_ms"], found["consumed"]) == ([60_000], [-5])
 
 
 @pytest.mark.parametrize("kind", [GROUP, TOPIC, CLUSTER])
@@ -166,18 +126,6 @@ def test_steps_at_the_edges_of_what_is_held(from_: int) -> None:
     found = minutes.columns(start, start + 70 * MINUTE_MS, 7 * MINUTE_MS)["consumed"]
     steps = [[n for n in range(n, n + 7) if -DAY < n <= 0] for n in range(from_, from_ + 70, 7)]
     assert found == [sum(step) if step else None for step in steps]
-
-
-def test_a_gap_stays_one() -> None:
-    minutes = Minutes(GROUP)
-    minutes.add(THIS, {"lag": 1})
-    minutes.add(THIS + DAY * MINUTE_MS // 2, {"lag": 2})
-    minutes.add(THIS + (DAY + 3) * MINUTE_MS, {"lag": 3})
-    found = minutes.columns(THIS, THIS + (DAY + 4) * MINUTE_MS, MINUTE_MS)["lag"]
-    assert [(n, lag) for n, lag in enumerate(found) if lag is not None] == [
-        (DAY // 2, 2),
-        (DAY + 3, 3),
-    ]
 
 
 def test_what_is_no_minute_of_the_group_is_refused(api: Api) -> None:

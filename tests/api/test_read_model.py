@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from api.served_api import NOW, freshness_event, lag_event, late
@@ -103,11 +102,6 @@ def test_a_tombstone_removes_the_group_and_what_was_known_of_it(model: ReadModel
     assert model.groups()[0].since is None
 
 
-def test_a_tombstone_of_an_unknown_group_is_no_matter(model: ReadModel) -> None:
-    model.apply(KEY, None)
-    assert model.groups() == ()
-
-
 @pytest.mark.parametrize("value", [b"", b"{", b"[]", b'{"v":2}', b"\xff\xfe"])
 def test_a_malformed_value_is_refused_and_the_last_good_one_kept(
     model: ReadModel, value: bytes
@@ -160,19 +154,6 @@ def test_groups_by_cluster(model: ReadModel) -> None:
     assert model.groups_of("c") == []
 
 
-def test_the_ranking_follows_every_kind_of_change(model: ReadModel) -> None:
-    def put(group: str, **fields: Any) -> None:
-        model.apply(group_key("demo", group), lag_event(group, **fields).to_bytes())
-
-    put("a", total_lag=1)
-    put("b", total_lag=2)
-    assert [view.group for view in model.groups()] == ["b", "a"]
-    put("a", total_lag=3)
-    assert [view.group for view in model.groups()] == ["a", "b"]
-    model.keep_only(judged={("demo", "b")}, measured=())
-    assert [view.group for view in model.groups()] == ["b"]
-
-
 def measurement(freshness_ms: int, measured_at: int = NOW) -> bytes:
     return freshness_event("billing", rows=[late(freshness_ms)], measured_at=measured_at).to_bytes()
 
@@ -219,28 +200,6 @@ def test_a_tombstone_of_freshness_removes_only_that(model: ReadModel) -> None:
     assert shown(model) is None
 
 
-def test_freshness_of_a_group_that_is_gone_shows_nothing(model: ReadModel) -> None:
-    model.apply(KEY, lag_event("billing").to_bytes())
-    model.apply_freshness(KEY, measurement(7))
-    model.apply(KEY, None)
-    assert model.groups() == ()
-    model.apply(KEY, lag_event("billing").to_bytes())
-    assert shown(model) is None, "what was measured of the deleted group is not that of a new one"
-
-
-@pytest.mark.parametrize(
-    ("key", "value"), [(KEY, b"{"), (KEY, b"{}"), (None, b"{}"), (b"demo|other", measurement(1))]
-)
-def test_malformed_freshness_is_refused_and_the_last_good_one_kept(
-    model: ReadModel, key: bytes | None, value: bytes
-) -> None:
-    model.apply(KEY, lag_event("billing").to_bytes())
-    model.apply_freshness(KEY, measurement(7))
-    with pytest.raises(ContractViolation):
-        model.apply_freshness(key, value)
-    assert shown(model) == 7
-
-
 def test_freshness_that_a_complete_reading_did_not_show_is_dropped(model: ReadModel) -> None:
     model.apply(KEY, lag_event("billing").to_bytes())
     model.apply_freshness(KEY, measurement(7))
@@ -248,12 +207,3 @@ def test_freshness_that_a_complete_reading_did_not_show_is_dropped(model: ReadMo
     assert shown(model) == 7
     model.keep_only(judged={("demo", "billing")}, measured=())
     assert shown(model) is None
-
-
-def test_losing_data_changes_the_ranking(model: ReadModel) -> None:
-    model.apply(group_key("demo", "a"), lag_event("a", total_lag=9).to_bytes())
-    model.apply(KEY, lag_event("billing").to_bytes())
-    assert [view.group for view in model.groups()] == ["a", "billing"]
-    losing = freshness_event("billing", rows=[late(9, time_to_loss_ms=1)])
-    model.apply_freshness(KEY, losing.to_bytes())
-    assert [view.group for view in model.groups()] == ["billing", "a"]

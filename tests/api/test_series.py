@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from api.scraped import Labels, fill, labels, scrape
 from api.served_api import CAUGHT_UP, NOW, Api, late, paced, topic
-from api.test_facts_said_once import FRESHNESS, LATE
 from warren.contracts import group_key
 from warren.metrics import API_FAMILIES
 
@@ -58,24 +57,6 @@ def test_our_series(filled: Api) -> None:
     assert samples["warren_group_evaluated_timestamp_seconds"] == {labels(**group): NOW / 1000}
     assert samples["warren_api_groups"] == {(): 1}
     assert samples["warren_api_partitions"] == {(): 3}
-
-
-def test_an_incident_of_whichever_condition_is_in_the_series(filled: Api) -> None:
-    filled.put("fine")
-    for group in ("billing", "fine"):
-        told = {**FRESHNESS, "incident_id": f"{group}-late"}
-        filled.change(group, "ERR", NOW - 120_000, **told, objectives=[LATE])
-    assert scrape(filled)["warren_group_open_incident_seconds"] == {
-        labels(cluster="demo", group="billing"): 120,
-        labels(cluster="demo", group="fine"): 120,
-    }
-
-
-def test_the_log_end_of_a_shared_topic_is_the_newest_seen(api: Api) -> None:
-    api.put("new", evaluated_at=NOW, topics={"t": topic({"log_end": 120})})
-    api.put("old", evaluated_at=NOW - 5_000, topics={"t": topic({"log_end": 110})})
-    name = labels(cluster="demo", topic="t", partition="0")
-    assert scrape(api)["burrow_kafka_topic_partition_offset"] == {name: 120}
 
 
 def test_series_of_removed_groups_disappear(filled: Api) -> None:
@@ -226,16 +207,3 @@ def test_topics_that_nobody_consumes_are_among_burrows_series(api: Api) -> None:
         labels(cluster="demo", topic=name, partition=partition): end
         for (name, partition), end in ends.items()
     }
-
-
-@pytest.mark.parametrize("group", ['quote"', "back\\slash", "new\nline", "grün 🐇"])
-def test_any_group_name_is_a_label_value(api: Api, group: str) -> None:
-    api.put(group)
-    assert scrape(api)["warren_group_lag"] == {labels(cluster="demo", group=group): 0}
-
-
-def test_however_many_there_are_each_has_its_series(api: Api) -> None:
-    for number in range(1_001):  # more than are written in one go
-        api.put(f"g{number}", topics={})
-    text = api.get("/metrics?name[]=warren_group_lag").text
-    assert text.count("warren_group_lag{") == 1_001

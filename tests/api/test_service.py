@@ -17,10 +17,9 @@ from api.served_api import (
 )
 from support.servers import embedded_kafka
 from support.waiting import eventually
-from warren.clock import SystemClock
-from warren.contracts import MINUTE_MS, TrendEvent, TrendTopics, group_key
+from warren.contracts import group_key
 from warren.contracts.event import Headers
-from warren.contracts.topics import GROUPS, LAG, LAG_STATUS, TRENDS, Topic
+from warren.contracts.topics import GROUPS, LAG, LAG_STATUS, Topic
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import ensure_topics
@@ -112,54 +111,6 @@ def test_it_outlives_the_home_cluster(
         publish(home, [("g", lag_event("g", total_lag=2).to_bytes())])
         eventually(lambda: total_lag() == 2, message="reading goes on")
         assert "warren_api_feed_working 1\n" in service.get("/metrics").text
-
-
-def minute_of(group: str, minute: int, lag: int) -> tuple[str, bytes]:
-    none: list[int | None] = [None]
-    topics = TrendTopics(topic=["orders"], lag=[lag], produced=none, consumed=none, late_ms=none)
-    event = TrendEvent(
-        cluster="demo",
-        group=group,
-        minute=minute,
-        status_ms={"OK": MINUTE_MS},
-        lag=lag,
-        lag_max=lag,
-        late_ms=None,
-        time_to_loss_ms=None,
-        produced=60,
-        consumed=60,
-        members=1,
-        rebalances=0,
-        topics=topics,
-    )
-    return group, event.to_bytes()
-
-
-def test_after_a_restart_the_chart_of_the_last_hour_is_unbroken(
-    start: Start, home: HomeSettings
-) -> None:
-    now = SystemClock().now_ms()
-    this = now - now % MINUTE_MS
-    publish(home, [("g", lag_event("g").to_bytes())])
-    publish(home, [minute_of("g", this - n * MINUTE_MS, n) for n in range(60, 30, -1)], TRENDS)
-    asked = f"/api/v1/groups/demo/g/history?from={this - 60 * MINUTE_MS}&to={this}"
-
-    def lags(service: Service) -> list[int | None]:
-        found: list[int | None] = service.get(asked).json().get("lag", [])
-        return found
-
-    before = start(home)
-    eventually(before.ready, message="ready")
-    eventually(
-        lambda: lags(before)[:30] == list(range(60, 30, -1)), message="the first half is there"
-    )
-    assert before.end() == 0
-    publish(home, [minute_of("g", this - n * MINUTE_MS, n) for n in range(30, 0, -1)], TRENDS)
-    after = start(home)
-    eventually(after.ready, message="ready")
-    eventually(lambda: lags(after) == list(range(60, 0, -1)), message="the whole hour is there")
-    chart = after.get("/groups/demo/g").text
-    assert chart.count('class="line lag"') == 1, "one line without a gap"
 
 
 def test_members_the_past_and_events_survive_a_restart(start: Start, home: HomeSettings) -> None:

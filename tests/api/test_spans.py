@@ -99,16 +99,6 @@ def test_charts_are_of_what_was_asked_for(api: Api) -> None:
     assert moved.startswith("Records a second, last 6 hours: produced 2.0/s")
 
 
-def test_what_was_more_than_a_day_ago_comes_from_the_archive(api: Api) -> None:
-    soup = page(api, f"{PATH}?span=7d")
-    late, lag, moved = titles(soup)
-    assert "between 1s and 5s" in late
-    assert "lag 1 at the end" in lag
-    assert "produced 2.0/s at the end, between 0.1/s and 2.0/s" in moved
-    assert any(":" in text(hover) and "Nov" in text(hover) for hover in soup.select(".hover title"))
-    assert not soup.select(".charts ~ .problem")
-
-
 def test_without_an_archive_it_is_said(tmp_path: Path) -> None:
     api = Api(archive=Archive(ArchiverSettings(path=str(tmp_path / "none"))))
     api.put("billing")
@@ -135,14 +125,3 @@ def test_the_archive_is_asked_once_a_minute(lake: Path) -> None:
     api.clock.advance(60)
     page(api, f"{PATH}?span=7d")
     assert asked == ["group"] * 2
-
-
-def test_topics_and_clusters_likewise(api: Api) -> None:
-    topic = page(api, "/topics/demo/orders?span=7d")
-    assert titles(topic)[0].startswith("Records a second, last 7 days: produced ")
-    assert len(topic.select(".spans a")) >= 5
-    cluster = page(api, "/clusters/demo?span=6h")
-    assert titles(cluster)[2].startswith("Lag, last 6 hours: ")
-    spans = [text(a) for a in cluster.select(".spans a")]
-    assert "24h" in spans
-    assert "7d" not in spans, "the archive has nothing of clusters"

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import random
-import sys
-import threading
 from collections import Counter
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import pytest
-from api.served_api import NOW, Api, late, paced
-from fastapi import Request
-from fastapi.routing import APIRoute
-from warren.contracts import MINUTE_MS, Acknowledgement, ClusterEvent, group_key
+from api.served_api import Api, late
+from warren.contracts import ClusterEvent, group_key
 from warren_api.group_row import Asked
-from warren_api.pages.done import Done
 from warren_api.pages.overview import EVERYTHING, GROUPS_SHOWN, Overview, View, overview
-from warren_api.pages.routes import router
 from warren_core.objectives.limits import ObjectiveBook
 
 FRAGMENT = "/fragments/groups"
@@ -94,91 +87,3 @@ def test_whatever_happens_it_is_what_all_of_them_say(seed: int) -> None:
             require_that_it_is_so(api)
     api.model.keep_only([("demo", f"g{n}") for n in range(0, 70, 2)], [])
     require_that_it_is_so(api)
-
-
-def test_who_keeps_up_is_shown_by_lag_as_it_was_lately(api: Api) -> None:
-    for n in range(3):
-        api.put(f"g{n}", total_lag=n)
-
-    def order() -> list[str]:
-        return [row.view.group for row in shown(api).rows]
-
-    assert order() == ["g2", "g1", "g0"]
-    api.put("g0", total_lag=9, evaluated_at=NOW + 1)
-    assert order() == ["g2", "g1", "g0"], "a figure"
-    api.clock.advance(30)
-    assert order() == ["g0", "g2", "g1"]
-    api.put("g3", total_lag=5, evaluated_at=NOW + 30_000)
-    assert order() == ["g0", "g3", "g2", "g1"], "at once where one has come"
-
-
-def calls(of: Callable[[], object]) -> int:
-    """Of Python's functions, in this thread and those that it begins."""
-    count = 0
-
-    def profile(_: FrameType, event: str, __: object) -> None:
-        nonlocal count
-        count += event == "call"
-
-    threading.setprofile(profile)
-    sys.setprofile(profile)
-    try:
-        of()
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
-    return count
-
-
-def test_a_fragment_costs_no_more_where_there_are_more_groups() -> None:
-    def cost(groups: int) -> int:
-        api = Api()
-        for n in range(groups):
-            bad = {"status": "ERR", "incident": {"id": f"i{n}", "opened_at": NOW}} if n < 60 else {}
-            api.put(f"g{n}", **bad)
-        api.get(FRAGMENT)
-        for n in range(groups // 10):
-            api.put(f"g{n * 10}", evaluated_at=NOW + 1)
-        api.get(FRAGMENT)
-        api.put("g100", evaluated_at=NOW + 2)
-        return calls(lambda: api.get(FRAGMENT))
-
-    assert cost(1_000) < 1.1 * cost(200)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_rows_that_are_kept_are_those_that_would_be_made(seed: int) -> None:
-    """By pages over the same groups that have kept none."""
-    api, dice = Api(clusters=("demo", "eu")), random.Random(seed)
-    say: list[Callable[[], object]] = [
-        lambda: None,
-        lambda: api.remember("g1", api.clock.now_ms() // MINUTE_MS * MINUTE_MS - MINUTE_MS),
-        lambda: _silence(api, f"^g{dice.randrange(70)}$"),
-        lambda: _acknowledge(api, f"g{dice.randrange(70)}"),
-        lambda: api.measure("g2", paced(20.0, dice.randrange(30))),
-    ]
-    for n in range(240):
-        step(api, dice)
-        dice.choice(say)()
-        if n % 24 == 0:
-            assert api.get(FRAGMENT).text == made_anew(api)
-
-
-def made_anew(api: Api) -> str:
-    pages = router(api.context).routes
-    endpoint = next(r.endpoint for r in pages if isinstance(r, APIRoute) and r.path == FRAGMENT)
-    asked_for = Request({"type": "http", "path": FRAGMENT})
-    return bytes(endpoint(asked_for, View(), Done()).body).decode()
-
-
-def _silence(api: Api, group: str) -> None:
-    wanted = {"group": group, "for_seconds": 30, "why": "a test"}
-    assert api.request("POST", "/api/v1/silences", json=wanted).status_code == 201
-
-
-def _acknowledge(api: Api, group: str) -> None:
-    """Of its open incident, if it has one."""
-    said = Acknowledgement(
-        incident_id=group, cluster="demo", group=group, by="me", why="", at=api.clock.now_ms()
-    )
-    api.model.silences.apply_acknowledgement(group.encode(), said.to_bytes())

@@ -64,13 +64,6 @@ def test_what_is_asked_for(api: Api, query: str, expected: list[str]) -> None:
     assert names(api, query) == expected
 
 
-def test_what_was_not_understood_is_said(api: Api) -> None:
-    (said,) = page(api, "/topics?q=is:red").select(".problem")
-    assert text(said) == "is: needs unread."
-    assert "No topic matches" in text(page(api, "/topics?q=nothing"))
-    assert api.get("/topics?sort=beauty").status_code == 422
-
-
 def test_page_by_page(api: Api) -> None:
     api.list_topics({f"t-{n:03}": [0] for n in range(TOPICS_SHOWN)}, 1 << 41)
     soup = page(api, "/topics?sort=lag")

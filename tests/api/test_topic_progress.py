@@ -37,17 +37,6 @@ def test_it_has_caught_up_when_its_slowest_partition_has() -> None:
     assert progress_of(paced(1.0, 2.0, 7000), never).catch_up_ms == 7000
 
 
-def test_nothing_of_it_is_left_when_the_measurement_goes() -> None:
-    index = TopicIndex()
-    index.apply(lag_event("g", topics={"t": topic(at(0, 10))}))
-    index.measure("demo", "g", freshness_event("g", topic="t", rows=[paced(10.0, 5.0)]))
-    view = index.topic("demo", "t")
-    assert view is not None
-    assert (view.produce_rate, view.consume_rate) == (10.0, 5.0)
-    index.measure("demo", "g", None)
-    assert index.progress("demo", "g")["t"].consume_rate is None
-
-
 def test_a_topic_is_what_its_groups_see_of_it() -> None:
     index = TopicIndex()
     for group, ends in (("old", [50, 7]), ("new", [60])):

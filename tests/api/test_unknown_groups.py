@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from api.read_pages import cells, page, row_of, text
+from api.read_pages import page, text
 from api.scraped import scrape
 from api.served_api import NOW, Api
 from api.test_clusters import say
@@ -46,15 +46,6 @@ def test_groups_of_a_cluster_that_cannot_be_reached(dark: Api) -> None:
     assert {each["status"] for each in topic["groups"]} == {"UNKNOWN"}
 
 
-def test_lists_know_the_status(dark: Api) -> None:
-    dark.put("warned", "prod", status="WARN")
-    assert list(statuses(dark)) == ["warned", "was-bad", "was-fine", "fine"]
-    assert list(statuses(dark, "?status=UNKNOWN")) == ["was-bad", "was-fine"]
-    assert list(statuses(dark, "?status=OK")) == ["fine"]
-    assert list(statuses(dark, "?status=ERR")) == []
-    assert next(iter(statuses(dark, "?sort=status_age"))).startswith("was-")
-
-
 def test_trouble_of_one_cluster_is_its_own(dark: Api) -> None:
     doubt = "Cluster dark is unreachable for 1h: no broker answers."
     assert dark.get("/api/v1/groups").json()["doubts"] == [doubt]
@@ -65,31 +56,6 @@ def test_trouble_of_one_cluster_is_its_own(dark: Api) -> None:
     (banner,) = page(dark, "/").select(".banner:not([hidden])")
     assert doubt in text(banner)
     assert "Do not rely on this page" not in text(banner)
-
-
-def test_pages_do_not_show_it_green(dark: Api) -> None:
-    soup = page(dark, "/?q=is:any")
-    rows = [cells(row) for row in soup.select("tbody tr")]
-    assert [row["Status"] for row in rows] == ["UNKNOWN", "UNKNOWN", "OK"]
-    assert rows[0]["Trouble"].startswith("was ERR")
-    assert rows[1]["Trouble"].startswith("was OK: cluster unreachable Unknown:")
-    assert "cluster unreachable for 1h" in rows[0]["Trouble"], "once it is unfolded"
-    totals = [text(total) for total in soup.select(".totals li")]
-    assert totals == [
-        "Needs action 0",
-        "Warning 0",
-        "Handled 0",
-        "Unknown 2",
-        "OK 1",
-        "All 3",
-    ]
-    assert soup.title is not None
-    assert text(soup.title) == "0 ERR, 0 WARN, 2 UNKNOWN · Warren"
-    (live,) = soup.select("[data-announcement]")
-    assert "2 of unknown status" in str(live["data-announcement"])
-    listed = page(dark, "/?status=bad").select("tbody th a")
-    assert [link.get_text() for link in listed] == ["was-bad", "was-fine"]
-    assert row_of(dark, "was-fine")["class"] == ["unknown", "old"]
 
 
 def test_the_page_of_the_group_says_why(dark: Api) -> None:
@@ -106,17 +72,6 @@ def test_series(dark: Api) -> None:
     samples = [(dict(labels), v) for labels, v in scrape(dark)["warren_group_status"].items()]
     current = {labels["group"]: labels["status"] for labels, value in samples if value == 1}
     assert current == {"was-bad": "UNKNOWN", "was-fine": "UNKNOWN", "fine": "OK"}
-
-
-def test_burrows_answers_stay_as_burrow_gives_them(dark: Api) -> None:
-    answer = dark.get("/v3/kafka/dark/consumer/was-bad/status").json()
-    assert answer["status"]["status"] == "ERR"
-    samples = scrape(dark)["burrow_kafka_consumer_status"]
-    assert {dict(labels)["consumer_group"]: value for labels, value in samples.items()} == {
-        "was-bad": 3,
-        "was-fine": 1,
-        "fine": 1,
-    }
 
 
 @pytest.mark.parametrize("seconds", [34, 36])
@@ -173,34 +128,8 @@ def test_a_collector_that_fell_silent(api: Api) -> None:
     assert "No collector of cluster demo has been heard of for 5m." in group["doubts"]
 
 
-def test_the_incident_of_a_group_that_is_unknown_says_how_it_was(api: Api) -> None:
-    incident = {"id": "i-1", "opened_at": NOW - 9 * MINUTE}
-    api.put("g", status="ERR", evaluated_at=NOW - 5 * MINUTE, incident=incident)
-    say(api, "a", "unreachable", since=NOW - 4 * MINUTE)
-    soup = page(api, "/incidents/i-1")
-    assert text(soup.h1) == "g is UNKNOWN, was ERR"  # type: ignore[arg-type]
-    assert "Lag then" in soup.get_text()
-    assert "Lag now" not in soup.get_text()
-
-
 def test_while_the_home_cluster_is_away(api: Api) -> None:
     api.put("g", evaluated_at=NOW - 5 * MINUTE)
     api.feed = FeedState(ready=True, problem="cluster home: no broker answers")
     group = api.get("/api/v1/groups/demo/g").json()
     assert group["status_reason"] == "own_topics_unreadable"
-
-
-def test_a_page_of_an_api_that_starts_counts_nothing(api: Api) -> None:
-    api.feed = FeedState(ready=False, problem=None)
-    soup = page(api, "/?q=is:any")
-    assert [text(total) for total in soup.select(".totals li")] == [
-        "Needs action ?",
-        "Warning ?",
-        "Handled ?",
-        "Unknown ?",
-        "OK ?",
-        "All ?",
-    ]
-    assert not soup.select(".total.ok")
-    assert soup.title is not None
-    assert text(soup.title) == "Reading · Warren"

@@ -5,7 +5,6 @@ from http import HTTPStatus
 import pytest
 from api.served_api import CAUGHT_UP, NOW, Api, late, topic
 from structlog.testing import capture_logs
-from warren.settings import Settings
 from warren_api.model.cluster import FeedState
 
 INCIDENT = {"id": "5b6a", "opened_at": NOW - 60_000}
@@ -107,34 +106,12 @@ def test_a_group_with_its_partitions_as_rows(api: Api) -> None:
     assert [body["partitions"][1][name] for name in unknown] == [None] * len(unknown)
 
 
-def test_an_unknown_group_is_a_problem(api: Api) -> None:
-    answer = api.get("/api/v1/groups/demo/nobody")
-    assert answer.status_code == 404
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json() == {
-        "type": "/api/v1/problems/group-not-found",
-        "title": "Consumer group not found",
-        "status": 404,
-        "detail": "Cluster demo has no consumer group nobody that Warren knows.",
-    }
-
-
 def test_what_is_known_is_served_with_doubts_while_the_home_cluster_is_away(api: Api) -> None:
     api.put("g")
     api.feed = FeedState(ready=True, problem="cluster home: no broker answers")
     body = api.get("/api/v1/groups").json()
     assert len(body["groups"]) == 1
     assert body["doubts"] == ["Warren cannot read its own topics: cluster home: no broker answers."]
-
-
-def test_doubts_when_no_group_has_been_judged_for_long(api: Api) -> None:
-    api.put("g")
-    collector = Settings().collector
-    api.clock.advance(2 * collector.heartbeat + collector.interval)
-    assert api.get("/api/v1/groups").json()["doubts"] == []
-    api.clock.advance(1)
-    (doubt,) = api.get("/api/v1/groups").json()["doubts"]
-    assert doubt.startswith("No group has been judged for 26s")
 
 
 @pytest.mark.parametrize(
@@ -178,13 +155,6 @@ def test_a_failure_is_a_problem_that_tells_no_secrets(
     assert "hunter2" not in burrow.text
 
 
-def test_the_description_covers_what_is_ours_only(api: Api) -> None:
-    description = api.get("/api/v1/openapi.json").json()
-    assert description["openapi"].startswith("3.1")
-    assert all(path.startswith("/api/v1/") for path in description["paths"])
-    assert api.get("/redoc").status_code == 404
-
-
 EXPIRED = late(
     90_000,
     reason="expired",
@@ -224,13 +194,6 @@ def test_a_group_says_how_late_it_is_and_what_it_loses(api: Api) -> None:
         NOW - 90_000,
     ]
     assert (expired["commit_lag_ms"], expired["append_lag_ms"]) == (15, 80_000)
-
-
-def test_an_unknown_partition_makes_it_at_least_so_late(api: Api) -> None:
-    api.put("g")
-    api.measure("g", late(7_000), late(None, reason="not_authorised", bound_ms=60_000))
-    (group,) = api.get("/api/v1/groups").json()["groups"]
-    assert (group["freshness_ms"], group["freshness_at_least_ms"]) == (7_000, 60_000)
 
 
 def test_freshness_that_was_measured_long_ago_is_stale(api: Api) -> None:

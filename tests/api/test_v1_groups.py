@@ -7,8 +7,6 @@ from typing import Any, get_args
 import pytest
 from api.served_api import NOW, Api, late, paced, topic
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
-from warren_api.model.cluster import FeedState
-from warren_api.v1.group_bodies import Groups
 from warren_api.v1.groups import GroupSort
 
 MINUTE = 60_000
@@ -42,8 +40,6 @@ def names(api: Api, query: str = "") -> list[str]:
     [
         ("", ["billing", "mailer", "fine", "new", "thumbnails"]),
         ("sort=lag", ["mailer", "fine", "billing", "new", "thumbnails"]),
-        ("sort=time_lag", ["fine", "billing", "new", "thumbnails", "mailer"]),
-        ("sort=status_age", ["fine", "billing", "new", "thumbnails", "mailer"]),
         ("sort=late", ["fine", "billing", "new", "thumbnails", "mailer"]),
         ("sort=loss", ["billing", "fine", "new", "thumbnails", "mailer"]),
         ("sort=since", ["billing", "fine", "new", "thumbnails", "mailer"]),
@@ -108,17 +104,6 @@ def test_pages_show_every_group_once(filled: Api, sort: str) -> None:
     assert shown == whole
 
 
-def test_pages_stay_in_order_while_groups_change(filled: Api) -> None:
-    first = filled.get("/api/v1/groups?sort=lag&limit=2").json()
-    assert [group["group"] for group in first["groups"]] == ["mailer", "fine"]
-    filled.put("billing", total_lag=5_000)
-    filled.put("newest", total_lag=1)
-    second = filled.get(f"/api/v1/groups?sort=lag&limit=9&cursor={first['next']}").json()
-    shown = [(group["group"], group["total_lag"]) for group in second["groups"]]
-    assert shown == [("billing", 5_000), ("new", None), ("thumbnails", None)]
-    assert second["next"] is None
-
-
 @pytest.mark.parametrize("query", ["sort=name", "sort=lag&status=OK", "sort=lag&cluster=eu"])
 def test_a_cursor_of_another_list_is_refused(filled: Api, query: str) -> None:
     cursor = filled.get("/api/v1/groups?sort=lag&limit=2").json()["next"]
@@ -146,10 +131,6 @@ def test_a_group_without_a_verdict_never_has_a_lag_of_zero(
     assert len(detail["membership"]["members"]) == 1
 
 
-def test_an_empty_group_without_commits_is_not_there(filled: Api) -> None:
-    assert filled.get("/api/v1/groups/demo/left").status_code == 404
-
-
 def test_members_and_what_they_own(api: Api) -> None:
     api.put("g", topics={"orders": topic({}, {}, {})})
     api.describe("g", last_rebalance_at=NOW - MINUTE, rebalances=2, unowned={"orders": [2]})
@@ -163,15 +144,6 @@ def test_members_and_what_they_own(api: Api) -> None:
     (member,) = membership["members"]
     assert (member["client_id"], member["host"]) == ("billing-1", "/10.0.0.1")
     assert (member["assignment"], member["epoch"]) == ({"orders": [0, 1]}, None)
-
-
-def test_the_cause_is_on_the_group_and_on_its_changes(api: Api) -> None:
-    cause = {"name": "no_members", "sentence": "nobody is in it", "evidence": {"members": 0}}
-    api.put("g", status="ERR", cause=cause)
-    api.change("g", "ERR", NOW - 5000, cause=cause)
-    detail = api.get("/api/v1/groups/demo/g").json()
-    assert detail["cause"] == {**cause, "action": None}
-    assert detail["history"][0]["cause"] == detail["cause"]
 
 
 def test_why_is_on_the_group_and_on_each_partition(api: Api) -> None:
@@ -216,37 +188,6 @@ def test_rates_of_a_group_by_topic(api: Api) -> None:
     }
 
 
-def test_doubts_about_one_group_are_with_it(api: Api) -> None:
-    api.put("g", complete=0.5, topics={"orders": topic({}, {"lag": None, "log_end": -1})})
-    doubts = api.get("/api/v1/groups/demo/g").json()["doubts"]
-    assert len(doubts) == 2
-    assert doubts[0].startswith("Only 50 % of its partitions have a full window")
-    assert doubts[1] == "The lag of 1 partition is not known."
-
-
-def test_a_list_that_is_put_together_from_texts_is_what_its_model_says(filled: Api) -> None:
-    filled.put('na"me\\\u2028', status="WARN", explanation='a "reason"')
-    filled.feed = FeedState(ready=True, problem='cluster "home" is away')
-    for _ in range(2):
-        body = filled.get("/api/v1/groups?limit=3").json()
-        assert Groups.model_validate(body).model_dump() == body
-        assert len(body["groups"]) == 3
-        assert body["doubts"]
-    assert filled.get("/api/v1/groups?cluster=nowhere").json()["groups"] == []
-    filled.put("fine", total_lag=41)
-    (fine,) = filled.get("/api/v1/groups?regex=^fine$").json()["groups"]
-    assert fine["total_lag"] == 41, "a new evaluation is rendered anew"
-
-
-def test_a_pattern_that_takes_too_long_is_refused(api: Api) -> None:
-    for number in range(1000):
-        api.put(f"fraud-scoring.realtime.{number}.{'x' * 200}")
-    answer = api.get("/api/v1/groups", params={"regex": "(.{1,60}){12}y$"})
-    assert answer.status_code == 400
-    assert answer.json()["title"] == "Pattern too costly"
-    assert answer.headers["content-type"] == "application/problem+json"
-
-
 def breach(objective: str, status: str) -> dict[str, Any]:
     return {
         "objective": objective,
@@ -278,15 +219,6 @@ def test_objectives_that_an_ok_group_does_not_keep(filled: Api) -> None:
     assert broken() == said
     filled.change("fine", "OK", NOW, previous="ERR", **lost, objectives=[])
     assert broken() == said[1:]
-
-
-def test_groups_are_found_by_their_owner() -> None:
-    owned = ObjectiveSettings(name="fast", groups=["^bill"], max_freshness=60, owner="payments")
-    api = Api(settings=Settings(objectives=[owned]))
-    for name in ("billing", "mailer"):
-        api.put(name)
-    listed = api.get("/api/v1/groups", params={"q": "owner:pay"}).json()["groups"]
-    assert [row["group"] for row in listed] == ["billing"]
 
 
 def test_a_search_that_is_not_understood_is_refused(filled: Api) -> None:

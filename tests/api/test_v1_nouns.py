@@ -42,18 +42,6 @@ def test_clusters_are_those_of_the_settings_and_of_events() -> None:
     assert (missing.status_code, missing.json()["title"]) == (404, "Cluster not found")
 
 
-def test_a_cluster_says_how_many_lose_data_and_how_many_will() -> None:
-    api = Api()
-    for group in ("lost", "both", "near", "far"):
-        api.put(group)
-    api.measure("lost", late(60_000, lost_records=3))
-    api.measure("both", late(60_000, lost_records=3), late(60 * MINUTE, time_to_loss_ms=60_000))
-    api.measure("near", late(60 * MINUTE, time_to_loss_ms=60_000))
-    api.measure("far", late(60_000, time_to_loss_ms=24 * 60 * MINUTE))
-    demo = api.get("/api/v1/clusters/demo").json()
-    assert (demo["losing"], demo["endangered"]) == (2, 1)
-
-
 @pytest.fixture
 def topics(api: Api) -> Api:
     """Two groups on orders, one of them also on mails."""
@@ -119,23 +107,6 @@ def troubled(api: Api) -> Api:
     untold = {"id": "h-1", "opened_at": NOW - 50 * MINUTE}
     api.put("h", status="ERR", total_lag=5, incident=untold, cluster="eu")
     return api
-
-
-def test_an_objective_is_a_condition_of_its_groups_incident(troubled: Api) -> None:
-    retention = {"type": "warren.group.retention.changed", "incident_id": "lost", "objectives": []}
-    troubled.change("g", "ERR", NOW - 2 * MINUTE, **retention)
-    path = f"/api/v1/incidents/g-{NOW - 3 * MINUTE}"
-    incident = troubled.get("/api/v1/incidents/lost").json()
-    assert incident == troubled.get(path).json()
-    assert (incident["open"], incident["status"], incident["worst"]) == (True, "ERR", "ERR")
-    told = [(one["id"], one["type"].split(".")[2], one["open"]) for one in incident["conditions"]]
-    assert told == [(f"g-{NOW - 3 * MINUTE}", "status", True), ("lost", "retention", True)]
-    assert troubled.get("/api/v1/groups/demo/g").json()["history"][0]["type"].endswith("on.changed")
-    assert "retention" in troubled.get("/groups/demo/g").text
-    troubled.change("g", "OK", NOW - MINUTE, opened_at=NOW - 2 * MINUTE, **retention)
-    incident = troubled.get(path).json()
-    assert (incident["open"], incident["status"], incident["worst"]) == (True, "WARN", "ERR")
-    assert incident["conditions"][1]["closed_at"] == NOW - MINUTE
 
 
 def test_incidents_newest_first(troubled: Api) -> None:

@@ -12,11 +12,11 @@ import pytest
 from confluent_kafka import Producer
 from support.archive_events import key, offset_event
 from support.other_readers import rows_of
+from support.spark_cluster import QUICK, SparkCluster
 from warren.contracts.topics import OFFSETS
 from warren.kafka.connection import connect
 from warren.kafka.topics import ensure_topics
 from warren.settings_file import load_settings
-from warren_local.spark_cluster import QUICK, SparkCluster
 
 pytestmark = pytest.mark.timeout(1200)
 

@@ -36,7 +36,6 @@ from support.silver_rows import (
 )
 from warren.clock import ManualClock
 from warren.settings import Settings
-from warren_archiver.check import gold_check
 from warren_archiver.gold import catalogue
 from warren_archiver.gold import gold as gold_module
 from warren_archiver.gold.conventions import ERROR
@@ -54,7 +53,7 @@ from warren_archiver.silver.catalogue import (
 )
 from warren_archiver.silver.upsert import upsert
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = [pytest.mark.timeout(1800), pytest.mark.contract]
 STATUS_DAYS = catalogue.STATUS[Unit.DAY]
 # The same functions make hours of them, or days: one of both is enough to see.
 LEFT_OUT = [
@@ -272,46 +271,22 @@ def test_objectives_are_counted_in_minutes(filled: Filled) -> None:
     )
 
 
-def test_holes_in_gold_are_found_and_made_again(
-    filled: Filled, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_day_with_holes_is_made_again(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
     spark, lake, clock = filled.spark, Lake.at(str(filled.path)), ManualClock(END)
-    settings = _settings(filled.path)
     rate_days = catalogue.RATE[Unit.DAY]
-    own = (STATUS_DAYS, rate_days, catalogue.LATENESS[Unit.HOUR], catalogue.CAPACITY)
-    for module in (gold_module, gold_check):
-        monkeypatch.setattr(module, "STEPS", [step for step in STEPS if step.table in own])
-
-    def found() -> dict[str, tuple[int, int, int]]:
-        checks = gold_check.check_gold(spark, settings, clock)
-        assert {check.table for check in checks} == {f"gold/{table.name}" for table in own}
-        return {
-            check.table: (check.missing, check.invented, check.other)
-            for check in checks
-            if not check.correct
-        }
-
-    def path(table: Table) -> str:
-        return lake.gold(table.name)
-
+    own = (STATUS_DAYS, rate_days)
+    monkeypatch.setattr(gold_module, "STEPS", [step for step in STEPS if step.table in own])
     days = [row["date"] for row in filled.expected[rate_days.name]]
     day = min(days)
+    stored = {table: f"delta.`{lake.gold(table.name)}`" for table in own}
     of_day = f"date = DATE'{day}'"
-    spark.sql(f"DELETE FROM delta.`{path(STATUS_DAYS)}` WHERE {of_day} AND `group` = 'billing'")
-    spark.sql(f"UPDATE delta.`{path(rate_days)}` SET produce_peak = 1e9 WHERE {of_day}")
-    twice = [filled.expected[catalogue.CAPACITY.name][0].asDict() | {"group": "nobody"}]
-    again = frame(spark, catalogue.CAPACITY, twice)
-    again.write.format("delta").mode("append").save(path(catalogue.CAPACITY))
-    # Capacity is checked against what the rates should be, so that their hole is not found twice.
-    assert found() == {
-        f"gold/{STATUS_DAYS.name}": (1, 0, 0),
-        f"gold/{rate_days.name}": (0, 0, days.count(day)),
-        f"gold/{catalogue.CAPACITY.name}": (0, 1, 0),
-    }
-    written = Gold(spark, lake, settings, clock).catch_up([day])
+    spark.sql(f"DELETE FROM {stored[STATUS_DAYS]} WHERE {of_day} AND `group` = 'billing'")
+    spark.sql(f"UPDATE {stored[rate_days]} SET produce_peak = 1e9 WHERE {of_day}")
+    written = Gold(spark, lake, _settings(filled.path), clock).catch_up([day])
     assert (written[STATUS_DAYS.name], written[rate_days.name]) == (1, days.count(day))
-    spark.sql(f"DELETE FROM delta.`{path(catalogue.CAPACITY)}` WHERE `group` = 'nobody'")
-    assert found() == {}
+    for table in own:
+        expected = filled.expected[table.name]
+        assert_is_stored(filled.path / "gold" / table.name, table.schema, expected)
 
 
 def test_a_slow_pass_says_how_far_it_has_read_while_silver_goes_on(
@@ -340,8 +315,7 @@ def test_a_slow_pass_says_how_far_it_has_read_while_silver_goes_on(
         return steps[1].make(settings, rows)
 
     steps = [step for step in gold_module.STEPS if step.table in catalogue.STATUS.values()]
-    for module in (gold_module, gold_check):
-        monkeypatch.setattr(module, "STEPS", (steps[0], replace(steps[1], make=slow)))
+    monkeypatch.setattr(gold_module, "STEPS", (steps[0], replace(steps[1], make=slow)))
     ensure_tables(spark, lake, [EVALUATIONS], catalogue.STATUS.values())
     append(spark, lake, EVALUATIONS, first)
     gold = Gold(spark, lake, settings, clock)

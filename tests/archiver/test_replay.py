@@ -20,7 +20,7 @@ from support.report_lake import moment
 from warren.clock import ManualClock, SystemClock
 from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent, group_key
 from warren.contracts.topics import FRESHNESS, LAG_STATUS, OFFSETS
-from warren.settings import ObjectiveSettings, Settings
+from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
 from warren_archiver.lake.lake import Lake
 from warren_archiver.replay import tables
@@ -103,7 +103,6 @@ def test_the_settings_of_the_time_give_what_was_published(
     _assert_verdicts(spark, home, settings)
     _assert_goes_on_amid_incidents(spark, settings, found)
     _assert_other_settings_differ(spark, settings, found)
-    _assert_objectives_are_asked(spark, settings, period)
     _assert_what_no_group_matches_is_told_from_a_time_without_events(spark, settings, period)
     _assert_what_was_told_late_counts(spark, settings, found)
 
@@ -165,17 +164,6 @@ def _assert_goes_on_amid_incidents(spark: SparkSession, settings: Settings, whol
     assert found.replayed == found.published
     short = Archived(spark, settings, period, "(?P<a>group-1)", 60_000).compared(settings)
     assert {pair.group[1][:7] for pair in short.pairs} == {"group-1"}
-
-
-def _assert_objectives_are_asked(spark: SparkSession, settings: Settings, period: Period) -> None:
-    asked = [
-        ObjectiveSettings.model_validate({"name": "prompt", "for": 0, "clear_after": 0, **limit})
-        for limit in ({"max_freshness": 100, "max_lag": 10**9},)
-    ]
-    (found,) = Archived(spark, settings, period, warm_up_ms=HOUR).broken(asked)
-    assert (found.group, found.limit) == ("group-1", "max_freshness")
-    assert found.until is not None
-    assert found.until - found.since == 60_000
 
 
 def _assert_other_settings_differ(spark: SparkSession, settings: Settings, whole: Replay) -> None:

@@ -44,20 +44,6 @@ def test_a_jvm_that_stays_gives_memory_back_and_one_of_a_pass_does_not(tmp_path:
         assert ("HeapFreeRatio" in configuration["spark.driver.extraJavaOptions"]) == stays
 
 
-def test_classes_beside_the_jars_are_read(tmp_path: Path) -> None:
-    (jars := tmp_path / "jars").mkdir()
-    (jars / "a.jar").touch()
-    archive = tmp_path / "jars.jsa"
-
-    def options() -> str:
-        configuration = local_configuration(ArchiverSettings(jars_dir=str(jars)), "log4j2")
-        return configuration["spark.driver.extraJavaOptions"]
-
-    assert ".jsa" not in options()
-    archive.touch()
-    assert f'-XX:SharedArchiveFile="{archive}"' in options()
-
-
 def test_what_results_depend_on_never_comes_from_outside() -> None:
     assert not [name for name in SEMANTICS if "memory" in name or "master" in name]
 

@@ -31,7 +31,7 @@ from warren_archiver.silver.incidents import incidents
 from warren_archiver.silver.models import MODELS
 from warren_archiver.silver.silver import Silver, whole
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.contract]
 # Evaluations have a way of their own, and tests of their own.
 TABLES = [table for table in catalogue.TABLES if not table.name.startswith("evaluation")]
 TOPICS = {topic.full_name("warren."): topic for topic in CATALOGUE}

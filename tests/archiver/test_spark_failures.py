@@ -7,14 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from support.archive_lab import Archive, events_between
-from support.few_tables import OF_OFFSETS, only_silver
 from warren.errors import SettingsError
-from warren_archiver.check.silver_check import check_silver
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.lake import Lake
 from warren_archiver.spark_failures import told_by_spark
@@ -60,27 +56,6 @@ def test_what_python_raised_in_a_task_is_its_last_line(spark: SparkSession) -> N
     with pytest.raises((PySparkException, Py4JError)) as failed:
         spark.sparkContext.parallelize([1], 1).map(fail).collect()
     assert spark_cause(failed.value) == "ValueError: no such thing"
-
-
-def test_silver_that_was_switched_off_long_ago_cannot_be_checked(
-    lab: Archive, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    only_silver(monkeypatch, *OF_OFFSETS)
-    lab.send(events_between(0, 5))
-    lab.once(silver_interval=600)
-    lab.send(events_between(5, 10))
-    lab.once()
-    events = DeltaTable.forPath(lab.spark, lab.lake.events)
-    events.optimize().executeCompaction()
-    check = "spark.databricks.delta.retentionDurationCheck.enabled"
-    lab.spark.conf.set(check, "false")
-    try:
-        events.vacuum(0)
-    finally:
-        lab.spark.conf.unset(check)
-    with pytest.raises(ArchiveFailed, match=r"archiver\.silver_interval") as failed:
-        check_silver(lab.spark, lab.settings)
-    assert "\n" not in str(failed.value)
 
 
 def test_a_command_ends_in_one_line(spark_jars: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.served_api import NOW
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from support.browser import Site
 
 
@@ -34,21 +34,6 @@ def test_a_group_is_acknowledged_and_silenced_by_keys_on_its_page(site: Site, pa
         expect(page.locator(".subject .said")).to_have_text(["silenced", "acknowledged"])
 
 
-def test_escape_closes_menus_of_the_overview(site: Site, page: Page) -> None:
-    stop(site, "billing")
-    with site.serving():
-        page.goto(site.url)
-        page.locator(".menu[data-key=view] summary").click()
-        page.locator(".menu[data-key=found] summary").click()
-        expect(page.locator(".menu[open]")).to_have_count(2)
-        page.keyboard.press("Escape")
-        expect(page.locator(".menu[open]")).to_have_count(0)
-        page.keyboard.press("?")
-        expect(page.locator("#keys div:visible dt")).to_have_text(
-            ["/", "j k", "→ ←", "Enter", "x", "a", "s", "Esc", "?"]
-        )
-
-
 def test_a_phone_of_320_has_all_places_and_nothing_beside_the_screen(
     site: Site, page: Page
 ) -> None:
@@ -65,34 +50,3 @@ def test_a_phone_of_320_has_all_places_and_nothing_beside_the_screen(
                 assert box["x"] + box["width"] <= 320
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= 320, path
-
-
-def test_times_in_sentences_are_in_the_zone_of_the_page(site: Site, page: Page) -> None:
-    site.api.put(
-        "billing",
-        status="ERR",
-        explanation="orders/0 may lose unread records at 07:22 UTC (in 22m; limit 1h)",
-        incident={"id": "i", "opened_at": NOW},
-    )
-    with site.serving():
-        page.goto(f"{site.url}/groups/demo/billing")
-        time = page.locator(".seen time.clock")
-        expect(time).to_have_attribute("datetime", "2026-11-21T07:22:00Z")
-        expect(time).not_to_contain_text("UTC")
-
-
-def test_charts_and_silences_are_in_the_zone_of_the_page(site: Site, browser: Browser) -> None:
-    stop(site, "billing")
-    for ago in range(1, 60):
-        site.api.remember("billing", NOW - ago * 60_000)
-    context = browser.new_context(timezone_id="Asia/Calcutta")
-    page = context.new_page()
-    with site.serving():
-        page.goto(f"{site.url}/groups/demo/billing")
-        page.locator(".chart").nth(1).hover()
-        readout = page.locator(".readout").nth(1)
-        expect(readout).to_have_text("11:59: lag 9")
-        nine = page.locator(".menu[data-key=silence] button").filter(has_text="09:00")
-        expect(nine).to_have_text("Until 09:00")
-        assert nine.get_attribute("value") == "3:30"
-    context.close()

@@ -9,11 +9,13 @@ import pytest
 from api.login_lab import SECRET, Lab
 from api.served_api import NOW, Api, served
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 from support.mock_provider import mock_provider
 from warren.clock import ManualClock, SystemClock
 from warren.settings import ApiSettings
 from warren_local.ports import free_port
+
+pytestmark = pytest.mark.contract
 
 PICTURES = Path(__file__).parents[2] / ".warren" / "screenshots"
 
@@ -34,10 +36,6 @@ def looked_at(page: Page, name: str) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width, look
         found = Axe().run(page)
         assert found.violations_count == 0, f"{look}: {found.generate_report()}"
-
-
-def without_scripts(browser: Browser) -> BrowserContext:
-    return browser.new_context(java_script_enabled=False)
 
 
 def test_log_in_look_after_an_incident_and_log_out(lab: Lab, page: Page) -> None:
@@ -62,19 +60,6 @@ def test_log_in_look_after_an_incident_and_log_out(lab: Lab, page: Page) -> None
     assert errors == [], "nothing that the policy of the pages refuses"
 
 
-def test_without_scripts_likewise(lab: Lab, browser: Browser) -> None:
-    context = without_scripts(browser)
-    page = context.new_page()
-    page.goto(f"{lab.url}/groups/demo/billing/silence")
-    page.get_by_label("Why").fill("moving")
-    page.get_by_role("button", name="Silence").click()
-    expect(page).to_have_url(f"{lab.url}/groups/demo/billing")
-    assert [one.by for one in lab.api.model.silences.all()] == ["ada"]
-    page.get_by_role("button", name="Log out").click()
-    expect(page.get_by_role("heading", name="Gone")).to_be_visible()
-    context.close()
-
-
 def test_a_page_whose_session_is_over_says_so_and_goes_on_after_a_login(
     lab: Lab, page: Page
 ) -> None:
@@ -95,18 +80,6 @@ def test_a_page_whose_session_is_over_says_so_and_goes_on_after_a_login(
     expect(page.locator("tbody tr")).to_have_count(2)
     expect(told).to_be_hidden()
     assert page.evaluate("window.notReloaded")
-
-
-def test_who_may_not_and_who_may_only_read(lab: Lab, page: Page) -> None:
-    lab.provider.claims |= {"groups": ["others"], "preferred_username": "<b>eve</b>" * 30}
-    page.goto(lab.url)
-    expect(page.get_by_role("heading", level=1)).to_contain_text("may not see this")
-    looked_at(page, "may-not")
-    lab.provider.claims["groups"] = ["staff"]
-    page.get_by_role("link", name="Log in as somebody else").click()
-    page.goto(f"{lab.url}/incidents/i-1")
-    expect(page.get_by_role("button", name="Acknowledge", exact=True)).to_be_disabled()
-    looked_at(page, "may-only-read")
 
 
 def test_at_somebody_elses_provider(page: Page, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from api.served_api import NOW, topic
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 from support.browser import Site
 
 FRAGMENTS = "**/fragments/**"
@@ -78,16 +78,6 @@ def test_what_the_reader_does_outlasts_what_is_new(site: Site, page: Page) -> No
         assert page.evaluate("getSelection().toString()") == "Late"
 
 
-def test_what_is_selected_is_renewed_all_the_same(site: Site, page: Page) -> None:
-    site.api.put("billing", total_lag=1_234)
-    with site.serving():
-        page.goto(f"{site.url}/?q=is:any")
-        page.evaluate("getSelection().selectAllChildren(document.querySelector('.groups tbody'))")
-        site.api.put("billing", total_lag=5_678)
-        expect(page.locator("tbody [data-label=Lag]")).to_have_text("5,678")
-        assert "5,678" in page.evaluate("getSelection().toString()")
-
-
 def test_a_word_is_asked_for_once_it_is_typed(site: Site, page: Page) -> None:
     for name in ("billing", "mailer"):
         site.api.put(name)
@@ -99,25 +89,6 @@ def test_a_word_is_asked_for_once_it_is_typed(site: Site, page: Page) -> None:
         page.clock.run_for(150)
         expect(page.locator("tbody th")).to_have_text(["mailer demo"])
         assert asked == [f"{site.url}/fragments/groups?q=mailer"]
-
-
-def test_nobody_waits_for_what_was_asked_before(site: Site, page: Page) -> None:
-    for name in ("billing", "mailer"):
-        site.api.put(name)
-    unanswered: list[Route] = []
-    page.route("**/fragments/groups?q=m", lambda route: unanswered.append(route))
-    pause(page)  # so no deadline ends it
-    with site.serving():
-        page.goto(site.url)
-        field = page.get_by_role("searchbox")
-        with page.expect_request("**/fragments/groups?q=m"):
-            field.press_sequentially("m")
-            page.clock.run_for(150)
-        with page.expect_event("requestfailed", lambda one: one.url.endswith("?q=m")):
-            field.press_sequentially("ailer")
-            page.clock.run_for(150)
-        expect(page.locator("tbody th")).to_have_text(["mailer demo"])
-    assert len(unanswered) == 1
 
 
 def test_that_nobody_answers_is_read_out_once(site: Site, page: Page) -> None:
@@ -134,39 +105,6 @@ def test_that_nobody_answers_is_read_out_once(site: Site, page: Page) -> None:
     expect(age).to_have_attribute("aria-hidden", "true")
     expect(alert).to_have_text(ALARM)
     assert page.evaluate("window.changes") == 0
-
-
-def test_who_comes_back_to_a_tab_is_not_alarmed(site: Site, page: Page) -> None:
-    site.api.put("billing")
-    page.clock.install()
-    with site.serving():
-        page.goto(f"{site.url}/?q=is:any")
-        page.evaluate(COUNT, "#lost")
-        page.evaluate(HIDE, True)
-        asked = asked_by(page)
-        page.clock.run_for(60_000)
-        assert asked == [], "nobody looks"
-        site.api.put("billing", status="ERR")
-        page.evaluate(HIDE, False)
-        expect(page.locator("tbody tr")).to_contain_text("ERR")
-        assert page.evaluate("window.changes") == 0
-
-
-def test_silence_counts_from_when_somebody_looks(site: Site, page: Page) -> None:
-    site.api.put("billing")
-    pause(page)
-    with site.serving():
-        page.goto(f"{site.url}/?q=is:any")
-        page.evaluate(HIDE, True)
-    page.clock.run_for(60_000)
-    with page.expect_event("requestfailed"):
-        page.evaluate(HIDE, False)
-    alert = page.locator("#lost")
-    page.clock.run_for(5_000)
-    expect(alert).to_be_hidden()
-    page.clock.run_for(2_000)
-    expect(alert).to_be_visible()
-    expect(alert).to_contain_text("Seen 67s ago.")
 
 
 @pytest.mark.parametrize("status", [200, 503])

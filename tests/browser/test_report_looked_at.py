@@ -54,15 +54,6 @@ def test_a_report_is_fit_to_be_seen(page: Page, site: str, name: str) -> None:
         assert page.evaluate(SCROLLED) == [], width
 
 
-def test_every_plot_has_a_text_with_figures(page: Page, site: str) -> None:
-    page.goto(f"{site}/last-hour.html")
-    drawn = page.locator("svg, .track, .bar").all()
-    assert len(drawn) == 2 + 2 + 3
-    for each in drawn:
-        assert each.get_attribute("role") == "img"
-        assert re.search(r"\d", each.get_attribute("aria-label") or "")
-
-
 @pytest.mark.parametrize("name", SCENES)
 def test_the_summary_is_one_sheet_of_paper(browser: Browser, site: str, name: str) -> None:
     """In black on white, also for who reads in the dark; details begin on the next sheet."""

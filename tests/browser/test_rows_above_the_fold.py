@@ -8,7 +8,6 @@ import pytest
 from api.served_api import NOW, Api, late, served, topic
 from browser.scenes import put_cluster
 from playwright.sync_api import Page, expect
-from warren.contracts import Acknowledgement
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
 
 SENTENCE = "orders/0 has stood at offset 7 for 20m while commits go on"
@@ -20,17 +19,6 @@ WHOLE_ROWS = """
 """
 HEIGHTS = """
     [...document.querySelectorAll(".groups tbody tr")].map((row) => row.offsetHeight)
-"""
-# Of the middle of the first row, 22 px above and below: what a thumb of 44 px touches.
-TOUCHED = """
-    (() => {
-      const box = document.querySelector(".groups tbody tr").getBoundingClientRect();
-      const middle = (box.top + box.bottom) / 2;
-      return [-22, 0, 22].map((away) => {
-        const touched = document.elementFromPoint(box.left + box.width / 2, middle + away);
-        return touched.closest("a")?.textContent ?? touched.nodeName;
-      });
-    })()
 """
 
 
@@ -139,75 +127,3 @@ def test_a_finger_hits_what_is_on_the_page_of_a_group(page: Page, address: str) 
     page.locator(".groups tbody th a").first.click()
     expect(page.locator(".subject")).to_be_visible()
     assert page.evaluate(SMALL) == []
-
-
-def test_names_are_told_apart_on_a_phone(page: Page, address: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(address)
-    end = page.locator(".groups tbody th bdi:last-of-type").first
-    assert end.evaluate("(end) => end.scrollWidth <= end.clientWidth + 1")
-    expect(end).to_contain_text("0000")
-
-
-def test_an_unknown_group_says_first_what_it_was(page: Page, outage: str) -> None:
-    page.set_viewport_size({"width": 1440, "height": 900})
-    page.goto(outage)
-    expect(page.locator(".banner a")).to_have_text("20 clusters")
-    expect(page.locator(".headline")).to_contain_text("before: 40 needed action, 2 lost data")
-    row = page.locator(".groups tbody tr").first
-    expect(row.locator("summary")).to_have_text("was ERR: Stuck at one record")
-    row.locator("summary").click()
-    expect(row).to_contain_text("no collector heard of for 15m")
-
-
-def test_a_thumb_opens_the_group(page: Page, address: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(address)
-    first = page.locator(".groups tbody th a").first.text_content()
-    assert page.evaluate(TOUCHED) == [first] * 3
-
-
-def test_a_row_unfolds_by_the_keyboard(page: Page, address: str) -> None:
-    page.set_viewport_size({"width": 1440, "height": 900})
-    page.goto(address)
-    row = page.locator(".groups tbody tr").first
-    said = row.get_by_text(SENTENCE)
-    expect(said).to_be_hidden()
-    row.locator("summary").focus()
-    page.keyboard.press("Space")
-    expect(said).to_be_visible()
-    expect(row.get_by_text("1 of 2 partitions: 1 STALL")).to_be_visible()
-
-
-# Cells of figures, marks of who looks after a group, and names, of which a part is not seen.
-CUT = """
-    [...document.querySelectorAll(".groups tbody td.number, .groups .said, .groups tbody th")]
-      .filter((each) => {
-        const cell = each.closest("td, th").getBoundingClientRect();
-        const isOut = each.getBoundingClientRect().right > cell.right + 1;
-        return isOut || each.scrollWidth > each.clientWidth + 1;
-      })
-      .map((each) => each.textContent.trim())
-"""
-
-
-@pytest.mark.parametrize("width", [1280, 1440])
-def test_names_figures_and_marks_are_whole_where_there_is_room(page: Page, width: int) -> None:
-    api = Api()
-    cause = {"name": "too_slow", "short": "Too slow, falling behind", "sentence": SENTENCE}
-    about = {"cluster": "demo", "by": "ada", "why": ""}
-    for number, name in enumerate(("billing", "payouts-of-the-day", "reco")):
-        incident = {"id": name, "opened_at": NOW - 1_200_000}
-        rows = topic({"status": "STALL", "lag": 123_456_789}, {})
-        api.put(name, status="ERR", incident=incident, topics={"orders": rows}, cause=cause)
-        api.measure(name, late(242_000, bound_ms=9_000, time_to_loss_ms=86_400_000 * 6))
-        if number:
-            said = Acknowledgement(incident_id=name, group=name, at=NOW - 60_000, **about)
-            api.context.asking.acknowledge(said)
-    with served(api) as url:
-        page.set_viewport_size({"width": width, "height": 800})
-        page.goto(f"{url}/?q=is:any")
-        expect(page.locator(".said")).to_have_count(2)
-        assert page.evaluate(CUT) == []
-        for summary in page.locator("tbody summary").all():
-            assert summary.evaluate("(each) => each.scrollWidth <= each.clientWidth + 1")

@@ -11,6 +11,8 @@ from api.served_api import NOW, Api, late, served, topic
 from playwright.sync_api import Browser, Page, expect
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
 
+pytestmark = pytest.mark.contract
+
 MINUTE = 60_000
 CAUSE = {
     "name": "stuck_record",
@@ -107,46 +109,6 @@ def test_since_when_and_why_a_group_is_late(reader: Actions) -> None:
     assert reader.count <= 2
 
 
-def test_ten_are_ticked_at_once_and_acknowledged_by_keys(page: Page, api: Api) -> None:
-    with served(api) as url:
-        page.goto(url)
-        expect(page.get_by_role("group", name="Groups that are ticked")).to_be_hidden()
-        page.locator("tbody .tick input").nth(3).click()
-        bar = page.get_by_role("group", name="Groups that are ticked")
-        expect(bar).to_contain_text("Ticked: 1")
-        page.locator("#all").click()
-        expect(bar).to_contain_text("Ticked: 10")
-        page.keyboard.press("a")
-        expect(page.locator(".total", has_text="Handled")).to_contain_text("10")
-
-
-def test_a_row_is_ticked_and_silenced_by_keys(page: Page, api: Api) -> None:
-    with served(api) as url:
-        page.goto(url)
-        page.keyboard.press("?")
-        expect(page.get_by_role("heading", name="Keys")).to_be_visible()
-        page.keyboard.press("Escape")
-        page.keyboard.press("j")
-        page.keyboard.press("ArrowRight")
-        expect(page.get_by_text(CAUSE["sentence"]).first).to_be_visible()
-        first = page.locator("tbody th a").first.inner_text()
-        page.keyboard.press("s")
-        expect(page.get_by_role("button", name="30 minutes", exact=True)).to_be_focused()
-        page.keyboard.press("Enter")
-        expect(page.locator(".total", has_text="Handled")).to_contain_text("1")
-        assert names_of(api) == {first}
-
-
-def test_ticks_outlast_what_is_new(page: Page, api: Api) -> None:
-    with served(api) as url:
-        page.goto(url)
-        box = page.get_by_label("Tick find-9 on demo")
-        box.check()
-        api.put("find-6")
-        expect(page.locator("tbody tr")).to_have_count(9)
-        expect(box).to_be_checked()
-
-
 def test_ticks_outlast_a_search_and_a_sort(page: Page, api: Api) -> None:
     with served(api) as url:
         page.goto(url)
@@ -165,33 +127,6 @@ def test_ticks_outlast_a_search_and_a_sort(page: Page, api: Api) -> None:
         page.get_by_role("button", name="Untick all").click()
         expect(box).not_to_be_checked()
         expect(bar).to_be_hidden()
-
-
-def test_what_was_done_is_ticked_no_more(page: Page, api: Api) -> None:
-    with served(api) as url:
-        page.goto(url)
-        page.locator("tbody .tick input").first.check()
-        page.keyboard.press("a")
-        expect(page.locator(".done")).to_be_visible()
-        page.goto(f"{url}/?q=is:any")
-        expect(page.locator("tbody .tick :checked")).to_have_count(0)
-
-
-def test_back_leads_from_a_search_to_where_it_began(page: Page, api: Api) -> None:
-    with served(api) as url:
-        page.goto(f"{url}/topics")
-        page.goto(url)
-        rows = page.locator("tbody tr")
-        expect(rows).not_to_have_count(1)
-        search = page.get_by_role("searchbox")
-        search.press_sequentially("pay-4")
-        expect(rows).to_have_count(1)
-        page.go_back()
-        expect(page).to_have_url(f"{url}/")
-        expect(search).to_have_value("")
-        expect(rows).not_to_have_count(1)
-        page.go_back()
-        expect(page).to_have_url(f"{url}/topics")
 
 
 def test_a_finger_unfolds_a_row(browser: Browser, api: Api) -> None:

@@ -81,7 +81,7 @@ def test_the_policy_is_an_option() -> None:
     slots = [dict(slot, lag=0) for slot in STOPPED["offsets"]]  # type: ignore[attr-defined]
     text = json.dumps(record(offsets=slots))
     assert run(text, "--policy", "burrow")[0]["status"] == "STOP"
-    assert run(text, "--policy", "wiki")[0]["status"] == "OK"
+    assert run(text, "--policy", "progress")[0]["status"] == "STOP"
     assert CliRunner().invoke(app, ["--policy", "other"], input=text).exit_code == 2
 
 

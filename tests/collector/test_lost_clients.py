@@ -23,6 +23,8 @@ from warren_collector.cluster import stack
 from warren_collector.cluster.stack import ClusterStack
 from warren_local.kafka import EmbeddedKafka
 
+pytestmark = pytest.mark.heavy
+
 AWAY = ClusterUnreachable(CLUSTER, f"clusters.{CLUSTER}.bootstrap", "no broker answers")
 
 

@@ -9,6 +9,8 @@ from confluent_kafka import TopicPartition as Partition
 from support.collector_lab import Lab
 from support.servers import embedded_kafka
 
+pytestmark = pytest.mark.heavy
+
 MINUTE_MS = 60_000
 SOON = {"offsets.retention.minutes": "1", "offsets.retention.check.interval.ms": "1000"}
 

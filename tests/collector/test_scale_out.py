@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
+import pytest
 import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
 from support.collector_process import collector_process
@@ -16,6 +17,8 @@ from warren.clock import SystemClock
 from warren_core.evaluation import Column, GroupRules, Int64, Rules, Windows
 from warren_core.judgement.judge import Duplicate, Judged, judge
 from warren_core.judgement.state import GroupState
+
+pytestmark = pytest.mark.heavy
 
 SOURCE_PARTITIONS = 4
 GROUPS = 8

@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import pytest
 import support.coordinator_records as encode
 from structlog.testing import capture_logs
 from support.collector_lab import CLUSTER, Events, Lab
 from support.waiting import eventually
 from warren.metrics.collector import COLLECTOR_FOREIGN_MEMBERS
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
+
+pytestmark = pytest.mark.heavy
 
 SOURCE_PARTITIONS = 4
 GROUPS = 12

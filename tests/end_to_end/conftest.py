@@ -12,14 +12,18 @@ from warren_local.ports import free_port
 
 @pytest.fixture(scope="package")  # it takes a core: the tests after these have better use for it
 def warren(
-    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    pytestconfig: pytest.Config,
 ) -> Iterator[Running]:
     state = tmp_path_factory.mktemp("up") / "state"
     config = user_file(state)
     served = "".join(f"[{name}]\nmetrics_port = {free_port()}\n" for name in METRICS_OF)
     # Tests of the archiver wait for batches: its section is the last one.
     config.write_text(f"{served}every = 0\ninterval = 10\n")
-    running = start(state, pytestconfig.rootpath, "--config", str(config))
+    archived = any(item.get_closest_marker("spark") for item in request.session.items)
+    without = [] if archived else ["--without", "archiver"]  # it takes a core
+    running = start(state, pytestconfig.rootpath, "--config", str(config), *without)
     try:
         eventually(
             lambda: running.process.poll() is not None or running.ready(),

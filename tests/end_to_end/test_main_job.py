@@ -14,6 +14,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from prometheus_client.parser import text_string_to_metric_families
 from support.running import Running, user_file
 from support.waiting import eventually
+from warren.contracts import StatusChangeEvent
 from warren.kafka.topic_reader import TopicReader
 from warren.settings import KafkaConnection
 
@@ -107,9 +108,9 @@ def test_page_api_and_metrics_agree(warren: Running) -> None:
 
 
 def test_a_subscriber_needs_only_confluent_kafka_and_the_schema(
-    subscriber: Subscriber, pytestconfig: pytest.Config
+    subscriber: Subscriber,
 ) -> None:
-    schema = json.loads((pytestconfig.rootpath / "docs/schemas/lag-status.json").read_text())
+    schema = StatusChangeEvent.model_json_schema(mode="serialization", by_alias=True)
     wanted = {group for group, (status, _) in EXPECTED.items() if status != "OK"}
     eventually(
         lambda: wanted <= {event["subject"] for event in subscriber.read()},

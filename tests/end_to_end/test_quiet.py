@@ -14,12 +14,12 @@ from support.servers import jars_directory
 RUNS = 3
 MOST_COMMIT_S = 3.0
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.heavy]
 
 
 @pytest.mark.kafka
 def test_nobody_is_told_anything_of_groups_that_are_well(pytestconfig: pytest.Config) -> None:
-    """benchmarks/quiet.py, a minute of it: groups that were there before, and new ones.
+    """benchmarks/lives.py, a minute of it: groups that were there before, and new ones.
 
     Where a plain commit took longer than MOST_COMMIT_S the groups were not well, and what is said
     of them is no false alarm: then once more.
@@ -37,7 +37,7 @@ def test_nobody_is_told_anything_of_groups_that_are_well(pytestconfig: pytest.Co
 
 def _listen(pytestconfig: pytest.Config) -> tuple[dict[str, Any], str]:
     root = pytestconfig.rootpath
-    command = [sys.executable, root / "benchmarks" / "quiet.py", "--groups", "28"]
+    command = [sys.executable, root / "benchmarks" / "lives.py", "--groups", "28"]
     ran = subprocess.run(
         [*command, "--before", "15", "--seconds", "60"],
         env=os.environ | {"WARREN_LOCAL__JARS_DIR": str(jars_directory(root))},

@@ -98,6 +98,7 @@ def measured_at(warren: Running) -> int:
     return int(newest_freshness(warren)["demo-slow"]["measured_at"])
 
 
+@pytest.mark.spark
 def test_services_killed_twice_are_back_and_go_on(warren: Running) -> None:
     eventually(lambda: newest_batch(warren) > 1, timeout=240, message="the first archived batch")
     for _ in range(2):
@@ -115,6 +116,7 @@ def test_services_killed_twice_are_back_and_go_on(warren: Running) -> None:
         eventually(lambda b=batch: newest_batch(warren) > b, timeout=240, message="new batches")
 
 
+@pytest.mark.spark
 def test_after_the_kills_everybody_was_told_of_everything(warren: Running) -> None:
     """Once, or again with the same id."""
     changes = [json.loads(record.value() or b"") for record in home_records(warren, LAG_STATUS)]
@@ -138,6 +140,7 @@ def test_after_the_kills_everybody_was_told_of_everything(warren: Running) -> No
     assert len(ids) == len({event for event, _ in ids}) == len({webhook for _, webhook in ids})
 
 
+@pytest.mark.spark
 def test_after_the_kills_tables_equal_their_topics_and_the_report_a_recount(
     warren: Running,
 ) -> None:
@@ -166,22 +169,7 @@ def test_after_the_kills_tables_equal_their_topics_and_the_report_a_recount(
     assert {("demo", group) for group in IN_TROUBLE} <= expected.keys()
 
 
-def test_what_was_told_fits_what_is_known_to_be_wrong(
-    warren: Running, pytestconfig: pytest.Config
-) -> None:
-    """The demo's groups play what their labels say, but for one that comes and goes."""
-    labels = pytestconfig.rootpath / "deploy/local/warren_local/demo/labels.toml"
-    only = ("--last", "90s", "--group", "^demo-[^r]", "--labels", str(labels))
-    ran = warren.command("replay", *only, "--policy", "progress", "--json")
-    assert ran.returncode == 0, ran.stderr
-    scores = json.loads(ran.stdout)["labels"]
-    told = scores["published"]
-    assert (told["faults"], told["false"]) == (5, 0)
-    assert told["recall"] == 1.0
-    assert told["told"] > 0.9
-    assert scores["replayed"]["faults"] == 5
-
-
+@pytest.mark.spark
 def test_pages_link_reports_that_are_written_meanwhile(warren: Running) -> None:
     link = "/reports/last-day.html"
     eventually(lambda: link in warren.get("/").text, timeout=240, message="the page links it")
@@ -194,11 +182,8 @@ def test_pages_link_reports_that_are_written_meanwhile(warren: Running) -> None:
 def _check_tables(warren: Running) -> None:
     checked = warren.command("archive", "check", "--wait", "700", "--json", timeout=1500)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    found_all = json.loads(checked.stdout)
-    topics = {found["topic"]: found for found in found_all if "topic" in found}
-    tables = {found["table"]: found for found in found_all if "table" in found}
+    topics = {found["topic"]: found for found in json.loads(checked.stdout)}
     assert {f"warren.{topic.name}" for topic in ARCHIVED} == topics.keys()
-    assert not [found for found in found_all if found["differences"] or found.get("behind")]
-    assert all(tables[f"silver/{name}"]["rows"] > 0 for name in ("positions", "evaluations"))
+    assert not [found for found in topics.values() if found["differences"] or found["behind"]]
     for topic in ("warren.offsets", "warren.lag", LAG_STATUS, "warren.freshness", NOTIFICATIONS):
         assert topics[topic]["archived"] >= topics[topic]["retained"] > 0

@@ -16,7 +16,7 @@ from support.running import Running
 from support.servers import jars_directory
 from support.waiting import eventually
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.heavy]
 
 OLD, KEPT = "release-old", "release-kept"
 

@@ -22,8 +22,8 @@ from warren.settings import EvaluationOverride, EvaluationSettings, PolicyName
 from warren_core.evaluation import GroupRules, RuleBook, Rules
 from warren_core.judgement.lag_parts import MOST_PARTITIONS
 from warren_core.judgement.state import Applied
-from warren_core.judgement.state_codec import Remains, decode, encode_both, is_former, is_gone
-from warren_evaluator.batch import GOES_BACK_S, MOST_LAG_BYTES, BatchEvaluator
+from warren_core.judgement.state_codec import Remains, decode, is_gone
+from warren_evaluator.batch import MOST_LAG_BYTES, BatchEvaluator
 from warren_evaluator.records import BatchResult, SourceRecord
 
 KEY = group_key("prod", "billing")
@@ -53,33 +53,33 @@ def published(result: BatchResult, topic: str) -> list[bytes | None]:
 def test_every_evaluation_is_published_and_the_group_written_once() -> None:
     result = evaluate(records(commits(115, 116, 117, 0)))
     lags = [LagEvent.from_bytes(value) for value in published(result, "w.lag")]
-    assert [lag.status for lag in lags] == ["OK", "WARN", "WARN", "OK"]
+    assert [lag.status for lag in lags] == ["ERR", "WARN", "WARN", "OK"]
     changes = [StatusChangeEvent.from_bytes(value) for value in published(result, "w.lag-status")]
-    assert [change.data.status for change in changes] == ["WARN", "OK"]
+    assert [change.data.status for change in changes] == ["ERR", "WARN", "OK"]
     assert [write.key for write in result.writes] == [KEY]
     assert {item.partition for item in result.publications} == {3} == {result.writes[0].partition}
     assert {item.key for item in result.publications} == {KEY}
     assert result.counts.events == 4
     assert result.counts.partitions == 4
-    assert result.counts.status_changes == ["WARN", "OK"]
+    assert result.counts.status_changes == ["ERR", "WARN", "OK"]
 
 
-def parts_of(count: int, at: int = NOW, *, told: bool = True) -> list[OffsetEvent]:
+def parts_of(count: int, at: int = NOW) -> list[OffsetEvent]:
     """One observation of `count` partitions, each in an event of its own."""
     return [
         offset_event(
             at + part,
             {"orders": {part: At(100, at, lag=5)}},
             position=at - NOW,
-            **({"part": part, "parts": count} if told else {}),
+            part=part,
+            parts=count,
         )
         for part in range(count)
     ]
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["parts", "parts of an older collector"])
-def test_parts_of_an_observation_are_judged_once(told: bool) -> None:
-    observations = [*parts_of(3, told=told), *parts_of(3, NOW + MINUTE, told=told)]
+def test_parts_of_an_observation_are_judged_once() -> None:
+    observations = [*parts_of(3), *parts_of(3, NOW + MINUTE)]
     result = evaluate(records(observations))
     lags = [LagEvent.from_bytes(value) for value in published(result, "w.lag")]
     assert [lag.evaluated_at for lag in lags] == [NOW + 2, NOW + MINUTE + 2]
@@ -356,29 +356,6 @@ def test_an_incident_that_the_state_does_not_tell_is_closed_as_warren_lag_has_it
     (closed,) = [StatusChangeEvent.from_bytes(v).data for v in published(result, "w.lag-status")]
     assert (closed.previous, closed.status) == ("ERR", "OK")
     assert closed.incident_id == opened.data.incident_id
-
-
-def test_for_a_day_states_are_written_for_the_warren_that_wrote_them() -> None:
-    """It may come back."""
-    clock = ManualClock(NOW)
-    evaluator = BatchEvaluator(lambda _cluster, _group: GroupRules(Rules()), "w.", clock)
-    stored, _ = stalled_group()
-    table = {KEY: encode_both(decode(stored))}
-
-    def written(second: int) -> bytes:
-        at = NOW + second * 1000
-        batch = records([offset_event(at, {"orders": {0: At(100, at, lag=14)}})])
-        (write,) = evaluator.evaluate(batch, table.get).writes
-        assert write.value is not None
-        table[KEY] = write.value
-        return write.value
-
-    assert is_former(written(60))
-    clock.advance(GOES_BACK_S - 1)
-    assert is_former(written(70))
-    clock.advance(1)
-    assert not is_former(written(80))
-    assert not is_former(stored)
 
 
 def test_an_unreadable_state_is_counted_and_begun_anew() -> None:

@@ -1,4 +1,4 @@
-"""Change events of all types, as CloudEvents' SDKs read them: structured mode, by the header."""
+"""Change events of all types, as CloudEvents' SDK reads them: structured mode, by the header."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from support.cloudevents_sdks import (
     Attributes,
     headers_of,
     npm_is_here,
-    read_by_java,
     read_by_npm,
 )
 from support.evaluator_process import Home
@@ -70,13 +69,6 @@ def _sorted(events: Any) -> list[Attributes]:
 def test_every_change_event_says_that_it_is_a_cloudevent(home: Home) -> None:
     content_types = [headers_of(record) for record in changes(home)]
     assert content_types == [{"content-type": "application/cloudevents+json"}] * len(told(home))
-
-
-def test_javas_sdk_reads_them(home: Home, pytestconfig: pytest.Config) -> None:
-    expected = told(home)
-    topic = f"{home.prefix}lag-status"
-    events = read_by_java(pytestconfig.rootpath, home.bootstrap, topic, len(expected))
-    assert _comparable(events) == _comparable(expected)
 
 
 def test_npms_sdk_reads_them(home: Home) -> None:

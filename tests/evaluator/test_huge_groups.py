@@ -14,6 +14,8 @@ from support.waiting import eventually
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, group_key, whole_key
 from warren_core.judgement.lag_parts import joined
 
+pytestmark = pytest.mark.heavy
+
 PART = 5000  # partitions, as the collector splits groups
 HUGE = group_key("prod", "huge")
 

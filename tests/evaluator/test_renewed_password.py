@@ -10,7 +10,7 @@ from support.offset_events import commits
 from support.renewed_password import renewed_password
 from support.waiting import eventually
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.heavy]
 
 
 def test_a_worker_logs_in_with_the_renewed_password(

@@ -83,7 +83,7 @@ def test_nothing_is_lost_or_counted_twice_between_minutes() -> None:
 
 def test_status_time_is_split_where_the_status_changes_and_where_the_minute_ends() -> None:
     worker = Worker()
-    stuck = [tick(BEGIN + n * TICK, 100, lag=5 + n) for n in range(30)]
+    stuck = [tick(BEGIN + n * TICK, 100, lag=n) for n in range(30)]
     told = worker.judge(*stuck)
     spent = {"OK": 0, "ERR": 0, "WARN": 0}
     for trend in told:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.evaluator_process import Home
 from support.group_lives import a_life, assert_as_expected, fold, interleaved, lives
 from warren.contracts import split_group_key
+
+pytestmark = pytest.mark.heavy
 
 
 class Instance(Home):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
 from freshness.events import CLUSTER
 from freshness.service_lab import ServiceLab
 from freshness.test_process import answer, committed, config, running
@@ -17,6 +18,8 @@ from warren.contracts import FreshnessEvent
 from warren.contracts.topics import FRESHNESS
 from warren_local.ports import free_port
 from warren_local.valkey import EmbeddedValkey
+
+pytestmark = pytest.mark.heavy
 
 GROUPS = [f"group-{number}" for number in range(8)]
 RECORDS = 10  # as many as events of `committed` say

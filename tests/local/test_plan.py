@@ -42,19 +42,17 @@ def test_a_cluster_of_ones_own_is_monitored_with_the_usual_intervals() -> None:
     assert made.settings.clusters["default"].bootstrap == "kafka:9092"
     assert made.settings.home.bootstrap == "kafka:9092"
     assert made.settings.collector == Settings().collector
-    assert made.settings.evaluation == EvaluationSettings(policy="progress")
+    assert made.settings.evaluation == EvaluationSettings()
     assert [port.number for port in made.ports()] == [8000, 6379]
 
 
-def test_a_new_installation_judges_by_progress_unless_it_says_otherwise() -> None:
+def test_demo_groups_are_judged_by_burrow_unless_a_policy_is_set() -> None:
     """The demo's groups play the statuses of Burrow's rules, and nobody else does."""
     demo = RuleBook(plan().settings.evaluation)
     assert demo.rules_for("demo", "demo-stalled").group.policy == "burrow"
     assert demo.rules_for("demo", "orders").group.policy == "progress"
-    named = plan(evaluation={"policy": "wiki"}).settings.evaluation
-    assert (named.policy, named.overrides) == ("wiki", [])
-    own = plan(Options(bootstrap="kafka:9092"), evaluation={"policy": "burrow"})
-    assert own.settings.evaluation == EvaluationSettings(policy="burrow")
+    named = plan(evaluation={"policy": "burrow"}).settings.evaluation
+    assert (named.policy, named.overrides) == ("burrow", [])
 
 
 def test_another_home_is_used_when_named() -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from subprocess import CalledProcessError
 
 import pytest
 import redis
@@ -25,10 +22,11 @@ from support.servers import (
     embedded_zookeeper,
     environment_name,
 )
-from warren_local.class_archive import ensure_class_archive, kafkas_classes, sparks_classes
 from warren_local.errors import PortTaken
-from warren_local.kafka import EmbeddedKafka, KafkaOptions, answers, class_archive, new_cluster_id
+from warren_local.kafka import answers, new_cluster_id
 from warren_local.ports import HOST, Port, accepts_connections, free_port, is_free
+
+pytestmark = pytest.mark.heavy
 
 
 def _round_trip(bootstrap: str, topic: str) -> bytes | None:
@@ -104,59 +102,6 @@ def test_a_cluster_id_is_never_taken_for_an_option() -> None:
     assert len(ids) == 2000
     assert {len(one) for one in ids} == {22}
     assert not [one for one in ids if one.startswith("-")]
-
-
-@pytest.fixture
-def jars(tmp_path: Path) -> Path:
-    (directory := tmp_path / "jars").mkdir()
-    return directory
-
-
-def _command(jars: Path, written: Path | None = None) -> list[str]:
-    options = KafkaOptions(port=1, controller_port=2, data_dir=jars.parent / "data")
-    log = jars.parent / "kafka.log"
-    java = Path("java")
-    return EmbeddedKafka(options, java=java, jars=jars, log=log, written_classes=written).command()
-
-
-def test_without_an_archive_classes_are_read_from_the_jars(jars: Path) -> None:
-    assert ".jsa" not in " ".join(_command(jars))
-
-
-def test_an_archive_beside_the_jars_is_read(jars: Path) -> None:
-    (archive := class_archive(jars)).touch()
-    assert f"-XX:SharedArchiveFile={archive}" in _command(jars)
-
-
-def test_a_broker_that_writes_one_reads_none(jars: Path) -> None:
-    class_archive(jars).touch()
-    command = _command(jars, jars.parent / "new.jsa")
-    assert f"-XX:ArchiveClassesAtExit={jars.parent / 'new.jsa'}" in command
-    assert not [flag for flag in command if flag.startswith("-XX:SharedArchiveFile")]
-
-
-def test_an_archive_is_made_anew_when_jars_are_newer(jars: Path) -> None:
-    (archive := class_archive(jars)).touch()
-    os.utime(jars, (1000, 1000))
-    ensure_class_archive(jars, lambda _: pytest.fail("it is there"))
-    os.utime(archive, (999, 999))
-
-    def write(written: Path) -> None:
-        assert not archive.exists()  # who reads one can write none
-        written.write_text("new")
-
-    ensure_class_archive(jars, write)
-    assert archive.read_text() == "new"
-
-
-def test_whoever_writes_no_archive_leaves_nothing_behind(jars: Path) -> None:
-    ensure_class_archive(jars, lambda _: None)
-    with pytest.raises(FileNotFoundError):
-        ensure_class_archive(jars, partial(kafkas_classes, jars, jars / "no java", jars / "log"))
-    with pytest.raises(CalledProcessError):
-        ensure_class_archive(jars, partial(sparks_classes, jars, jars / "log"))
-    assert "archiver.jars_dir" in (jars / "log").read_text()
-    assert [path.name for path in jars.parent.iterdir()] == ["jars"]
 
 
 def _must_not_be_asked() -> bool:

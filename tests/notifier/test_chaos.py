@@ -22,6 +22,8 @@ from warren_notifier.channels.channel import Delivered, Result, Retry
 from warren_notifier.channels.digest import Digest
 from warren_notifier.state.delivery import Delivery
 
+pytestmark = pytest.mark.heavy
+
 
 def incidents(groups: int, each: int, chance: random.Random) -> list[StatusChangeEvent]:
     """Changes of all groups, mixed, in order within a group; each ends with OK."""

@@ -22,7 +22,6 @@ from warren.contracts import (
     OpenIncident,
     PendingDelivery,
     RouteProgress,
-    SavedView,
     Silence,
     StatusChange,
     StatusChangeEvent,
@@ -237,9 +236,6 @@ ACKNOWLEDGEMENT = Acknowledgement(
     at=1_795_244_400_123,
 )
 NOTIFICATION_TEST = NotificationTest(id="7d3e", route="pager", by="ada", at=1_795_244_400_123)
-SAVED_VIEW = SavedView(
-    name="Späte <Zahlungen>", query="q=late%3A%3E5m&by=owner", by="", at=1_795_244_400_123
-)
 TREND = TrendEvent(
     cluster="prod",
     group="billing",
@@ -259,7 +255,6 @@ EVENTS: list[Event] = [
     NOTIFICATION_TEST,
     SILENCE,
     ACKNOWLEDGEMENT,
-    SAVED_VIEW,
     FRESHNESS_EVENT,
     NOTIFICATION,
     NOTIFIER_STATE,

@@ -15,6 +15,8 @@ from support import hanging_service
 from support.waiting import eventually
 from warren_local.ports import free_port
 
+pytestmark = pytest.mark.heavy
+
 WORKS = {
     "collector": "cluster demo",
     "freshness": "pass over demo",

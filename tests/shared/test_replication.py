@@ -22,6 +22,8 @@ from warren.settings import HomeSettings
 from warren_cli.commands.topics import app
 from warren_local.kafka import EmbeddedKafka
 
+pytestmark = pytest.mark.heavy
+
 TOPICS = len(CATALOGUE)
 
 

@@ -62,7 +62,7 @@ def test_the_command_line_keeps_quiet(capsys: pytest.CaptureFixture[str]) -> Non
         ("WARREN_API_PROT", "8123", "WARREN_API__PORT"),
         ("WARREN_COLLECTOR_METRICS_PORT", "9100", "WARREN_COLLECTOR__METRICS_PORT"),
         ("WARREN_HOME_BOOTSTRAP", "tcp://kafka:9092", "WARREN_HOME__BOOTSTRAP"),
-        ("WARREN_EVALUATON__POLICY", "wiki", "WARREN_EVALUATION"),
+        ("WARREN_EVALUATON__POLICY", "burrow", "WARREN_EVALUATION"),
     ],
 )
 def test_misspelt_settings_are_refused_as_before(

@@ -97,9 +97,9 @@ def test_a_cluster_has_one_source_or_several(
         ('[clusters.p]\nbootstap = "a:1"', "clusters.p.bootstap", "clusters.p.bootstrap"),
         ("[log]\nzzzzzz = 1", "log.zzzzzz", "known here: format, level"),
         ("[api]\nport = 70000", "api.port", "at most 65535"),
-        ('[evaluation]\npolicy = "burow"', "evaluation.policy", "'burrow', 'wiki'"),
-        (OVERRIDE + "polcy = 'wiki'", OVERRIDES + ".polcy", "did you mean"),
-        (OVERRIDE + "policy = 'wik'", OVERRIDES + ".policy", "'burrow', 'wiki'"),
+        ('[evaluation]\npolicy = "burow"', "evaluation.policy", "'burrow' or 'progress'"),
+        (OVERRIDE + "polcy = 'burrow'", OVERRIDES + ".polcy", "did you mean"),
+        (OVERRIDE + "policy = 'burow'", OVERRIDES + ".policy", "'burrow' or 'progress'"),
         (OVERRIDE + "intervals = 1", OVERRIDES + ".intervals", "at least 2"),
         (OVERRIDE, OVERRIDES, "nothing is overridden: name one of policy, intervals"),
         (OVERRIDE + "topics = '('\nallowed_lag = 1", OVERRIDES + ".topics", "'('"),
@@ -290,7 +290,7 @@ def test_what_is_below_a_removed_table_is_removed(tmp_path: Path) -> None:
 
 
 def test_misspelt_variables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WARREN_EVALUATON__POLICY", "wiki")
+    monkeypatch.setenv("WARREN_EVALUATON__POLICY", "burrow")
     with pytest.raises(SettingsError, match="did you mean WARREN_EVALUATION"):
         load_settings()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from warren_archiver.check import gold_check, silver_check
 from warren_archiver.gold import gold as gold_module
 from warren_archiver.gold.catalogue import PROGRESS, STATUS
 from warren_archiver.gold.plan import STEPS
@@ -30,11 +29,9 @@ def only_status_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = [step for step in STEPS if step.table is STATUS_HOURS]
     monkeypatch.setattr(gold_module, "STEPS", steps)
     monkeypatch.setattr(gold_module, "TABLES", (STATUS_HOURS, PROGRESS))
-    monkeypatch.setattr(gold_check, "STEPS", steps)
 
 
 def only_silver(monkeypatch: pytest.MonkeyPatch, *tables: Table) -> None:
     """Create, check and keep up these; others are written all the same, where they are there."""
     monkeypatch.setattr(catalogue, "TABLES", tables)
-    monkeypatch.setattr(silver_check, "TABLES", tables)
     monkeypatch.setitem(LAYERS, "silver", tables)

@@ -18,15 +18,20 @@ MARKERS = {
     "containers": "starts containers",
     "servers": "starts another server: Valkey, ZooKeeper, Prometheus, Alertmanager",
     "smoke": "one test of each real thing: `make test-fast` runs these, too",
+    "contract": "what it needs is dear, and `make test` runs it once nevertheless",
+    "heavy": "`make test-heavy` runs it: it needs what is dear, or kills, or long lives",
 }
+
+#: What is dear: a test that starts it is heavy, unless it is the one of a contract.
+DEAR = frozenset({"spark", "browser"})
 
 #: The fixtures that start something, with what they start.
 BY_FIXTURE = {
     "broker": ("kafka",),
     "secured_kafka": ("kafka",),
-    "own_kafka": ("kafka",),
-    "forgetful": ("kafka",),
-    "two_brokers": ("kafka",),
+    "own_kafka": ("kafka", "heavy"),
+    "forgetful": ("kafka", "heavy"),
+    "two_brokers": ("kafka", "heavy"),
     "redis_url": ("servers",),
     "valkey": ("servers",),
     "zookeeper": ("servers",),
@@ -34,7 +39,7 @@ BY_FIXTURE = {
     "spark": ("spark",),
     "spark_jars": ("spark",),
     "browser": ("browser",),
-    "warren": ("kafka", "servers", "spark"),
+    "warren": ("kafka", "servers"),
     "project": ("containers",),
 }
 
@@ -69,6 +74,7 @@ def started_by(arguments: Iterable[Any]) -> set[str]:
 #: What the budgets count, by the part of a command line that starts it, and how many.
 COUNTED = (
     ("kafka.Kafka", "brokers", 1),
+    ("support.shared_kafka", "brokers", 1),
     ("warren_cli.main up --state-dir", "brokers", 1),
     ("warren_cli.main up --state-dir", "services", 6),
     ("bin/spark-submit", "JVMs of Spark", 1),
@@ -133,6 +139,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for fixture in getattr(item, "fixturenames", ()):
             for marker in BY_FIXTURE.get(fixture, ()):
                 item.add_marker(marker)
+        names = {mark.name for mark in item.iter_markers()}
+        if names & DEAR and not names & {"contract", "smoke"}:
+            item.add_marker("heavy")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -78,9 +78,14 @@ class SecuredKafka:
         return User(next(self._users), self.secured, self.admin)
 
 
+def user_names(worker: int = 0, workers: int = 1) -> list[str]:
+    """Return the users that tests of one of so many workers may take."""
+    return [f"user-{number}" for number in range(worker, USERS, workers)]
+
+
 @contextmanager
 def running_secured_kafka(root: Path, logs: Path) -> Iterator[SecuredKafka]:
-    users = [f"user-{number}" for number in range(USERS)]
+    users = user_names()
     listener = Listener(free_port(), "SASL_PLAINTEXT")
     known = " ".join(f'user_{user}="{PASSWORD}"' for user in users)
     login = f"org.apache.kafka.common.security.plain.PlainLoginModule required {known};"

@@ -13,8 +13,9 @@ import json
 import os
 import resource
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 import psutil
@@ -23,16 +24,22 @@ from support.real_things import things_started
 
 PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>: orphans below become children of this process
 DEAREST = 10  # files that the summary names
+SHARED = "support.shared_kafka"
 REST = "collection, shared servers, orphans"
 
 
-def used() -> float:
-    """Return the CPU seconds of this process, of its ended children and of all that run below."""
+def used(*, shared: bool = False) -> float:
+    """Return the CPU seconds of this process, of its ended children and of all that run below,
+    without brokers that other workers use too where `shared` says that there are others.
+    """
     ended = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     total = sum(usage.ru_utime + usage.ru_stime for usage in ended)
-    for process in psutil.Process().children(recursive=True):
+    for process in psutil.Process().children():
         with contextlib.suppress(psutil.Error):
-            total += sum(process.cpu_times()[:4])  # of itself and of its ended children
+            if not shared or SHARED not in process.cmdline():
+                below = process.children(recursive=True)
+                # Of each, and of its ended children.
+                total += sum(sum(each.cpu_times()[:4]) for each in (process, *below))
     return total
 
 
@@ -41,13 +48,13 @@ class SuiteCost:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self.started: Counter[str] = Counter()
         self._file = REST
-        self._at = used()
         self._workers: set[int] = set()
-        is_worker = hasattr(config, "workerinput")
-        self._has_workers = not is_worker and bool(config.getoption("numprocesses", None))
+        self._is_worker = hasattr(config, "workerinput")
+        self._at = used(shared=self._is_worker)
+        self._has_workers = not self._is_worker and bool(config.getoption("numprocesses", None))
         if self._has_workers:
             ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -61,7 +68,7 @@ class SuiteCost:
         if not self._has_workers:
             self._charge(REST)
             self.started += things_started()
-        if hasattr(self._config, "workerinput"):
+        if self._is_worker:
             cost = {"seconds": dict(self.seconds), "started": dict(self.started)}
             self._config.workeroutput["cost"] = cost  # type: ignore[attr-defined]  # of xdist
 
@@ -75,14 +82,16 @@ class SuiteCost:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         cost = getattr(node, "workeroutput", {}).get("cost", {})
-        self.seconds.update(cost.get("seconds", {}))
+        for file, spent in cost.get("seconds", {}).items():
+            self.seconds[file] += spent
         self.started.update(cost.get("started", {}))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._has_workers:
-            self.seconds[REST] += max(0.0, used() - self.seconds.total())
-        seconds = {file: round(spent, 1) for file, spent in self.seconds.most_common()}
-        total = round(self.seconds.total())
+            self.seconds[REST] += max(0.0, used() - sum(self.seconds.values()))
+        dearest_first = sorted(self.seconds.items(), key=itemgetter(1), reverse=True)
+        seconds = {name: round(spent, 1) for name, spent in dearest_first}
+        total = round(sum(self.seconds.values()))
         if tier := os.environ.get("WARREN_TEST_TIER"):
             file = self._config.rootpath / ".warren/suite.json"
             file.parent.mkdir(exist_ok=True)
@@ -90,13 +99,13 @@ class SuiteCost:
             suite[tier] = {"CPU seconds": total, "started": self.started, "files": seconds}
             file.write_text(json.dumps(suite, indent=1) + "\n")
         terminalreporter.section(f"{total} CPU seconds; the dearest files")
-        for file, spent in list(seconds.items())[:DEAREST]:
-            terminalreporter.line(f"{spent:8.1f}  {file}")
+        for name, spent in list(seconds.items())[:DEAREST]:
+            terminalreporter.line(f"{spent:8.1f}  {name}")
         started = ", ".join(f"{number} {kind}" for kind, number in sorted(self.started.items()))
         terminalreporter.line(f"started: {started or 'nothing'}")
 
     def _charge(self, file: str) -> None:
-        now = used()
+        now = used(shared=self._is_worker)
         self.seconds[self._file] += max(0.0, now - self._at)
         self._at, self._file = now, file
 

@@ -18,7 +18,6 @@ from warren_cli.spark import job_progress, spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
 
 if TYPE_CHECKING:
-    from warren_archiver.check.table_check import TableCheck
     from warren_archiver.check.topic_check import TopicCheck
     from warren_archiver.text_table import TextTable
 
@@ -60,29 +59,24 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
-    """Recount what is archived against the topics, and make the tables of silver and gold again.
+    """Recount what is archived against the topics.
 
-    Exit 1 when a record is missing, twice or invented, or is not archived in time, when a silver
-    table is not what the archived events make of it, or a gold one not what silver makes of it.
-    Exit 3 when what was compared is right, and silver could not be within --wait.
+    Exit 1 when a record is missing, twice or invented, or is not archived in time.
     """
     settings = spark_settings(config)
-    from warren.clock import SystemClock
-    from warren_archiver.check.all_checks import check_all
+    from pydantic_core import to_jsonable_python
+    from warren_archiver.check.recount import check as recount
+    from warren_archiver.check.topic_check import exit_code
     from warren_archiver.jobs import time_to_archive
 
     wait = time_to_archive(settings.archiver) if wait is None else wait
     with spark_session(settings, "warren-archive-check") as spark, job_progress(spark) as tell:
-        found = check_all(spark, settings, SystemClock(), tell, wait=wait)
+        found = recount(spark, settings, wait=wait, tell=tell)
     if as_json:
-        typer.echo(json.dumps(found.as_json()))
+        typer.echo(json.dumps(to_jsonable_python(found)))
     else:
-        _print(found.topics)
-        _print_tables(found.tables)
-    if found.not_compared:
-        typer.echo(f"warren: {found.not_compared}", err=True)
-    if code := found.exit_code(wait):
-        raise typer.Exit(code)
+        _print(found)
+    raise typer.Exit(exit_code(found, wait))
 
 
 @app.command()
@@ -150,28 +144,6 @@ def _print(checks: list[TopicCheck]) -> None:
             console.print(f"{found.topic}: {difference}", soft_wrap=True, highlight=False)
     if any(found.behind for found in checks):
         console.print("To do is not archived yet: does the archiver run? `warren archive run`")
-
-
-def _print_tables(checks: list[TableCheck]) -> None:
-    if not checks:
-        return
-    table = _table("TABLE", "rows", verdicts=True)
-    for found in checks:
-        verdict = _EQUAL if found.correct else _DIFFERS
-        table.row(found.table, grouped(found.rows), verdict)
-    console = output_console()
-    console.print()
-    console.print(table)
-    for found in checks:
-        for difference in found.differences:
-            console.print(f"{found.table}: {difference}", soft_wrap=True, highlight=False)
-    days = [found.to_make_again for found in checks if found.to_make_again is not None]
-    if days:
-        console.print(
-            f"What is missing or other is written by `warren archive backfill --day {min(days)}`",
-            soft_wrap=True,
-            highlight=False,
-        )
 
 
 def _verdict(found: TopicCheck) -> Text:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings_file import load_settings
@@ -18,10 +14,6 @@ from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
 from warren_cli.spark import job_progress, spark_session, spark_settings
 from warren_cli.terminal.output_console import output_console
-
-if TYPE_CHECKING:
-    from warren_archiver.replay.broken import Broken
-    from warren_archiver.replay.suggestions import Suggestion
 
 DEFAULT = "24h"
 
@@ -45,7 +37,7 @@ def replay(
         ),
     ] = "",
     policy: Annotated[
-        str | None, typer.Option(help="Judge by this one: burrow, wiki or progress")
+        str | None, typer.Option(help="Judge by this one: burrow or progress")
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -54,28 +46,6 @@ def replay(
     warm_up: Annotated[
         str, typer.Option(help="How much of the time before is judged to fill the windows")
     ] = "6h",
-    suggest: Annotated[
-        bool,
-        typer.Option(
-            "--suggest",
-            help="Instead: for each group that flaps, the smallest change that silences it without "
-            "losing an incident that lasted",
-        ),
-    ] = False,
-    objectives: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help=r"Instead: how often groups would have broken the [\[objectives]] of this file",
-        ),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help=r"Also: how well that fits the [\[fault]] of this file, what was really wrong",
-        ),
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
     """Judge archived events again, by other settings: which notifications there would be.
@@ -85,21 +55,19 @@ def replay(
     """
     from warren_archiver.lake.lake import Lake
     from warren_archiver.replay import shown, tables
-    from warren_archiver.replay.labels import labels_in, scored
     from warren_archiver.replay.replay import SETTLE_MS, Archived, group_matcher, newest_ms
-    from warren_archiver.replay.what_if import changed, objectives_in
+    from warren_archiver.replay.what_if import changed
     from warren_archiver.report.period import Period, parse_length, parse_moment
 
     assignments = [*(set_ or []), *([] if policy is None else [f"evaluation.policy={policy}"])]
     group_matcher(group)  # whether it is an expression
-    _check_contrary(last, from_, suggest, objectives, labels)
+    if last is not None and from_ is not None:
+        raise SettingsError("--last", "the period begins with --from: leave one of them out")
     length_ms, warm_up_ms = parse_length(last or DEFAULT), parse_length(warm_up, "--warm-up")
     start_ms = None if from_ is None else parse_moment(from_, "--from")
     end_ms = None if to is None else parse_moment(to, "--to")
     if start_ms is not None and end_ms is not None:
         _check_order(start_ms, end_ms)
-    asked = [] if objectives is None else objectives_in(objectives)
-    known = None if labels is None else labels_in(labels)
     # What is wrong with the changes is told before anything is downloaded.
     changed(load_settings(settings_file(config)), set_ or [], policy)
     settings = spark_settings(config)
@@ -112,53 +80,13 @@ def replay(
             start_ms = end_ms - length_ms
         _check_order(start_ms, end_ms)
         archived = Archived(spark, other, Period(start_ms, end_ms), group, warm_up_ms, tell)
-        if asked:
-            broken = archived.broken(asked)
-            _tell(broken, shown.render_broken(broken, archived.period), as_json)
-            return
-        if suggest:
-            found = archived.suggested()
-            _tell(found, shown.render_suggestions(found), as_json)
-            return
         made = archived.compared(other)
-        told = made.published, made.replayed
-        groups = archived.groups() if known else []
-        scores = [scored(one, groups, known, made.period) for one in told] if known else []
         lake = Lake.at(settings.archiver.path)
         run = tables.write(spark, lake, made, {"set": assignments, "group": group}, clock)
     if as_json:
-        beside = {"labels": shown.scores_as_json(*scores)} if scores else {}
-        said = {"run": run, "set": assignments, **shown.as_json(made), **beside}
-        typer.echo(json.dumps(said))
+        typer.echo(json.dumps({"run": run, "set": assignments, **shown.as_json(made)}))
     else:
         output_console().print(shown.render(made))
-        if scores:
-            output_console().print(shown.render_scores(*scores))
-
-
-def _tell(found: Sequence[Broken | Suggestion], shown: RenderableType, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps([dataclasses.asdict(one) for one in found]))
-    else:
-        output_console().print(shown)
-
-
-def _check_contrary(
-    last: str | None,
-    from_: str | None,
-    suggest: bool,
-    objectives: Path | None,
-    labels: Path | None,
-) -> None:
-    """Raises SettingsError where options leave no place for each other."""
-    if last is not None and from_ is not None:
-        raise SettingsError("--last", "the period begins with --from: leave one of them out")
-    if suggest and objectives is not None:
-        raise SettingsError("--suggest", "is a run of its own: leave --objectives out")
-    if labels is not None and (suggest or objectives is not None):
-        raise SettingsError(
-            "--labels", "say how well incidents fit: leave --suggest, --objectives out"
-        )
 
 
 def _check_order(start_ms: int, end_ms: int) -> None:

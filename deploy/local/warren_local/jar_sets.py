@@ -55,11 +55,7 @@ class JarSet:
 KAFKA_JARS = JarSet("Kafka", setting="local.jars_dir")
 SPARK_JARS = JarSet("Spark", "-spark", "archiver.jars_dir")
 ZOOKEEPER_JARS = JarSet("ZooKeeper", "-zookeeper")
-CLOUDEVENTS_JARS = JarSet("CloudEvents", "-cloudevents")
-"""Without Kafka's client."""
-JAR_SETS = {
-    jars.title.lower(): jars for jars in (KAFKA_JARS, SPARK_JARS, ZOOKEEPER_JARS, CLOUDEVENTS_JARS)
-}
+JAR_SETS = {jars.title.lower(): jars for jars in (KAFKA_JARS, SPARK_JARS, ZOOKEEPER_JARS)}
 
 
 def parse(text: str) -> JarLock:

@@ -50,19 +50,9 @@ class EmbeddedKafka(ProcessServer):
 
     title = "Kafka"
 
-    def __init__(
-        self,
-        options: KafkaOptions,
-        *,
-        java: Path,
-        jars: Path,
-        log: Path,
-        written_classes: Path | None = None,
-    ) -> None:
-        """`written_classes` is the file to which the broker, when it stops, writes its classes."""
+    def __init__(self, options: KafkaOptions, *, java: Path, jars: Path, log: Path) -> None:
         super().__init__(options.port, log)
         self.options = options
-        self._written_classes = written_classes
         self._java = java
         self._jars = jars
         self._properties = options.data_dir / "server.properties"
@@ -99,8 +89,6 @@ class EmbeddedKafka(ProcessServer):
         heap = self.options.heap
         # The quick compiler only: a third less CPU at start, which is what one waits for here.
         flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError"]
-        if self._written_classes is not None:
-            flags.append(f"-XX:ArchiveClassesAtExit={self._written_classes}")
         return [*self._jvm(f"-Xmx{heap}", *flags), "kafka.Kafka", str(self._properties)]
 
     def is_ready(self) -> bool:
@@ -111,22 +99,10 @@ class EmbeddedKafka(ProcessServer):
         return [
             str(self._java),
             *flags,
-            *self._read_classes(),
             "-Djava.awt.headless=true",
             f"-Dlog4j2.configurationFile={log4j2}",
             *("-cp", f"{self._jars}/*"),
         ]
-
-    def _read_classes(self) -> list[str]:
-        """Java passes over an archive that other jars or another Java made."""
-        archive = class_archive(self._jars)
-        is_there = archive.is_file() and self._written_classes is None
-        return [f"-XX:SharedArchiveFile={archive}"] if is_there else []
-
-
-def class_archive(jars: Path) -> Path:
-    """Where the broker's classes are kept as Java has them in memory, if anywhere."""
-    return jars.with_name(f"{jars.name}.jsa")
 
 
 def new_cluster_id() -> str:

@@ -26,8 +26,6 @@ from warren.settings.connection import named_servers
 
 from warren_local.ports import HOST, Port
 
-POLICY = "progress"
-"""What a new installation judges by, unless it says otherwise."""
 DEMO_CLUSTER = "demo"
 DEMO_GROUPS = "^demo-"
 DEMO_WEBHOOK_SECRET = "whsec_d2FycmVuLWRlbW8tc2VjcmV0LW9ubHktZm9yLWxvb3BiYWNr"
@@ -144,7 +142,6 @@ def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Pl
         settings,
         given,
         redis={"url": f"redis://{HOST}:{settings.local.redis_port}/0"},
-        evaluation={"policy": POLICY},
     )
     if demo:
         settings = _for_demo(settings, given, demo_ports)

@@ -8,12 +8,11 @@ from __future__ import annotations
 import argparse
 import json
 import threading
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from standardwebhooks import Webhook, WebhookVerificationError
 from warren.clock import Clock, SystemClock
-from warren.request_head import SoundRequestHandler
 
 from warren_local.arrivals import Arrivals, serve, taken
 from warren_local.ports import HOST
@@ -46,8 +45,8 @@ class WebhookReceiver(Server):
         """Raises StartRefused when it cannot listen."""
         receive = self._receive
 
-        class Handler(SoundRequestHandler):
-            def do_POST(self) -> None:  # noqa: N802  # http.server's name
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:  # http.server's name
                 size = min(int(self.headers.get("Content-Length") or 0), LARGEST_BODY)
                 code = receive(self.rfile.read(size), dict(self.headers.items()))
                 self.send_response(code)

@@ -16,16 +16,15 @@ from warren_api.http.access import Access
 from warren_api.http.access_control import AccessControl
 from warren_api.http.errors import Errors
 from warren_api.http.middleware import (
+    InLine,
     RequestLimits,
     RequestMetrics,
     ResponseHeaders,
-    UnreadBodies,
 )
 from warren_api.http.names import RawPathRouting
-from warren_api.http.pages_kept import Revalidation, SharedFragments
 from warren_api.http.parameters import require_known_parameters
-from warren_api.http.places import InLine, Places
 from warren_api.http.problem import ProblemKind, documented
+from warren_api.http.revalidation import Revalidation
 from warren_api.metrics import scrape
 from warren_api.pages import routes as pages
 from warren_api.pages.errors import PageErrors
@@ -39,10 +38,8 @@ from warren_api.v1 import (
     openapi,
     silences,
     topics,
-    views,
 )
 from warren_api.v1 import errors as v1_errors
-from warren_api.v1.lists import Paging
 
 if TYPE_CHECKING:
     from warren_api.login.service import Login
@@ -77,10 +74,9 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
     # The last one added is the first to see a request.
     app.add_middleware(Revalidation)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
-    app.add_middleware(SharedFragments, state=context.shown_state, clock=context.clock)
     app.add_middleware(AccessControl, access=access, refusal=errors.refusal, clock=context.clock)
     app.add_middleware(RequestLimits, refusal=errors.refusal)
-    app.add_middleware(InLine, places=Places(), refusal=errors.refusal)
+    app.add_middleware(InLine, refusal=errors.refusal)
     if context.settings.api.cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -92,7 +88,6 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
     app.add_middleware(RequestMetrics, clock=context.clock)
     app.add_middleware(ResponseHeaders, is_tls=bool(context.settings.api.tls_certificate))
     app.add_middleware(RawPathRouting)
-    app.add_middleware(UnreadBodies)
     return app
 
 
@@ -103,16 +98,14 @@ def own_api(context: ApiContext) -> APIRouter:
         dependencies=[Depends(require_known_parameters)],
         responses=documented(ProblemKind.INVALID_REQUEST),
     )
-    paging = Paging()
     for noun in (
         clusters.router(context),
-        groups.router(context, paging),
-        topics.router(context, paging),
+        groups.router(context),
+        topics.router(context),
         history.router(context),
-        incidents.router(context, paging),
-        notifications.router(context, paging),
+        incidents.router(context),
+        notifications.router(context),
         silences.router(context),
-        views.router(context),
         events.router(context),
         v1_errors.router(),
     ):

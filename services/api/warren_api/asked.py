@@ -1,4 +1,4 @@
-"""What people ask for, carried out: silences, acknowledgements and views, made durable and shown.
+"""What people ask for, carried out: silences and acknowledgements, made durable and shown.
 
 Used by `v1` and by the pages, which differ in how they are asked and how they answer.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from urllib.parse import parse_qsl
 from uuid import uuid4
 
 import structlog
@@ -17,14 +16,11 @@ from warren.contracts import (
     LONGEST_SILENCE_MS,
     Acknowledgement,
     NotificationTest,
-    SavedView,
     Silence,
 )
-from warren.contracts.saved_view import ViewName, ViewQuery
 from warren.contracts.silence import Expression, Person, Why
 from warren.errors import ContractViolation
 from warren.patterns import Budget
-from warren.settings.api import LONGEST_SEARCH
 from warren.silences import group_matcher
 
 from warren_api.context import ApiContext
@@ -38,7 +34,6 @@ EFFECT_SECONDS = 3.0  # at most, until the answer: then the next request shows i
 LOOK_SECONDS = 0.02
 LATEST_MS = 253_402_300_799_000  # the year 9999
 LONGEST_NAME = 100  # of a person
-_ASKED = frozenset({"q", "sort", "order", "by", "page", "status"})  # of the overview
 NOBODY = "somebody"  # without a token and without a name
 LONGEST_SECONDS = LONGEST_SILENCE_MS // 1000
 
@@ -92,35 +87,6 @@ class NewAcknowledgement(BaseModel):
 
     by: Person = Field(default="", description="Who; empty: whose token it is")
     why: Why = Field(default="", description="What they say about it")
-
-
-class NewView(BaseModel):
-    """A part of the overview gets a name. One of the same name is replaced, in capitals or not."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    name: ViewName = Field(description="What its link says")
-    query: ViewQuery = Field(
-        description="What is asked of the overview, as in its address: `q=owner:payments&by=cause`"
-    )
-    by: Person = Field(default="", description="Who saves it; empty: whose token it is")
-
-    @field_validator("name")
-    @classmethod
-    def _seen(cls, value: str) -> str:
-        if not value.isprintable() or not value.strip():
-            raise ValueError("must be characters that can be seen")
-        return value.strip()
-
-    @field_validator("query")
-    @classmethod
-    def _of_the_overview(cls, value: str) -> str:
-        said = dict(parse_qsl(value, keep_blank_values=True))
-        if unknown := sorted(said.keys() - _ASKED):
-            raise ValueError(f"the overview has no {unknown[0]!r}, but {', '.join(sorted(_ASKED))}")
-        if len(said.get("q", "")) > LONGEST_SEARCH:
-            raise ValueError(f"a search has at most {LONGEST_SEARCH} characters")
-        return value
 
 
 async def begin_silence(
@@ -225,26 +191,6 @@ async def withdraw(context: ApiContext, incident: IncidentRecord) -> None:
         await asyncio.to_thread(context.asking.withdraw, id_)
     log.info("acknowledgement withdrawn", incident_id=incident.id)
     await _shown(lambda: found(incident.id) is None)
-
-
-async def save_view(context: ApiContext, wanted: NewView, asker: Asker) -> SavedView:
-    """Raises KafkaError."""
-    by, now = _signed(wanted.by, asker), context.clock.now_ms()
-    view = SavedView(name=wanted.name, query=wanted.query, by=by, at=now)
-    await asyncio.to_thread(context.asking.save_view, view)
-    log.info("view saved", name=view.name, query=view.query, by=view.by)
-    await _shown(lambda: context.model.saved_views.view(view.name) == view)
-    for other in context.model.saved_views.all():
-        if other.name != view.name and other.name.casefold() == view.name.casefold():
-            await remove_view(context, other)
-    return view
-
-
-async def remove_view(context: ApiContext, view: SavedView) -> None:
-    """Raises KafkaError."""
-    await asyncio.to_thread(context.asking.remove_view, view.name)
-    log.info("view removed", name=view.name)
-    await _shown(lambda: context.model.saved_views.view(view.name) is None)
 
 
 def find_incident(context: ApiContext, id_: str) -> IncidentRecord | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 from warren.clock import Clock
-from warren.contracts import Acknowledgement, NotificationTest, SavedView, Silence
+from warren.contracts import Acknowledgement, NotificationTest, Silence
 from warren.settings import Settings
 from warren.silences import InForce
 
@@ -48,12 +48,6 @@ class Asking(Protocol):
 
     def withdraw(self, incident_id: str) -> None:
         """Nobody looks after it any more."""
-
-    def save_view(self, view: SavedView) -> None:
-        """A view, new or other than before."""
-
-    def remove_view(self, name: str) -> None:
-        """Nobody needs it any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +97,6 @@ class ApiContext:
         silences = self.model.silences
         in_force = silences.in_force(self.clock.now_ms())
         return Notes(in_force, silences.acknowledgement, self.model.incidents())
-
-    def shown_state(self) -> Hashable:
-        """Another one whenever a status, an incident, whether data is lost, a cluster's state, or
-        what people have said of them, is; figures and ages are not in it.
-        """
-        states = self.model.shown_states(self.clock.now_ms(), self.unknown_after_ms)
-        said = self.model.silences.revision, self.model.saved_views.revision
-        return *states, *said, self.feed_state()
 
     def standing(self) -> Standing:
         """How all groups stand at this moment."""

@@ -93,6 +93,10 @@ class GroupRow:
         return self.view.membership.event.members if self.view.membership else ()
 
     @property
+    def membership(self) -> Membership | None:
+        return self.view.membership
+
+    @property
     def ownership(self) -> Ownership:
         return self.asked.book.ownership_for(self.cluster, self.group)
 
@@ -219,9 +223,13 @@ class UnjudgedRow:
         return self.membership.event.members
 
     @property
+    def ownership(self) -> Ownership:
+        return self.asked.book.ownership_for(self.cluster, self.group)
+
+    @property
     def owner(self) -> str:
         """Whose it is; empty where nobody says it."""
-        return self.asked.book.ownership_for(self.cluster, self.group).owner or ""
+        return self.ownership.owner or ""
 
     @property
     def silence(self) -> Silence | None:

@@ -62,8 +62,16 @@ def hints(asked: Iterable[Term], keys: Collection[str], finds: Callable[[Term], 
     return [_no_key(term.no_key, keys) for term in suspects if not finds(term)]
 
 
+MOST_COMPARED = 2_000  # names, 30 microseconds each (measured)
+
+
+def near_names(name: str, known: Collection[str], n: int = 3) -> list[str]:
+    """What somebody may have meant; nothing where there are too many."""
+    return get_close_matches(name, known, n) if len(known) <= MOST_COMPARED else []
+
+
 def _no_key(written: str, keys: Collection[str]) -> str:
-    near = get_close_matches(written, keys, n=1)
+    near = near_names(written, keys, 1)
     meant = f"did you mean {near[0]}:?" if near else f"there are: {', '.join(keys)}."
     return f"Unknown filter “{written}:” — {meant}"
 

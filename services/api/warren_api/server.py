@@ -25,10 +25,9 @@ from warren_api.home.feed import Feed
 from warren_api.home.past_feed import PastFeed
 from warren_api.home.requests import AskedOnTopics, ForgetRequests
 from warren_api.http.access import Access
-from warren_api.http.serving import LISTEN_BACKLOG, HttpServer
+from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
 from warren_api.model.read_model import ReadModel
-from warren_api.push.pusher import configured as configured_pushes
 
 if TYPE_CHECKING:
     from warren_api.login.service import Login
@@ -51,7 +50,7 @@ def listen(api: ApiSettings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
-        listener.listen(LISTEN_BACKLOG)
+        listener.listen()
     except OSError as error:
         listener.close()
         raise SettingsError(
@@ -91,9 +90,8 @@ def run(settings: Settings, load: Callable[[], Settings] | None = None) -> None:
     """Serves until SIGTERM or SIGINT. `load` reads the settings again, for secrets that have
     changed.
 
-    Raises SettingsError for an address that cannot be had or would be open to everyone, a
-    connection that cannot be made, or variables of pushes that cannot be used, and whatever ended
-    the feed.
+    Raises SettingsError for an address that cannot be had or would be open to everyone or a
+    connection that cannot be made, and whatever ended the feed.
     """
     check_tls(settings.api)
     collect_seldom()
@@ -142,9 +140,8 @@ async def _serve(
         AskedOnTopics(settings.home),
         Archive(settings.archiver),
     )
-    pushes = configured_pushes(context)
     app = create_app(context, access, login)
-    server = HttpServer(app, settings.api, clock)
+    server = HttpServer(app, settings.api)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     host, port = listener.getsockname()[:2]
@@ -154,8 +151,6 @@ async def _serve(
     past.start()
     watch.start()
     renewing = asyncio.create_task(_renew(login, load)) if login else None
-    if pushes is not None:
-        pushes.start()
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -166,8 +161,6 @@ async def _serve(
     model.history.close()
     server.should_exit = True
     await serving
-    if pushes is not None:
-        await asyncio.to_thread(pushes.stop)  # before what they tell of ends
     await asyncio.to_thread(feed.stop)
     await asyncio.to_thread(past.stop)
     context.archive.close()

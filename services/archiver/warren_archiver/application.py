@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from socket import gethostname
 
@@ -69,6 +68,4 @@ def _run(name: str, job: Job, settings: Settings, arguments: argparse.Namespace)
         finally:
             close_session(spark)
     print(json.dumps(answer.json))
-    if answer.why:
-        print(f"warren-archiver: {answer.why}", file=sys.stderr)
     return answer.code

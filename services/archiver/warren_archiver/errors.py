@@ -71,20 +71,6 @@ class LakeGone(ArchiverError):
         )
 
 
-class SilverBeingWritten(ArchiverError):
-    """Silver has begun to take in events and has not ended: its tables are half of each batch.
-
-    Operator: wait longer. Where no archiver runs any more, `warren archive run --once` ends it.
-    """
-
-    def __init__(self, wait: float) -> None:
-        super().__init__(
-            f"silver is taking in events, and has not ended within {wait:g}s: its tables can be "
-            "compared when it has (--wait gives it longer; where no archiver runs, "
-            "`warren archive run --once` ends what was begun)"
-        )
-
-
 class NothingArchived(ArchiverError):
     """There is no table, or no row in it, to compute from.
 

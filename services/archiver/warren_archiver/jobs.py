@@ -9,13 +9,15 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, NamedTuple
 
+from pydantic_core import to_jsonable_python
 from pyspark.sql import SparkSession
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings import ArchiverSettings, Settings
 
-from warren_archiver.check.all_checks import check_all
 from warren_archiver.check.backfill import backfill
+from warren_archiver.check.recount import check
+from warren_archiver.check.topic_check import exit_code
 from warren_archiver.lake.lake import Lake
 from warren_archiver.replay import tables
 from warren_archiver.replay.replay import SETTLE_MS, Archived, group_matcher, newest_ms
@@ -28,11 +30,10 @@ LAST = "24h"
 
 
 class Answer(NamedTuple):
-    """`json`: what is printed; `code`: the exit code; `why`: a line on stderr."""
+    """`json`: what is printed; `code`: the exit code."""
 
     json: Any
     code: int = 0
-    why: str = ""
 
 
 class Job(NamedTuple):
@@ -52,8 +53,8 @@ def time_to_archive(archiver: ArchiverSettings) -> float:
 
 def _check(spark: SparkSession, settings: Settings, given: Namespace) -> Answer:
     wait = time_to_archive(settings.archiver) if given.wait is None else given.wait
-    found = check_all(spark, settings, SystemClock(), wait=wait)
-    return Answer(found.as_json(), found.exit_code(wait), found.not_compared)
+    found = check(spark, settings, wait=wait)
+    return Answer(to_jsonable_python(found), exit_code(found, wait))
 
 
 def _upkeep(spark: SparkSession, settings: Settings, _: Namespace) -> Answer:
@@ -126,7 +127,7 @@ def _declare_replay(parser: ArgumentParser) -> None:
 
 JOBS: Mapping[str, Job] = {
     "check": Job(
-        "recount what is archived, make silver and gold again and compare",
+        "recount what is archived against the topics",
         _declare_check,
         lambda *_: None,
         _check,

@@ -112,7 +112,7 @@ def local_configuration(
             "must be a directory with Spark's Delta and Kafka jars (`warren archive run` and "
             "`warren up` download them)",
         )
-    flags = [f"-Dlog4j2.configurationFile={log4j2}", *_JVM_FLAGS, *_read_classes(archiver)]
+    flags = [f"-Dlog4j2.configurationFile={log4j2}", *_JVM_FLAGS]
     flags += [*(_GIVES_BACK if stays else _LIVES_SHORTLY), archiver.java_options]
     here = _LOCAL if archiver.master.startswith("local") else {}
     return {
@@ -123,15 +123,6 @@ def local_configuration(
         "spark.driver.extraJavaOptions": " ".join(filter(None, flags)),
         _JARS: ",".join(str(jar) for jar in jars),
     }
-
-
-def _read_classes(archiver: ArchiverSettings) -> list[str]:
-    """As Java has them in memory, if they are beside the jars: a third of the CPU of a start less.
-    Java passes over those of other jars or another Java, and shall do so without a word."""
-    jars = Path(archiver.jars_dir).resolve()
-    archive = jars.with_name(f"{jars.name}.jsa")
-    read = ["-Xlog:cds=off", "-Xlog:cds+dynamic=off", f'-XX:SharedArchiveFile="{archive}"']
-    return read if archive.is_file() else []
 
 
 def given_options(archiver: ArchiverSettings) -> dict[str, str]:

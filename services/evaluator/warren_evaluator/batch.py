@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -27,8 +27,6 @@ from warren_core.judgement.state_codec import (
     Remains,
     decode,
     encode,
-    encode_both,
-    is_former,
     remains,
 )
 from warren_core.ownership import NOBODY_S, Ownership
@@ -44,10 +42,6 @@ MOST_LAG_BYTES = MAX_MESSAGE_BYTES // 2
 # its group what only that day can tell. Less is judged, and the log's order goes on after it.
 MOST_AHEAD_MS = 24 * 3_600_000
 WORTH_IT = 4  # groups of a cohort, at least
-# What the Warren of before has written stays readable for it: so long after an upgrade it can come
-# back and finds its groups, their incidents and what was learnt.
-GOES_BACK_S = 24 * 3600.0
-
 ReadValue: TypeAlias = Callable[[bytes], bytes | None]
 Input: TypeAlias = tuple[SourceRecord, bytes, OffsetEvent | ContractViolation]
 Usable: TypeAlias = tuple[SourceRecord, bytes, OffsetEvent]
@@ -78,7 +72,6 @@ class BatchEvaluator:
         self._lateness_of = lateness_of
         self._ownership_of = ownership_of
         self._clock = clock
-        self._began = clock.monotonic()
         self._lag = LAG.full_name(topic_prefix)
         self._lag_status = LAG_STATUS.full_name(topic_prefix)
         self._trends = trends
@@ -92,10 +85,9 @@ class BatchEvaluator:
         states: States = {}
         changed: dict[bytes, SourceRecord] = {}
         inputs = [_read_event(record) for record in records]
-        parts = _continued(inputs)
         for numbers in _rounds(inputs):
             events = self._usable({n: inputs[n] for n in numbers}, states, read, result)
-            told = self._told_together(events, states, parts)
+            told = self._told_together(events, states)
             for number, (record, key, event) in events.items():
                 try:
                     outcome = told.get(number) or judge(
@@ -103,7 +95,6 @@ class BatchEvaluator:
                         states[key],
                         self._rules_for(event.cluster, event.group),
                         source_offset=record.offset,
-                        more_follows=number in parts,
                         knowledge=Knowledge(
                             partial(self._membership_of, key),
                             partial(self._lateness_of, key),
@@ -120,7 +111,7 @@ class BatchEvaluator:
                     states[key] = outcome.state
                     changed[key] = record
         for key, record in changed.items():
-            self._remember(key, record, states[key], read(key), result)
+            self._remember(key, record, states[key], result)
         return result
 
     def _usable(
@@ -142,9 +133,7 @@ class BatchEvaluator:
             usable[number] = record, key, event
         return usable
 
-    def _told_together(
-        self, events: Mapping[int, Usable], states: States, parts: Collection[int]
-    ) -> dict[int, Judged]:
+    def _told_together(self, events: Mapping[int, Usable], states: States) -> dict[int, Judged]:
         """What of a round, one event of each group, is judged in the same columns: groups that were
         and are OK.
         """
@@ -155,7 +144,7 @@ class BatchEvaluator:
                 continue
             entry = Entry(event, state, record.offset)
             rules = self._rules_for(event.cluster, event.group)
-            if number not in parts and is_ordinary(entry, rules):
+            if is_ordinary(entry, rules):
                 cohorts.setdefault(rules, []).append((number, entry))
         told: dict[int, Judged] = {}
         for rules, numbered in cohorts.items():
@@ -244,17 +233,13 @@ class BatchEvaluator:
         key: bytes,
         record: SourceRecord,
         state: GroupState | GroupGone | None,
-        before: bytes | None,
         result: BatchResult,
     ) -> None:
-        """`before`: as it was stored."""
         if state is None:
             return
         if isinstance(state, GroupGone):
             result.gone.append((key, record.partition, state.source_offset))
-        may_go_back = self._clock.monotonic() - self._began < GOES_BACK_S
-        encoded = encode_both if may_go_back and is_former(before or b"") else encode
-        result.writes.append(Write(key, encoded(state), record.partition, record))
+        result.writes.append(Write(key, encode(state), record.partition, record))
 
     def _refuse(self, record: SourceRecord, reason: str, result: BatchResult) -> None:
         result.counts.dead_letters += 1
@@ -309,42 +294,3 @@ def _rounds(inputs: Sequence[Input]) -> Iterator[list[int]]:
         rounds[seen[key]].append(number)
         seen[key] += 1
     return iter(rounds)
-
-
-def _continued(inputs: Sequence[Input]) -> set[int]:
-    """Numbers of the events whose observation goes on in the group's next event.
-
-    Collectors of before there was `part` do not say so themselves.
-    """
-    continued: set[int] = set()
-    last: dict[bytes, tuple[int, OffsetEvent]] = {}
-    for number, (_, key, event) in enumerate(inputs):
-        if isinstance(event, ContractViolation):
-            continue
-        if (before := last.get(key)) and _is_next_part(before[1], event):
-            continued.add(before[0])
-        last[key] = number, event
-    return continued
-
-
-def _is_next_part(event: OffsetEvent, then: OffsetEvent) -> bool:
-    """Whether it is about other partitions at the same moment: 1 ms later, as parts are."""
-    if (event.source, event.position, event.observed_at + 1) != (
-        then.source,
-        then.position,
-        then.observed_at,
-    ):
-        return False
-    if (
-        then.deleted
-        or then.removed
-        or event.deleted
-        or event.forget is not None
-        or then.forget is not None
-    ):
-        return False
-    return all(
-        set(event.topics[topic].partition).isdisjoint(columns.partition)
-        for topic, columns in then.topics.items()
-        if topic in event.topics
-    )

@@ -42,7 +42,6 @@ from warren.contracts.notifier_state import (
 )
 from warren.contracts.offset_event import EarlierPositions, OffsetEvent, TopicPositions
 from warren.contracts.reason import REASONS, EndReasonName, ReasonName
-from warren.contracts.saved_view import SavedView
 from warren.contracts.silence import LONGEST_SILENCE_MS, Acknowledgement, Silence
 from warren.contracts.status import GroupStatusName, PartitionStatusName, Status
 from warren.contracts.status_change import (
@@ -120,7 +119,6 @@ __all__ = [
     "PendingDelivery",
     "ReasonName",
     "RouteProgress",
-    "SavedView",
     "Silence",
     "Status",
     "StatusChange",

@@ -13,7 +13,6 @@ from warren.contracts.lag_event import LagEvent
 from warren.contracts.notification_event import NotificationEvent, NotificationTest
 from warren.contracts.notifier_state import NotifierState
 from warren.contracts.offset_event import OffsetEvent
-from warren.contracts.saved_view import SavedView
 from warren.contracts.silence import Acknowledgement, Silence
 from warren.contracts.status_change import StatusChangeEvent
 from warren.contracts.topics_event import TopicsEvent
@@ -101,14 +100,6 @@ NOTIFICATION_TESTS = Topic(
 FRESHNESS = Topic(
     FreshnessEvent, GROUP_KEY, True, 7 * DAY_MS, "how late each group is, and time to data loss"
 )
-VIEWS = Topic(
-    SavedView,
-    "view's name",
-    True,
-    None,
-    "saved views of the overview; not archived",
-    is_archived=False,
-)
 CLUSTERS = Topic(
     ClusterEvent, "cluster|collector", True, DAY_MS, "how collectors get on with the clusters"
 )
@@ -131,7 +122,6 @@ CATALOGUE: tuple[Topic, ...] = (
     SILENCES,
     ACKNOWLEDGEMENTS,
     NOTIFICATION_TESTS,
-    VIEWS,
     CLUSTERS,
     TOPICS,
     TRENDS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import confluent_kafka
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
@@ -85,11 +85,8 @@ class TopicReader:
         timeout: float = 10.0,
         partitions: Collection[int] | None = None,
         since: int | None = None,
-        until: Mapping[Place, int] | None = None,
     ) -> None:
-        """`since`: from records of that time on, Unix milliseconds, not from the beginning.
-        `until`: the offsets before which each partition ends; nothing follows then.
-        """
+        """`since`: from records of that time on, Unix milliseconds, not from the beginning."""
         self._cluster = cluster
         self._setting = setting
         self._consumer = new_client(
@@ -106,13 +103,10 @@ class TopicReader:
             isolation_level="read_committed",
             fetch_message_max_bytes=4 * 2**20,
         )
-        self._until = until or {}
         self._catching_up = CatchingUp(self._consumer)
         self._hearing = hearing_of(
             self._consumer, topics[0], cluster, setting, connection, SystemClock()
         )
-        self.begins: dict[Place, int] = {}
-        """With `since`: the offset that each partition is read from."""
         try:
             self._assign(topics, timeout, partitions, since)
         except KafkaException as error:
@@ -142,7 +136,6 @@ class TopicReader:
         self._catching_up.begin((each.topic, each.partition) for each in partitions)
         if since is not None:
             partitions = self._at(since, partitions, timeout)
-            self.begins = {(each.topic, each.partition): each.offset for each in partitions}
         self._consumer.assign(partitions)
 
     def _at(
@@ -176,9 +169,6 @@ class TopicReader:
         for message in messages:
             error, place = message.error(), (message.topic() or "", message.partition() or 0)
             if error is None:
-                if self._is_over(place, message):
-                    self._catching_up.end((place,))
-                    continue
                 records.append(message)
                 self._catching_up.read(place, message.offset() or 0)
             elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
@@ -186,11 +176,6 @@ class TopicReader:
             elif not error.retriable():
                 raise classify(self._cluster, self._setting, error)
         return records
-
-    def _is_over(self, place: Place, message: Message) -> bool:
-        """Whether it comes after what was to be read of its partition."""
-        end, offset = self._until.get(place), message.offset()
-        return end is not None and offset is not None and offset >= end
 
     def close(self) -> None:
         self._consumer.close()

@@ -58,27 +58,3 @@ API_METRICS_REDUCED = Gauge(
     "1 while /metrics leaves series out by default (api.metrics_partitions), else 0",
     registry=API,
 )
-API_PUSHES = Counter(
-    "warren_api_pushes",
-    "Pushes of what /metrics serves, by receiver (otlp) and result: ok, partial (it refused some "
-    "samples, or took no more), failed (it took none)",
-    ("receiver", "result"),
-    registry=API,
-)
-API_PUSH_SAMPLES = Counter(
-    "warren_api_push_samples",
-    "Samples pushed, by receiver and whether it took them: taken, refused (or sent to nobody who "
-    "answered)",
-    ("receiver", "outcome"),
-    registry=API,
-)
-API_PUSH_SECONDS = Gauge(
-    "warren_api_push_seconds", "Seconds that the last push took", ("receiver",), registry=API
-)
-API_PUSH_SUCCESS = Gauge(
-    "warren_api_push_success_timestamp_seconds",
-    "When a receiver last took all samples of a push, Unix seconds; before the first time when "
-    "the api started",
-    ("receiver",),
-    registry=API,
-)

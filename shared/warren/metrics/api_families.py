@@ -11,11 +11,6 @@ from warren.metrics.family import Family
 API_READY = Family(
     "warren_api_ready", "1 once the ends of Warren's topics seen at start have been passed", ()
 )
-API_FRESHNESS_TOPIC = Family(
-    "warren_api_freshness_topic",
-    "1 while warren.freshness is read, 0 while there is no such topic, or no right to read it",
-    (),
-)
 API_FEED_WORKING = Family(
     "warren_api_feed_working", "1 while the home cluster can be read, 0 while it is away", ()
 )
@@ -167,7 +162,6 @@ PARTITION_APPEND_LAG = Family(
 
 API_FAMILIES: tuple[Family, ...] = (
     API_READY,
-    API_FRESHNESS_TOPIC,
     API_FEED_WORKING,
     API_GROUPS,
     API_PARTITIONS,

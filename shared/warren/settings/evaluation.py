@@ -10,15 +10,11 @@ from warren.section import Seconds, Section
 from warren.settings.expressions import OneOrMoreExpressions
 from warren.settings.spans import Span
 
-PolicyName = Literal["burrow", "wiki", "progress"]
+PolicyName = Literal["burrow", "progress"]
 Intervals = Annotated[int, Field(ge=2, le=255)]
 Distance = Annotated[float, Field(ge=0)]
 AllowedLag = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-DOUBT = (
-    "Whether policies `burrow` and `wiki` wait before they believe a young window, or a pause amid "
-    "a backlog; false judges by the letter, as Burrow does"
-)
 
 
 class EvaluationOverride(Section):
@@ -53,7 +49,6 @@ class EvaluationOverride(Section):
         default=None,
         description="Seconds without a commit after which a group is dropped; not with `topics`",
     )
-    doubt: bool | None = Field(default=None, description=DOUBT)
     expected_every: Span | None = Field(
         default=None,
         description="How often a job runs, seconds or such as `24h`: a run that has not come by "
@@ -97,7 +92,7 @@ OVERRIDABLE = tuple(
 class EvaluationSettings(Section):
     """Rules by which groups are judged."""
 
-    policy: PolicyName = Field(default="burrow", description="Set of rules")
+    policy: PolicyName = Field(default="progress", description="Set of rules")
     intervals: Intervals = Field(default=10, description="Commits in a window")
     min_distance: Distance = Field(
         default=1, description="Seconds that two commits in a window are apart at least"
@@ -109,7 +104,6 @@ class EvaluationSettings(Section):
     expire_group: Seconds = Field(
         default=7 * 86400, description="Seconds without a commit after which a group is dropped"
     )
-    doubt: bool = Field(default=True, description=DOUBT)
     overrides: list[EvaluationOverride] = Field(
         default_factory=list, description="Other rules for some groups or topics, first match wins"
     )

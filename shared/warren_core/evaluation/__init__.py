@@ -4,7 +4,7 @@ The same windows at the same moment always give the same statuses: live, replaye
 """
 
 from warren_core.evaluation.backlog import reads_a_burst
-from warren_core.evaluation.evidence import Evidence, Following, Uncommitted
+from warren_core.evaluation.evidence import Evidence, Uncommitted
 from warren_core.evaluation.explanations import Explanation, explain
 from warren_core.evaluation.learning import see
 from warren_core.evaluation.onset import Began, Onset, onset_of
@@ -36,7 +36,6 @@ __all__ = [
     "Column",
     "Evidence",
     "Explanation",
-    "Following",
     "GroupRules",
     "GroupSummary",
     "GroupVerdict",

@@ -153,7 +153,7 @@ class _Part(NamedTuple):
 
 
 def _by_window(part: _Part, i: int) -> Explanation:
-    """What `burrow` and `wiki` have seen."""
+    """What `burrow` has seen."""
     status = part.status[i]
     return Explanation(_REASONS[status], _SENTENCES[status](part, i))
 

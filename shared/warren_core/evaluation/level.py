@@ -41,9 +41,7 @@ def level_ms(figures: Figures) -> Floats:
 
 
 def _is_known(figures: Figures) -> Bools:
-    """[partition] versions of before have learnt weeks from a log at rest: nobody is so late."""
-    left = figures[Figure.USUALLY_LEFT]
-    known: Bools = (left >= 0) & (left < LONGEST_MS / 2)
+    known: Bools = figures[Figure.USUALLY_LEFT] >= 0
     return known
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from warren.contracts.status import Status
 from warren.settings import PolicyName
 
-from warren_core.evaluation import doubt, predicates
+from warren_core.evaluation import predicates
 from warren_core.evaluation.evidence import Evidence
 from warren_core.evaluation.loops import loops
 from warren_core.evaluation.progress import judge, tracked
@@ -35,66 +35,13 @@ def burrow(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
     return _first_that_holds(
         (evidence.current_lag <= allowed_lag, Status.OK),
         (
-            doubt.unless(
-                doubt.stop_is_doubtful,
-                predicates.stopped(windows, evidence.now_ms) & ~predicates.log_end_reached(windows),
-                evidence,
-            ),
+            predicates.stopped(windows, evidence.now_ms) & ~predicates.log_end_reached(windows),
             Status.STOP,
         ),
         (predicates.rewound(windows), Status.REWIND),
         (~in_trouble, Status.OK),
-        (
-            doubt.unless(
-                doubt.stall_is_doubtful, predicates.stalled(windows) & in_trouble, evidence
-            ),
-            Status.STALL,
-        ),
-        (
-            doubt.unless(
-                doubt.warning_is_doubtful,
-                predicates.lag_never_decreasing(windows) & in_trouble,
-                evidence,
-            ),
-            Status.WARN,
-        ),
-    )
-
-
-def wiki(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
-    """The five rules as published (linkedin/Burrow, wiki: Consumer Lag Evaluation Rules).
-
-    1 a lag of zero in the window: OK. 2 the offset never changes while the lag is fixed or grows:
-    STALL. 3 the offset went up over the window while the lag stays or grows between every pair:
-    WARN. 4 the newest commit is longer ago than the window is long: STOP, unless the current lag
-    is zero. 5 the lag is not known: OK. The page knows no REWIND. "Zero" is the allowed lag, and
-    rules 2 and 3 need a known lag.
-    """
-    windows = evidence.windows
-    fixed_or_growing = predicates.lag_known(windows) & predicates.lag_never_decreasing(windows)
-    behind = evidence.current_lag > allowed_lag
-    return _first_that_holds(
-        (~predicates.lag_always_above(windows, allowed_lag), Status.OK),
-        (
-            doubt.unless(
-                doubt.stall_is_doubtful, predicates.stalled(windows) & fixed_or_growing, evidence
-            ),
-            Status.STALL,
-        ),
-        (
-            doubt.unless(
-                doubt.warning_is_doubtful, predicates.advanced(windows) & fixed_or_growing, evidence
-            ),
-            Status.WARN,
-        ),
-        (
-            doubt.unless(
-                doubt.stop_is_doubtful,
-                predicates.stopped(windows, evidence.now_ms) & behind,
-                evidence,
-            ),
-            Status.STOP,
-        ),
+        (predicates.stalled(windows) & in_trouble, Status.STALL),
+        (predicates.lag_never_decreasing(windows) & in_trouble, Status.WARN),
     )
 
 
@@ -106,7 +53,7 @@ def progress(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
     return np.where(evidence.current_lag <= allowed_lag, in_between.astype(np.uint8), status)
 
 
-POLICIES: Mapping[PolicyName, Policy] = {"burrow": burrow, "wiki": wiki, "progress": progress}
+POLICIES: Mapping[PolicyName, Policy] = {"burrow": burrow, "progress": progress}
 
 
 def by_partition(masks: Mapping[PolicyName, Bools]) -> Policy:

@@ -33,10 +33,8 @@ class Rules:
     """The owner's word: so late it is on purpose."""
     ignore: bool = False
     """The owner's word: not judged."""
-    doubt: bool = True
-    """Whether what a window says that has begun to fill is doubted; false: to the letter."""
     grace_ms: int = 15_000
-    """So long, a window that has begun to fill is not taken for a group that has stopped."""
+    """Every group is observed so often."""
     log_ends_apart_ms: int = LOG_ENDS_APART_MS
 
     @property
@@ -147,7 +145,6 @@ class PartitionRules:
     minimum_complete: float | NDArray[np.float64]
     policies: Mapping[PolicyName, Bools]  # who is judged by which
     grace_ms: int  # every group is observed so often
-    doubt: bool | Bools  # whose windows are doubted while they fill
     expected_every_ms: int | Int64 = 0  # the owner's word, as in `Rules`
     expected_delay_ms: int | Int64 = 0
     ignore: bool | Bools = False
@@ -171,7 +168,6 @@ class PartitionRules:
             minimum_complete=np.repeat([one.minimum_complete for one in each], counts),
             policies={one.policy: policy == one.policy for one in each},
             grace_ms=rules.group.grace_ms,
-            doubt=np.repeat([one.doubt for one in each], counts),
             expected_every_ms=np.repeat([one.expected_every_ms for one in each], counts),
             expected_delay_ms=np.repeat([one.expected_delay_ms for one in each], counts),
             ignore=np.repeat([one.ignore for one in each], counts),
@@ -187,7 +183,6 @@ class PartitionRules:
             minimum_complete=rules.minimum_complete,
             policies={rules.policy: np.ones(partitions, np.bool_)},
             grace_ms=rules.grace_ms,
-            doubt=rules.doubt,
             expected_every_ms=rules.expected_every_ms,
             expected_delay_ms=rules.expected_delay_ms,
             ignore=rules.ignore,

@@ -19,12 +19,6 @@ from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 Floats: TypeAlias = NDArray[np.float64]
 Figures: TypeAlias = NDArray[np.float32]
 
-# How many marks and figures versions of before have kept; each has added some at the end.
-_BEFORE = (35, 10)
-_EARLIER = frozenset(
-    {(19, 4), (21, 4), (24, 6), (30, 6), (33, 6), (33, 8), (33, 9), (35, 9), (33, 10), _BEFORE}
-    | {(49, 14), (50, 14)}
-)
 # As marks of GROWING, beside 1:
 LATE = 2
 CATCHING_UP = 3  # far behind, after a wait that was too long
@@ -69,38 +63,36 @@ class Mark(IntEnum):
     ODD_AT = 20  # when that odd pause, or the last one of those of each day, began
     REST = 21  # last long wait, ms, if it had worked for no longer than a run before; else 0
     REST_AT = 22  # when the last long wait ended; of the first the last commit, an hour ago at most
-    FREE = 23  # what a rule learnt that is gone; versions of before read it
-    REBALANCED = 24  # so much of this wait a rebalance took, ms
-    THERE_SINCE = 25  # the group has had members, but for short absences
-    GONE_SINCE = 26  # it has none
-    ABSENT = 27  # for so long it had none during this wait, and has some again, ms
-    GOES = 28  # longest wait of late during which the group had no members for a while; as PAUSE
-    FREE_AS_WELL = 29
-    LOG_END_AT = 30  # observation that LOG_END is of
-    KNOWN_SINCE = 31  # first observation
-    ODD_APART = 32  # from the beginning of the odd pause before to that of the last one, ms
-    REPEATING = 33  # longest wait of late with commits of the same offset, ms
-    TREND = 34  # of a lag that is told: RISES, FALLS, or 0
-    OPEN_SINCE = 35  # it stands where a transaction is open
-    HELD = 36  # so much of this wait it has, ms
-    OPEN = 37  # longest wait of late that was mostly so, ms
-    STOPS = 38  # so many that are no habit, each soon after the one before
-    STOP_AT = 39  # when the last of them began
-    STOP_LENGTH = 40  # of them, on average, ms
-    LOOP_SINCE = 41  # when the first of them began
-    LEAST_COMMITTED = 42  # records of a commit of late
-    MOST_COMMITTED = 43
-    PART = 44  # so much of this wait does not count, for less was left than one commit is of, ms
-    LEVEL_SINCE = 45  # its lateness is from LEAST_LATE to MOST_LATE, which is not usual
-    BURST = 46  # longest burst of late, from its beginning until the lag grew no more, ms
-    PAUSE_AT = 47  # from when on PAUSE is forgotten after a while
-    GOES_AT = 48  # the same of GOES
-    READ_ALL_AT = 49  # newest observation with no more lag than who is never late may leave
-    BUSY_AT = 50  # when the last busy hours began
-    BUSY_APART = 51  # from the ones before to those, ms
+    REBALANCED = 23  # so much of this wait a rebalance took, ms
+    THERE_SINCE = 24  # the group has had members, but for short absences
+    GONE_SINCE = 25  # it has none
+    ABSENT = 26  # for so long it had none during this wait, and has some again, ms
+    GOES = 27  # longest wait of late during which the group had no members for a while; as PAUSE
+    LOG_END_AT = 28  # observation that LOG_END is of
+    KNOWN_SINCE = 29  # first observation
+    ODD_APART = 30  # from the beginning of the odd pause before to that of the last one, ms
+    REPEATING = 31  # longest wait of late with commits of the same offset, ms
+    TREND = 32  # of a lag that is told: RISES, FALLS, or 0
+    OPEN_SINCE = 33  # it stands where a transaction is open
+    HELD = 34  # so much of this wait it has, ms
+    OPEN = 35  # longest wait of late that was mostly so, ms
+    STOPS = 36  # so many that are no habit, each soon after the one before
+    STOP_AT = 37  # when the last of them began
+    STOP_LENGTH = 38  # of them, on average, ms
+    LOOP_SINCE = 39  # when the first of them began
+    LEAST_COMMITTED = 40  # records of a commit of late
+    MOST_COMMITTED = 41
+    PART = 42  # so much of this wait does not count, for less was left than one commit is of, ms
+    LEVEL_SINCE = 43  # its lateness is from LEAST_LATE to MOST_LATE, which is not usual
+    BURST = 44  # longest burst of late, from its beginning until the lag grew no more, ms
+    PAUSE_AT = 45  # from when on PAUSE is forgotten after a while
+    GOES_AT = 46  # the same of GOES
+    READ_ALL_AT = 47  # newest observation with no more lag than who is never late may leave
+    BUSY_AT = 48  # when the last busy hours began
+    BUSY_APART = 49  # from the ones before to those, ms
 
 
-NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.FREE, Mark.TREND)
+NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.TREND)
 """Marks that are kept in 32 bits; the others need 64."""
 
 
@@ -111,19 +103,17 @@ class Figure(IntEnum):
     PRODUCED = 1  # records per second
     LAG_QUICK = 2
     LAG_SLOW = 3
-    FREE = 4
-    FREE_TOO = 5
-    USUALLY_PRODUCED = 6  # records per second over half an hour
-    CONSUMED = 7  # records per second
-    DAILY = 8  # longest pause of late that comes each ODD_APART, ms; some were kept as negative
-    USUALLY_LEFT = 9  # by an advance: so long it takes to be written, ms, over an hour
-    VARIES = 10  # by so much that does on average, ms
-    LEAST_LATE = 11  # since LEVEL_SINCE, ms
-    MOST_LATE = 12
-    WRITTEN = 13  # records per second, over half of what it usually is late
-    BUSY = 14  # so late it is in its busy hours, ms, once they are known
-    BUSY_MOST = 15  # so late it was in the last ones, ms
-    BUSY_FOR = 16  # so long they took, ms
+    USUALLY_PRODUCED = 4  # records per second over half an hour
+    CONSUMED = 5  # records per second
+    DAILY = 6  # longest pause of late that comes each ODD_APART, ms; some were kept as negative
+    USUALLY_LEFT = 7  # by an advance: so long it takes to be written, ms, over an hour
+    VARIES = 8  # by so much that does on average, ms
+    LEAST_LATE = 9  # since LEVEL_SINCE, ms
+    MOST_LATE = 10
+    WRITTEN = 11  # records per second, over half of what it usually is late
+    BUSY = 12  # so late it is in its busy hours, ms, once they are known
+    BUSY_MOST = 13  # so late it was in the last ones, ms
+    BUSY_FOR = 14  # so long they took, ms
 
 
 FRESH = np.full(len(Mark), UNKNOWN, np.int64)
@@ -139,7 +129,6 @@ FRESH[
         Mark.PEAK,
         Mark.GROWING,
         Mark.REST,
-        Mark.FREE,
         Mark.REBALANCED,
         Mark.ABSENT,
         Mark.GOES,
@@ -187,42 +176,6 @@ class Track:
     def empty(cls, partitions: int) -> Track:
         marks = np.repeat(FRESH[:, None], partitions, axis=1)
         return cls(marks, np.full((len(Figure), partitions), UNKNOWN, np.float32))
-
-    @classmethod
-    def kept(cls, marks: Int64, figures: Figures) -> Track | None:
-        """What was stored, by another version maybe: what a later one has beyond is left out. None
-        where nobody knows what it means.
-        """
-        stored = len(marks), len(figures)
-        is_later = stored[0] >= len(Mark) and stored[1] >= len(Figure)
-        if stored not in _EARLIER and not is_later:
-            return None
-        track = cls.empty(marks.shape[1])
-        track.marks[: len(marks)] = marks[: len(Mark)]
-        track.figures[: len(figures)] = figures[: len(Figure)]
-        learnt, seen_at = track.marks, marks[Mark.SEEN_AT]
-        if stored[0] <= Mark.LEVEL_AT:
-            behind = learnt[Mark.BEHIND_SINCE]
-            learnt[Mark.LEVEL_AT] = np.where(behind >= 0, behind, seen_at)
-            learnt[Mark.ODD_AT] = seen_at
-        if stored[0] <= Mark.REST_AT:
-            learnt[Mark.REST_AT] = seen_at
-        if stored[0] <= Mark.PAUSE_AT:
-            learnt[[Mark.PAUSE_AT, Mark.GOES_AT]] = seen_at
-        if stored[0] <= Mark.READ_ALL_AT:
-            learnt[Mark.READ_ALL_AT] = learnt[Mark.LEVEL_AT]
-        if stored[1] <= Figure.USUALLY_PRODUCED:
-            learnt[Mark.LOG_END_AT] = seen_at
-            track.figures[Figure.USUALLY_PRODUCED] = track.figures[Figure.PRODUCED]
-        return track
-
-    def as_before(self) -> Track:
-        """As much as the version before kept, which has other uses for three of the marks."""
-        marks, figures = _BEFORE
-        track = Track(self.marks[:marks].copy(), self.figures[:figures])
-        others = [Mark.FREE, Mark.FREE_AS_WELL, Mark.TREND]
-        track.marks[others] = FRESH[others, None]
-        return track
 
     def take(self, rows: Int64) -> Track:
         """A copy with these partitions; a negative row is a partition never observed."""

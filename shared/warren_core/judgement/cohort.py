@@ -21,7 +21,6 @@ from warren.errors import ContractViolation
 from warren_core.evaluation import (
     Bools,
     Evidence,
-    Following,
     GroupRules,
     Int64,
     Onset,
@@ -270,11 +269,9 @@ class _Cohort:
         )
 
     def _evidence(self, rows: Rows, lag: Int64, observation: Observation) -> Evidence:
-        is_filling = rows.windows.filled < self._all.intervals
-        following = Following(is_filling, self._all.grace_ms, self._group, self._all.doubt)
         never = uncommitted(rows.latest, rows.windows, observation)
         now = self._now[self._group]
-        return Evidence(rows.windows, lag, now, rows.track, following, never)
+        return Evidence(rows.windows, lag, now, rows.track, never)
 
     def _reasons(self, found: _Found) -> tuple[Onset | None, dict[int, ReasonName]]:
         """Of partitions that are not OK, and why groups are not, by number."""

@@ -49,11 +49,3 @@ KEPT: frozenset[Told] = frozenset()
 def unknown(of: type[EventColumn], partitions: int) -> Int64:
     """[column, partition]"""
     return np.full((len(of), partitions), UNKNOWN, np.int64)
-
-
-def as_declared(told: Int64) -> Int64:
-    """[column, partition] as another version of Warren declared it, as this one does."""
-    wanted = unknown(Told, told.shape[1])
-    count = min(len(told), len(wanted))
-    wanted[:count] = told[:count]
-    return wanted

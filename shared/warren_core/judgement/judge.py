@@ -78,12 +78,10 @@ def judge(
     rules: GroupRules,
     *,
     source_offset: int = UNKNOWN,
-    more_follows: bool = False,
     knowledge: Knowledge = NOTHING_ELSE,
 ) -> Outcome:
     """`source_offset` is the event's offset in `warren.offsets`. Raises ContractViolation.
 
-    `more_follows`: the next part of the observation is there too, whether the event says so or not.
     `knowledge`: what is known of the group beside its offsets.
     """
     admitted = _admit(event, state, source_offset)
@@ -98,7 +96,7 @@ def judge(
         if forgets and not updated.state.layout.topics:
             ends = "group_forgotten"
             after = replace(updated.state, status=Status.NOTFOUND, opened_at=None)
-        elif not forgets and (more_follows or event.part + 1 < event.parts):
+        elif not forgets and event.part + 1 < event.parts:
             return Taken(updated.state)
         elif not forgets and is_expired(
             made_only(updated.state.latest, updated.state.windows),

@@ -16,11 +16,12 @@ from warren.errors import WarrenError
 
 from warren_core.evaluation import Bools, Int64, Track
 from warren_core.evaluation.commit_convention import CommitEvidence, Commits, Rest
-from warren_core.evaluation.track import NARROW
+from warren_core.evaluation.track import NARROW, Figure, Mark
 from warren_core.judgement.layout import Layout
 from warren_core.judgement.state import Forgotten, GroupState
 
 _TRACK = struct.Struct("<BB")  # marks, figures; 0, 0 where there is no track
+_NARROW: Bools = np.isin(np.arange(len(Mark)), NARROW)
 _SIZE = struct.Struct("<I")  # once decompressed
 _MOST_DENSE = 255  # bytes that one of an lz4 block can stand for
 _FITS = -(2**31), 2**31 - 1
@@ -55,16 +56,9 @@ def encode_track(track: Track | None) -> list[bytes]:
     if track is None:
         return [_TRACK.pack(0, 0)]
     marks, figures = track.marks, track.figures
-    narrow = _narrow(len(marks))
-    parts = [_TRACK.pack(len(marks), len(figures)), marks[~narrow].astype("<i8").tobytes()]
-    fitting = np.clip(marks[narrow], *_FITS)
+    parts = [_TRACK.pack(len(marks), len(figures)), marks[~_NARROW].astype("<i8").tobytes()]
+    fitting = np.clip(marks[_NARROW], *_FITS)
     return [*parts, fitting.astype("<i4").tobytes(), figures.astype("<f4").tobytes()]
-
-
-@functools.cache
-def _narrow(marks: int) -> Bools:
-    """[mark]"""
-    return np.isin(np.arange(marks), NARROW)
 
 
 def compressed(parts: Sequence[bytes]) -> bytes:
@@ -79,10 +73,8 @@ class Reader:
         self._value = memoryview(value)
         self._at = at
 
-    def decompress(self, version: int) -> None:
-        """What is left, where that version compressed it."""
-        if version < 8:
-            return
+    def decompress(self) -> None:
+        """What is left."""
         left = self._value[self._at :]
         (size,) = _SIZE.unpack_from(left)
         if size > _MOST_DENSE * len(left):
@@ -130,16 +122,17 @@ class Reader:
         is_each = self.take(1)[0]
         into[:] = self.numbers("<i8", (len(into) if is_each else 1,))
 
-    def track(self, partitions: int, version: int) -> Track | None:
-        """None where none was kept, or one that another version of Warren has learnt."""
-        marks, figures = _TRACK.unpack(self.take(_TRACK.size))
-        learnt = np.empty((marks, partitions), np.int64)
-        narrow = _narrow(marks) if version > 6 else np.zeros(marks, np.bool_)
-        learnt[~narrow] = self.numbers("<i8", (int((~narrow).sum()), partitions))
-        learnt[narrow] = self.numbers("<i4", (int(narrow.sum()), partitions))
-        kind = "<f4" if version > 5 else "<f8"
-        averages = self.numbers(kind, (figures, partitions)).astype(np.float32)
-        return Track.kept(learnt, averages)
+    def track(self, partitions: int) -> Track | None:
+        """None where none was kept."""
+        stored = _TRACK.unpack(self.take(_TRACK.size))
+        if stored == (0, 0):
+            return None
+        if stored != (len(Mark), len(Figure)):
+            raise CorruptState(f"a track of {stored} marks and figures")
+        learnt = np.empty((len(Mark), partitions), np.int64)
+        learnt[~_NARROW] = self.numbers("<i8", (len(Mark) - len(NARROW), partitions))
+        learnt[_NARROW] = self.numbers("<i4", (len(NARROW), partitions))
+        return Track(learnt, self.numbers("<f4", (len(Figure), partitions)).astype(np.float32))
 
     def rows(self, count: int, partitions: int) -> Int64 | None:
         if not count:

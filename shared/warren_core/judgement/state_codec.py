@@ -8,22 +8,17 @@ there are (`Track.kept` says which it can read), then the marks in 64 bits, thos
 and the figures in single precision. Then, when the log ends were seen: one time where it is the
 same for all partitions. At the end the offset of the last event in `warren.offsets`, when the last
 incidents opened, while some partition is not OK, when that began, and while an observation has come
-in part, what its parts told (`Told`): of columns that another version has declared, those that this
-one has, too. With ten intervals some 600 bytes a partition, and 30 to 260 once compressed.
+in part, what its parts told (`Told`). With ten intervals some 600 bytes a partition, and 30 to 260
+once compressed.
 
-Version 1 had no track; it is read as a group without one. Until version 2 nobody knew when log ends
-were seen: when the state was stored. Until version 3 nothing was at the end, until 4 nothing told,
-until 5 figures had double precision, until 6 all marks had 64 bits, until 7 nothing was compressed.
-Version 7 (`FORMER`) can be written, too, with the one of today inside (`encode_both`).
 What is before the layout stays where it is in every version to come: `remains` reads it, whoever
 wrote it.
 """
 
 from __future__ import annotations
 
-import base64
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -31,10 +26,10 @@ from warren.contracts.offset_event import SourceName
 from warren.contracts.status import Status
 from warren.words import LATEST_MOMENT
 
-from warren_core.evaluation import UNKNOWN, Began, Bools, Column, Int64, Onset, Windows
+from warren_core.evaluation import Bools, Column, Int64, Onset, Windows
 from warren_core.evaluation.commit_convention import Commits
 from warren_core.judgement.assumed import is_assumed, settled
-from warren_core.judgement.columns import Latest, as_declared
+from warren_core.judgement.columns import Latest
 from warren_core.judgement.layout import Layout
 from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.state_arrays import (
@@ -48,9 +43,7 @@ from warren_core.judgement.state_arrays import (
     encode_track,
 )
 
-VERSION = 8
-FORMER = 7
-READABLE = (1, 2, 3, 4, 5, 6, FORMER, VERSION)
+VERSION = 1
 _KIND_GROUP, _KIND_GONE = 1, 2
 _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _NONE = -(2**63)  # for an incident that is not open
@@ -62,41 +55,16 @@ _GROUP = struct.Struct("<BqHII")  # status, opened_at, intervals, partitions, by
 _GONE = struct.Struct("<q")  # source offset
 # Source offset, number of openings, marks of the onset and columns told (0 where there is none).
 _TAIL = struct.Struct("<qBBB")
-_TAIL_4 = struct.Struct("<qBB")  # without those told
 _HEAD = _PREFIX.size + _APPLIED.size
-# Around a state in the layout of another one; no topic's name holds the first.
-_INSIDE, _INSIDE_END = b'["",[],[],[],"', b'"]]'
 
 
 def encode(state: GroupState | GroupGone) -> bytes:
-    return _encode(state, VERSION)
-
-
-def encode_both(state: GroupState | GroupGone) -> bytes:
-    """As the Warren of before reads it, with what it learns by; inside, as an entry of the layout
-    that it passes over, what `decode` reads.
-    """
-    if isinstance(state, GroupGone):
-        return _encode(state, FORMER)
-    track = state.track and state.track.as_before()
-    return _encode(replace(state, track=track), FORMER, base64.b64encode(encode(state)))
-
-
-def is_former(value: bytes) -> bool:
-    """Whether the Warren of before reads it."""
-    return value[:1] == bytes([FORMER])
-
-
-def _encode(state: GroupState | GroupGone, version: int, inside: bytes = b"") -> bytes:
     applied = state.applied
     head = _APPLIED.pack(_SOURCES.index(applied.source), applied.position, applied.observed_at)
     if isinstance(state, GroupGone):
-        return _PREFIX.pack(version, _KIND_GONE) + head + _GONE.pack(state.source_offset)
+        return _PREFIX.pack(VERSION, _KIND_GONE) + head + _GONE.pack(state.source_offset)
     windows = state.windows
     layout = encode_layout(state)
-    if inside:
-        comma = b"," if len(layout) > len(b"[]") else b""
-        layout = b"".join([layout[:-1], comma, _INSIDE, inside, _INSIDE_END])
     group = _GROUP.pack(
         state.status,
         _NONE if state.opened_at is None else state.opened_at,
@@ -110,23 +78,20 @@ def _encode(state: GroupState | GroupGone, version: int, inside: bytes = b"") ->
     parts += encode_track(state.track)
     parts += encode_times(windows.log_ends_at)
     parts += _encode_tail(state)
-    prefix = _PREFIX.pack(version, _KIND_GROUP)
-    body = [compressed(parts)] if version == VERSION else parts
-    return b"".join([prefix, head, group, layout, *body])
+    prefix = _PREFIX.pack(VERSION, _KIND_GROUP)
+    return b"".join([prefix, head, group, layout, compressed(parts)])
 
 
 def decode(value: bytes) -> GroupState | GroupGone:
     """Raises CorruptState."""
     try:
         version, kind = _PREFIX.unpack_from(value)
-        if version not in READABLE:
+        if version != VERSION:
             raise CorruptState(f"state of version {version}, expected {VERSION}")
         source, position, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
         name = _SOURCES[source]
         if kind == _KIND_GROUP:
-            if (inside := _inside(value)) is not None:
-                return decode(inside)
-            return _decode_group(name, position, observed_at, value, version)
+            return _decode_group(name, position, observed_at, value)
         if kind == _KIND_GONE:
             (source_offset,) = _GONE.unpack_from(value, _HEAD)
             applied = Applied(name, position, observed_at, source_offset)
@@ -134,15 +99,6 @@ def decode(value: bytes) -> GroupState | GroupGone:
     except (struct.error, ValueError, IndexError, TypeError) as error:
         raise CorruptState(f"state cannot be read: {error}") from error
     raise CorruptState(f"state of unknown kind {kind}")
-
-
-def _inside(value: bytes) -> bytes | None:
-    if not is_former(value):
-        return None
-    *_, layout_size = _GROUP.unpack_from(value, _HEAD)
-    at = _HEAD + _GROUP.size
-    _, found, inside = value[at : at + layout_size].partition(_INSIDE)
-    return base64.b64decode(inside.removesuffix(_INSIDE_END), validate=True) if found else None
 
 
 class Positions(NamedTuple):
@@ -170,14 +126,12 @@ def positions_in(value: bytes) -> Positions | None:
     try:
         version, _ = _PREFIX.unpack_from(value)
         _, _, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
-        if version not in READABLE:
+        if version != VERSION:
             raise CorruptState(f"state of version {version}, expected {VERSION}")
-        if (inside := _inside(value)) is not None:
-            return positions_in(inside)
         _, _, _, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
         reader = Reader(value, _HEAD + _GROUP.size)
         layout, _, commits = decode_layout(bytes(reader.take(layout_size)), partitions)
-        reader.decompress(version)
+        reader.decompress()
         filled = reader.numbers("<u2", (partitions,))
         latest = reader.numbers("<i8", (len(Latest), len(layout)))
         reader.take(1)
@@ -239,9 +193,7 @@ def remains(value: bytes) -> Remains | None:
     return found if plausible else None
 
 
-def _decode_group(
-    source: SourceName, position: int, observed_at: int, value: bytes, version: int
-) -> GroupState:
+def _decode_group(source: SourceName, position: int, observed_at: int, value: bytes) -> GroupState:
     status, opened_at, intervals, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
     if status not in _GROUP_STATUSES:
         raise CorruptState(f"{status} is no status of a group")
@@ -249,7 +201,7 @@ def _decode_group(
     layout, forgotten, commits = decode_layout(bytes(reader.take(layout_size)), partitions)
     if len(layout) != partitions or intervals < 1:
         raise CorruptState(f"{partitions} partitions announced, {len(layout)} named")
-    reader.decompress(version)
+    reader.decompress()
     filled = reader.numbers("<u2", (partitions,)).astype(np.int64)
     if partitions and filled.max() > intervals:
         raise CorruptState(f"{filled.max()} commits in {intervals} slots")
@@ -258,13 +210,10 @@ def _decode_group(
     reader.columns(into=columns)
     log_ends = np.empty((partitions, intervals), np.int64)
     reader.columns(into=log_ends[np.newaxis])
-    track = reader.track(partitions, version) if version > 1 else None
-    log_ends_at = np.full(partitions, observed_at, np.int64)
-    if version > 2:
-        reader.times(into=log_ends_at)
-    tail = (
-        _decode_tail(reader, partitions, version) if version > 3 else _Tail(UNKNOWN, (), None, None)
-    )
+    track = reader.track(partitions)
+    log_ends_at = np.empty(partitions, np.int64)
+    reader.times(into=log_ends_at)
+    tail = _decode_tail(reader, partitions)
     reader.expect_end()
     return GroupState(
         applied=Applied(source, position, observed_at, tail.source_offset),
@@ -303,14 +252,10 @@ class _Tail(NamedTuple):
     told: Int64 | None
 
 
-def _decode_tail(reader: Reader, partitions: int, version: int) -> _Tail:
-    """No onset where another version of Warren has noted it."""
-    form = _TAIL if version > 4 else _TAIL_4
-    source_offset, count, marks, *columns = form.unpack(reader.take(form.size))
+def _decode_tail(reader: Reader, partitions: int) -> _Tail:
+    source_offset, count, marks, columns = _TAIL.unpack(reader.take(_TAIL.size))
     openings: tuple[int, ...] = ()
     if count:
         openings = tuple(reader.numbers("<i8", (count,)).tolist())
-    began = reader.rows(marks, partitions)
-    told = reader.rows(columns[0] if columns else 0, partitions)
-    onset = None if began is None or len(began) != len(Began) else Onset(began)
-    return _Tail(source_offset, openings, onset, None if told is None else as_declared(told))
+    began, told = reader.rows(marks, partitions), reader.rows(columns, partitions)
+    return _Tail(source_offset, openings, None if began is None else Onset(began), told)

@@ -21,7 +21,6 @@ from warren_core.evaluation import (
     Column,
     Evidence,
     Explanation,
-    Following,
     GroupVerdict,
     Int64,
     Onset,
@@ -108,9 +107,8 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
     least_lag, now = state.least_lag, state.applied.observed_at
     in_vain, unknown = state.unknown(0), state.unknown(rules.grace_ms)
     lag = np.where(unknown, UNKNOWN, least_lag)
-    following = Following(state.windows.filled < rules.intervals, rules.grace_ms, doubt=rules.doubt)
     never = uncommitted(state.latest, state.windows, updated.observation)
-    evidence = Evidence(state.windows, least_lag, now, state.track, following, never)
+    evidence = Evidence(state.windows, least_lag, now, state.track, never)
     partitions = by_rules(evidence, rules)
     late, unsubscribed = None, None
     if not (partitions.status == Status.OK).all():

@@ -135,8 +135,7 @@ def _standings(
         if (base := limit.target_of) is None:
             reading = read(limit, event, lag)
             if limit.name == "lost_records":
-                # Versions of before noted no look: what they have told was seen.
-                seen = before.seen_lost.get(limit.key, known_standing.value or 0)
+                seen = before.seen_lost.get(limit.key, 0)
                 seen_lost[limit.key] = _lost_by_now(reading, seen)
                 reading = _lost_in_all(reading, known_standing, seen)
         else:

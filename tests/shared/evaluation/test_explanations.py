@@ -73,12 +73,6 @@ HUNG = [(5 * i, 100 * i, WAVE[i]) for i in range(10)]
             "200 records behind, log still growing by 24/s",
             id="slow",
         ),
-        pytest.param(
-            "wiki", SLOW, 200, 46, "lag_not_shrinking",
-            "lag has not shrunk over 10 commits in 45s: from 20 to 200; "
-            "200 records behind, log still growing by 23/s",
-            id="slow, under wiki",
-        ),
     ],
 )  # fmt: skip
 def test_a_verdict_says_why(

@@ -17,7 +17,6 @@ from warren_core.evaluation import (
     UNKNOWN,
     Column,
     Evidence,
-    Following,
     Windows,
     judge_partitions,
 )
@@ -74,29 +73,11 @@ def read_burrow(p: Partition, allowed: int) -> str:
     return "OK"
 
 
-def read_wiki(p: Partition, allowed: int) -> str:
-    """The published rules 1 to 5."""
-    offsets = [slot.offset for slot in p.commits]
-    if any(lag <= allowed for lag in p.lags):
-        return "OK"
-    if p.lags and all(later >= earlier for earlier, later in pairwise(p.lags)):
-        if len(set(offsets)) == 1:
-            return "STALL"
-        if offsets[-1] > offsets[0]:
-            return "WARN"
-    if stopped(p) and p.current_lag is not None and p.current_lag > allowed:
-        return "STOP"
-    return "OK"
-
-
-READINGS = {"burrow": read_burrow, "wiki": read_wiki}
-
-
-def read(policy: PolicyName, p: Partition, allowed: int, minimum: float) -> str:
+def read(p: Partition, allowed: int, minimum: float) -> str:
     complete = len(p.commits) / len(p.slots)
     if not p.commits or np.float32(complete) < np.float32(minimum):
         return "OK"
-    return READINGS[policy](p, allowed)
+    return read_burrow(p, allowed)
 
 
 def columns(partitions: list[Partition], intervals: int) -> Windows:
@@ -119,19 +100,13 @@ def judge(
     partitions: list[Partition],
     allowed: int = 0,
     minimum: float = 0,
-    doubt: list[bool] | None = None,
 ) -> list[str]:
-    """`doubt`: of each partition that is followed; None of plain windows."""
     intervals = len(partitions[0].slots)
     windows = columns(partitions, intervals)
-    following = None
-    if doubt is not None:
-        following = Following(windows.filled < intervals, 15_000, doubt=np.array(doubt))
     evidence = Evidence(
         windows=windows,
         current_lag=np.array([-1 if p.current_lag is None else p.current_lag for p in partitions]),
         now_ms=np.array([p.now_ms for p in partitions]),
-        following=following,
     )
     verdicts = judge_partitions(
         evidence,
@@ -143,7 +118,6 @@ def judge(
     return [Status(status).name for status in verdicts.status.tolist()]
 
 
-PUBLISHED: list[PolicyName] = ["burrow", "wiki"]
 SMALL = st.integers(0, 5)
 LARGE = st.integers(0, 2**63 - 1)
 
@@ -188,26 +162,12 @@ def groups(draw: st.DrawFn, fewest: int = 1) -> list[Partition]:
 
 
 @settings(max_examples=200)
-@given(groups(), st.sampled_from(PUBLISHED), st.integers(0, 4), st.sampled_from([0, 0.3, 1]))
+@given(groups(), st.integers(0, 4), st.sampled_from([0, 0.3, 1]))
 def test_vectorised_statuses_are_those_of_a_naive_reading(
-    group: list[Partition], policy: PolicyName, allowed: int, minimum: float
+    group: list[Partition], allowed: int, minimum: float
 ) -> None:
-    expected = [read(policy, p, allowed, minimum) for p in group]
-    assert judge(policy, group, allowed, minimum) == expected
-
-
-@settings(max_examples=100)
-@given(groups(fewest=2), st.sampled_from(PUBLISHED), st.integers(0, 4))
-def test_what_is_followed_without_doubt_is_judged_by_the_letter(
-    group: list[Partition], policy: PolicyName, allowed: int
-) -> None:
-    expected = [read(policy, p, allowed, 0) for p in group]
-    assert judge(policy, group, allowed, doubt=[False] * len(group)) == expected
-
-
-def test_doubt_is_a_matter_of_each_partition() -> None:
-    lone = Partition([None, Slot(5, 0, 3)], 3, [8], 20_000)
-    assert judge("burrow", [lone, lone], doubt=[True, False]) == ["OK", "STOP"]
+    expected = [read(p, allowed, minimum) for p in group]
+    assert judge("burrow", group, allowed, minimum) == expected
 
 
 @settings(max_examples=60)
@@ -241,26 +201,18 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize("policy", PUBLISHED)
 @pytest.mark.parametrize(("offsets", "lags", "now_s", "status"), EXAMPLES)
-def test_published_examples_hold_under_both_policies(
-    policy: PolicyName, offsets: list[int], lags: list[int], now_s: int, status: str
+def test_published_examples_hold(
+    offsets: list[int], lags: list[int], now_s: int, status: str
 ) -> None:
     log_end = offsets[-1] + lags[-1]
     p = Partition(window(offsets, lags), lags[-1], [log_end], now_s * 1000)
-    assert judge(policy, [p]) == [status]
+    assert judge("burrow", [p]) == [status]
 
 
-def test_zero_lag_in_the_window_outweighs_silence_under_wiki_only() -> None:
+def test_silence_outweighs_zero_lag_in_the_window() -> None:
     p = Partition(window(RISING, [0, 1, 1, 1, 1, 1, 2, 2, 2, 3]), 3, [103], 1200_000)
-    assert judge("wiki", [p]) == ["OK"]
     assert judge("burrow", [p]) == ["STOP"]
-
-
-def test_only_burrow_knows_a_rewind() -> None:
-    p = Partition(window([10, 20, 30, 10, 20], [1, 2, 3, 30, 29]), 29, [49], 240_000)
-    assert judge("burrow", [p]) == ["REWIND"]
-    assert judge("wiki", [p]) == ["OK"]
 
 
 def test_a_rewind_is_made_up_for_by_reaching_the_same_offset() -> None:
@@ -268,12 +220,6 @@ def test_a_rewind_is_made_up_for_by_reaching_the_same_offset() -> None:
     back = Partition(window([20, 30, 10, 30], lags), 8, [38], 180_000)
     below = Partition(window([20, 30, 10, 29], lags), 8, [37], 180_000)
     assert judge("burrow", [back, below]) == ["OK", "REWIND"]
-
-
-def test_going_backwards_is_not_progress_under_wiki() -> None:
-    """Rule 3 is about offsets that increase over the window."""
-    p = Partition(window([30, 20, 10], [1, 2, 3]), 3, [13], 120_000)
-    assert judge("wiki", [p]) == ["OK"]
 
 
 def test_only_the_first_rewind_counts() -> None:
@@ -291,7 +237,7 @@ def test_an_unknown_current_lag_never_stops_a_partition(policy: PolicyName) -> N
 
 def test_a_caught_up_partition_has_not_stopped() -> None:
     p = Partition(window(RISING, [5, 3, 5, 2, 1, 1, 2, 1, 4, 6]), 0, [100], 1200_000)
-    assert judge("burrow", [p]) == judge("wiki", [p]) == ["OK"]
+    assert judge("burrow", [p]) == ["OK"]
 
 
 def test_a_minimum_is_compared_in_single_precision_as_burrow_does() -> None:

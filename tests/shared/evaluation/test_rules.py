@@ -16,10 +16,10 @@ def book(*overrides: dict[str, Any], **settings: Any) -> RuleBook:
 
 
 def test_without_overrides_all_groups_share_the_same_rules() -> None:
-    rules_for = book(policy="wiki", min_distance=0.5, expire_group=60).rules_for
+    rules_for = book(policy="progress", min_distance=0.5, expire_group=60).rules_for
     rules = rules_for("prod", "a")
     assert rules is rules_for("dev", "b")
-    assert rules.group == Rules("wiki", min_distance_ms=500, expire_group_ms=60_000)
+    assert rules.group == Rules("progress", min_distance_ms=500, expire_group_ms=60_000)
     assert rules.of_topic("t") is rules.group
 
 
@@ -38,17 +38,6 @@ def test_each_setting_comes_from_the_first_override_that_matches_and_names_it() 
     )
 
 
-def test_doubt_is_switched_off_for_all_or_for_some_and_on_again() -> None:
-    off = book({"groups": ["^new-"], "doubt": True}, doubt=False).rules_for
-    assert [off("c", group).group.doubt for group in ("old", "new-1")] == [False, True]
-    some = book({"groups": ["^a"], "doubt": False}, {"groups": ["^a"], "doubt": True}).rules_for
-    assert [some("c", group).group.doubt for group in ("a", "b")] == [False, True]
-    rows = PartitionRules.of(
-        book({"topics": ["^b"], "doubt": False}).rules_for("c", "g"), [("a", 2), ("b", 1)]
-    )
-    np.testing.assert_array_equal(rows.doubt, [True, True, False])
-
-
 @pytest.mark.parametrize("name", ["groups", "topics", "clusters"])
 def test_one_expression_needs_no_brackets(name: str) -> None:
     assert getattr(EvaluationOverride(**{name: "^a", "intervals": 3}), name) == ["^a"]
@@ -56,13 +45,13 @@ def test_one_expression_needs_no_brackets(name: str) -> None:
 
 def test_a_topic_has_its_own_rules_in_groups_that_match_only() -> None:
     rules_for = book(
-        {"groups": ["^pay"], "topics": ["^slow"], "policy": "wiki"},
+        {"groups": ["^pay"], "topics": ["^slow"], "policy": "progress"},
         {"topics": ["^slow", "^quiet"], "min_distance": 30, "policy": "progress"},
         {"groups": ["^pay"], "allowed_lag": 3},
     ).rules_for
     pay, other = rules_for("c", "pay"), rules_for("c", "other")
     assert pay.group == Rules(allowed_lag=3)
-    assert pay.of_topic("slow-1") == Rules("wiki", allowed_lag=3, min_distance_ms=30_000)
+    assert pay.of_topic("slow-1") == Rules("progress", allowed_lag=3, min_distance_ms=30_000)
     assert pay.of_topic("quiet") == Rules("progress", allowed_lag=3, min_distance_ms=30_000)
     assert other.of_topic("slow-1") == Rules("progress", min_distance_ms=30_000)
     assert other.of_topic("loud") == other.group == Rules()
@@ -75,12 +64,12 @@ def test_groups_that_the_same_overrides_match_share_their_rules() -> None:
 
 
 def test_rules_by_row_follow_the_topics() -> None:
-    rules = book({"topics": ["^b"], "policy": "wiki", "intervals": 3}).rules_for("c", "g")
+    rules = book({"topics": ["^b"], "policy": "progress", "intervals": 3}).rules_for("c", "g")
     rows = PartitionRules.of(rules, [("a", 2), ("b", 1), ("c", 1)])
     assert rows.slots == 10
     np.testing.assert_array_equal(rows.intervals, [10, 10, 3, 10])
     np.testing.assert_array_equal(rows.policies["burrow"], [True, True, False, True])
-    assert [rows.policy_of(row) for row in range(4)] == ["burrow", "burrow", "wiki", "burrow"]
+    assert [rows.policy_of(row) for row in range(4)] == ["burrow", "burrow", "progress", "burrow"]
 
 
 def test_rules_by_row_are_plain_numbers_where_all_topics_have_the_same() -> None:

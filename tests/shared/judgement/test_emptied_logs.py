@@ -14,7 +14,7 @@ from warren_core.objectives.lag import group_lag
 
 S = 1000
 LOOK = 5 * S
-POLICIES: list[PolicyName] = ["progress", "burrow", "wiki"]
+POLICIES: list[PolicyName] = ["progress", "burrow"]
 
 
 def looks(policy: PolicyName, log_start: int, *, minutes: int = 40) -> tuple[Judge, list[Judged]]:

@@ -83,7 +83,7 @@ looks = st.lists(
 )
 
 
-@given(looks, st.sampled_from(["burrow", "wiki", "progress"]))
+@given(looks, st.sampled_from(["burrow", "progress"]))
 def test_what_is_said_is_true_in_every_sample(
     moves: list[tuple[int, int, int]], policy: PolicyName
 ) -> None:

@@ -17,7 +17,7 @@ from warren_core.judgement.state_codec import decode, encode, positions_in
 from warren_core.objectives.lag import GroupLag, group_lag
 
 LOOK_MS = 5_000
-POLICIES: list[PolicyName] = ["progress", "burrow", "wiki"]
+POLICIES: list[PolicyName] = ["progress", "burrow"]
 
 
 def look(
@@ -91,7 +91,7 @@ def test_owners_of_empty_and_silent_topics_are_well(policy: PolicyName) -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_no_setting_of_full_windows_hides_it(policy: PolicyName) -> None:
     """There will never be a commit that fills one."""
-    group = Judge(Rules(policy=policy, minimum_complete=1.0, doubt=False))
+    group = Judge(Rules(policy=policy, minimum_complete=1.0))
     assert statuses(follow(group, 5)[-1]) == ["OK"]
     assert statuses(follow(group, 8, start=305)[-1]) == ["STALL"]
 

@@ -57,7 +57,7 @@ def hours_told(told_of: list[LagEvent]) -> list[float]:
     return [at[n] for n in range(1, len(at)) if status[n] != status[n - 1]]
 
 
-@pytest.mark.parametrize("policy", ["progress", "burrow", "wiki"])
+@pytest.mark.parametrize("policy", ["progress", "burrow"])
 def test_one_run_of_a_daily_job_left_out_is_told_at_once(policy: str) -> None:
     """The last run before ended at 48 h 40 min; the one of 72 h is left out, that of 96 h comes."""
     lags = told(judge(policy, expected_every="24h"), daily(5, frozenset({3})))
@@ -120,7 +120,7 @@ def test_a_delay_topic_is_not_told_without_freshness_either() -> None:
     assert {each.status for each in lags} == {"OK"}
 
 
-@pytest.mark.parametrize("policy", ["progress", "burrow", "wiki"])
+@pytest.mark.parametrize("policy", ["progress", "burrow"])
 def test_what_is_ignored_is_ok_with_a_reason_and_counts_nowhere(policy: str) -> None:
     stopped = commits(*range(50, 950, 50))
     assert judge(policy).all(stopped)[-1].lag.status != "OK"

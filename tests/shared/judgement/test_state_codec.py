@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import struct
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from cramjam import lz4
@@ -27,8 +22,6 @@ from warren_core.judgement.state_codec import (
     Positions,
     decode,
     encode,
-    encode_both,
-    is_former,
     is_gone,
     peek_status,
     positions_in,
@@ -211,104 +204,13 @@ def test_another_version_is_refused() -> None:
         decode(
             encode(GroupState.new(Applied("admin_api", -1, 5), 10))[: COLUMNS_AT + 2] + b"\xff" * 4
         )
-    with pytest.raises(CorruptState, match="too many"):
-        decode(b"\x07" + decompressed(GroupState.new(Applied("admin_api", -1, 5), 10))[1:] + b"x")
 
 
 def decompressed(state: GroupState) -> bytes:
-    """As until version 7."""
+    """What the compressed part stands for."""
     value = encode(state)
     at = COLUMNS_AT + len(encode_layout(state))
     return value[:at] + bytes(lz4.decompress_block(value[at:]))
-
-
-def encoded(state: GroupState, kind: str = "<f8") -> bytes:
-    """As until version 6, all marks in 64 bits, and until 5, figures in double precision."""
-    value = decompressed(state)
-    if state.track is None:
-        return value
-    marks, figures = state.track.marks, state.track.figures
-    head, narrow = bytes([len(marks), len(figures)]), np.isin(np.arange(len(marks)), NARROW)
-    now = head + marks[~narrow].astype("<i8").tobytes() + marks[narrow].astype("<i4").tobytes()
-    now += figures.astype("<f4").tobytes()
-    then = head + marks.astype("<i8").tobytes() + figures.astype(kind).tobytes()
-    assert value.count(now) > 0
-    before, after = value.rsplit(now, 1)
-    return before + then + after
-
-
-@given(group_states())
-def test_what_earlier_versions_have_written_is_read(state: GroupState) -> None:
-    """Until 7 nothing was compressed, until 6 all marks had 64 bits, until 5 figures double
-    precision; until 4 nobody told of logs, until 3 of the event's offset, nor when troubles began;
-    until 2 when log ends were seen; 1 had no track, and no word on that either.
-    """
-    assert_same(state, decode(b"\x07" + decompressed(state)[1:]))
-    assert_same(state, decode(b"\x06" + encoded(state, "<f4")[1:]))
-    assert_same(state, decode(b"\x05" + encoded(state)[1:]))
-    state = replace(state, onset=None, openings=(), told=None)
-    assert_same(state, decode(b"\x04" + encoded(state)[1:-1]))
-    applied, tail = replace(state.applied, source_offset=-1), -11
-    state = replace(state, applied=applied)
-    assert_same(state, decode(b"\x03" + encoded(state)[1:tail]))
-    seen_at = np.full(len(state.layout), state.applied.observed_at)
-    state = replace(state, windows=replace(state.windows, log_ends_at=seen_at))
-    end = tail - 9 if len(state.layout) else tail - 1
-    assert_same(state, decode(b"\x02" + encoded(state)[1:end]))
-    without = replace(state, track=None)
-    assert_same(without, decode(b"\x01" + decompressed(without)[1 : end - 2]))
-
-
-@given(group_states())
-def test_what_is_written_for_the_version_before_has_the_state_of_today_inside(
-    state: GroupState,
-) -> None:
-    """That version reads its own 35 marks and 10 figures and passes over one entry of the layout;
-    marks that it has other uses for are as it begins with them."""
-    value = encode_both(state)
-    assert is_former(value)
-    assert not is_former(encode(state))
-    assert_same(state, decode(value))
-    assert peek_status(value) is state.status
-    assert remains(value) == remains(encode(state))
-    assert str(positions_in(value)) == str(positions_in(encode(state)))
-
-    (size,) = struct.unpack_from("<I", value, COLUMNS_AT - 4)
-    *entries, (name, *_, inside) = json.loads(value[COLUMNS_AT : COLUMNS_AT + size])
-    assert (name, base64.b64decode(inside)) == ("", encode(state))
-    layout = json.dumps(entries, separators=(",", ":")).encode()
-    assert layout == encode_layout(state)
-    alone = value[: COLUMNS_AT - 4] + struct.pack("<I", len(layout)) + layout
-    of_before = decode(alone + value[COLUMNS_AT + size :])
-    assert isinstance(of_before, GroupState)
-    assert_same(replace(state, track=None), replace(of_before, track=None))
-    if state.track is not None:
-        assert of_before.track is not None
-        kept = np.arange(35)
-        others = np.isin(kept, [Mark.FREE, Mark.FREE_AS_WELL, Mark.TREND])
-        learnt = of_before.track.marks[:35]
-        np.testing.assert_array_equal(learnt[~others], state.track.marks[kept[~others]])
-        np.testing.assert_array_equal(
-            learnt[others], Track.empty(len(state.layout)).marks[[23, 29, 34]]
-        )
-
-
-@given(applied, int64)
-def test_a_group_that_is_gone_is_written_for_the_version_before(
-    by: Applied, source_offset: int
-) -> None:
-    state = GroupGone(by, source_offset)
-    assert encode_both(state) == b"\x07" + encode(state)[1:]
-    assert decode(encode_both(state)) == state
-
-
-@given(group_states(), st.data())
-def test_a_track_with_other_marks_is_learnt_anew(state: GroupState, data: st.DataObject) -> None:
-    """As a version of Warren that remembers less has written it."""
-    state = replace(state, onset=None, told=None)
-    track = data.draw(tracks(len(state.layout)))
-    other = replace(state, track=Track(track.marks[:17], track.figures))
-    assert_same(replace(state, track=None), decode(encode(other)))
 
 
 @pytest.mark.parametrize(("policy", "most"), [("burrow", 150), ("progress", 230)])

@@ -2,8 +2,7 @@
 
 Catching up, only the newest record per key is parsed, and of status changes and attempts to tell of
 them as many as the history keeps. When the home cluster goes away the model stays as it is and
-`state` says what is wrong; reading goes on by itself when it is back. All topics but those of
-evaluations and of status changes may be missing: an older installation does without.
+`state` says what is wrong; reading goes on by itself when it is back.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ from warren.contracts.topics import (
     NOTIFIER_STATE,
     SILENCES,
     TOPICS,
-    VIEWS,
 )
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.connection import log_retry
@@ -51,7 +49,6 @@ log = structlog.get_logger(__name__)
 POLL_SECONDS = 0.25  # also how late an event may be shown
 QUIET_SECONDS = 5.0  # without a record for so long, ask the home cluster whether it is there
 RETRY_SECONDS = 2.0
-LOOK_AGAIN_SECONDS = 30.0  # for topics that could not be read
 
 _Subject = tuple[str, bytes, str]  # topic, key, type of a status change
 
@@ -92,7 +89,6 @@ class Feed:
                 (TOPICS, model.apply_topics),
                 (SILENCES, model.silences.apply),
                 (ACKNOWLEDGEMENTS, model.silences.apply_acknowledgement),
-                (VIEWS, model.saved_views.apply),
                 (NOTIFIER_STATE, model.notifications.apply_state),
             )
         }
@@ -135,27 +131,12 @@ class Feed:
     def _connect_and_follow(self) -> None:
         cluster = HomeCluster.connected(self._home)
         cluster.create_topics()
-        reader = TopicReader(HOME, HOME, self._home, self.topics(cluster))
+        reader = TopicReader(HOME, HOME, self._home, [*self._appliers, self._told])
         try:
             self.catch_up(reader)
             self.follow(reader, cluster)
         finally:
             reader.close()
-
-    def topics(self, cluster: HomeCluster) -> list[str]:
-        """What there is to read; notes whether there are freshness and members.
-
-        Raises the classified error when the home cluster does not answer.
-        """
-        needed = (self._lag, self._changed)
-        known = [*self._appliers, self._told]
-        readable = [name for name in known if name in needed or cluster.can_read(name)]
-        for what, topic in (("freshness", self._freshness), ("members", self._members)):
-            if topic not in readable:
-                log.warning(f"no {what}: topic missing or not readable", topic=topic)
-        freshness, members = self._freshness in readable, self._members in readable
-        self._state = replace(self._state, freshness=freshness, members=members)
-        return readable
 
     def catch_up(self, reader: Reader) -> None:
         """Reads to the end and makes the model what the topics say, no more and no less."""
@@ -181,7 +162,6 @@ class Feed:
         self._model.silences.keep_only(
             *(_ids(t.full_name(prefix), newest.values()) for t in (SILENCES, ACKNOWLEDGEMENTS))
         )
-        self._model.saved_views.keep_only(_ids(VIEWS.full_name(prefix), newest.values()))
         self._model.history.begin_again(changes.newest_offsets)
         self._remember(changes.in_order())
         self._take(attempts.in_order())
@@ -190,8 +170,8 @@ class Feed:
         log.info("read model complete", groups=size.groups, partitions=size.partitions)
 
     def follow(self, reader: Reader, cluster: HomeCluster) -> None:
-        """Applies what comes, until told to stop or there is more to read."""
-        heard_at = looked_at = self._clock.monotonic()
+        """Applies what comes, until told to stop."""
+        heard_at = self._clock.monotonic()
         while not self._stop.is_set():
             self.turns.begin()
             records = reader.poll(POLL_SECONDS)
@@ -205,21 +185,6 @@ class Feed:
             elif now - heard_at >= QUIET_SECONDS:
                 heard_at = now
                 self._report(cluster.problem())
-            if not self._state.is_whole and now - looked_at >= LOOK_AGAIN_SECONDS:
-                looked_at = now
-                if self._state.problem is None and self._is_more_readable(cluster):
-                    return
-
-    def _is_more_readable(self, cluster: HomeCluster) -> bool:
-        """Whether a topic that could not be read can be now."""
-        for is_read, topic in (
-            (self._state.freshness, self._freshness),
-            (self._state.members, self._members),
-        ):
-            if not is_read and cluster.can_read(topic):
-                log.info("a missing topic is there now", topic=topic)
-                return True
-        return False
 
     def _newest_per_key(self, records: Iterable[Message]) -> dict[_Subject, Message]:
         return {

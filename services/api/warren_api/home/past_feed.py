@@ -1,39 +1,34 @@
 """Reads `warren.trends`: the past of a day, and on with what comes.
 
-A thread of its own: nobody has to wait for the past to be told of the present. The newest hour is
-read first: a day of 10,000 groups takes minutes.
+A thread of its own: nobody has to wait for the past to be told of the present.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 
 import structlog
 from warren.clock import Clock
 from warren.contracts.topics import DAY_MS, TRENDS
 from warren.errors import ContractViolation, KafkaError, SettingsError
 from warren.kafka.connection import log_retry
-from warren.kafka.topic_reader import Place, TopicReader
+from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
 from warren.metrics import api as metrics
 from warren.settings import HomeSettings
 
-from warren_api.home.cluster import HomeCluster
 from warren_api.home.feed import refuse
 from warren_api.model.past import Past
 
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 0.5
-NEWEST_MS = 3_600_000
 RETRY_SECONDS = 5.0
-ABSENT_SECONDS = 30.0  # between two looks for a topic that is not there
 TIDY_SECONDS = 3600.0
 
 
 class PastFeed:
-    """The thread. The topic may be missing: an older installation does without a past."""
+    """The thread."""
 
     def __init__(self, home: HomeSettings, past: Past, clock: Clock) -> None:
         self._home = home
@@ -55,10 +50,7 @@ class PastFeed:
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                if HomeCluster.connected(self._home).can_read(self._topic):
-                    self._follow()
-                else:
-                    self._stop.wait(ABSENT_SECONDS)
+                self._follow()
             except SettingsError:
                 return  # the feed of the present says it, and ends the service
             except KafkaError as error:
@@ -69,27 +61,13 @@ class PastFeed:
                 self._stop.wait(RETRY_SECONDS)
 
     def _follow(self) -> None:
-        now = self._clock.now_ms()
-        newest = self._reader(now - NEWEST_MS)
+        since = self._clock.now_ms() - DAY_MS
+        reader = TopicReader(HOME, HOME, self._home, [self._topic], since=since)
         try:
             self._past.begin_again()
-            while not (newest.caught_up or self._stop.is_set()):
-                self._take(newest)
-            older = self._reader(now - DAY_MS, until=newest.begins)
-            try:
-                while not (older.caught_up or self._stop.is_set()):
-                    self._take(older)
-                    self._take(newest, 0)
-            finally:
-                older.close()
-            if older.caught_up:
-                log.info("the past of a day is read")
-            self._go_on(newest)
+            self._go_on(reader)
         finally:
-            newest.close()
-
-    def _reader(self, since: int, until: Mapping[Place, int] | None = None) -> TopicReader:
-        return TopicReader(HOME, HOME, self._home, [self._topic], since=since, until=until)
+            reader.close()
 
     def _go_on(self, reader: TopicReader) -> None:
         tidied_at = self._clock.monotonic()
@@ -99,8 +77,8 @@ class PastFeed:
                 tidied_at = self._clock.monotonic()
                 self._past.forget_before(self._clock.now_ms() - DAY_MS)
 
-    def _take(self, reader: TopicReader, timeout: float = POLL_SECONDS) -> None:
-        for record in reader.poll(timeout):
+    def _take(self, reader: TopicReader) -> None:
+        for record in reader.poll(POLL_SECONDS):
             try:
                 self._past.apply(record.key(), record.value())
                 metrics.API_EVENTS_APPLIED.labels(self._topic).inc()

@@ -1,5 +1,5 @@
 """What people ask for, written to the home cluster: of the notifiers, on the topics that they
-follow, of the evaluators, to forget a group, and views for whoever looks at the overview.
+follow, and of the evaluators, to forget a group.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from warren.contracts import (
     Acknowledgement,
     NotificationTest,
     OffsetEvent,
-    SavedView,
     Silence,
     group_key,
 )
@@ -19,7 +18,6 @@ from warren.contracts.topics import (
     NOTIFICATION_TESTS,
     OFFSETS,
     SILENCES,
-    VIEWS,
     Topic,
 )
 from warren.errors import MaybePublished
@@ -72,12 +70,6 @@ class AskedOnTopics:
 
     def withdraw(self, incident_id: str) -> None:
         self._writer.write(ACKNOWLEDGEMENTS, incident_id.encode(), None)
-
-    def save_view(self, view: SavedView) -> None:
-        self._writer.write(VIEWS, view.name.encode(), view.to_bytes())
-
-    def remove_view(self, name: str) -> None:
-        self._writer.write(VIEWS, name.encode(), None)
 
 
 class ForgetRequests:

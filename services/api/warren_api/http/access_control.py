@@ -20,7 +20,7 @@ from warren.settings.api import Role
 from warren.words import shortened
 
 from warren_api.http.access import OPEN_PATHS, READING, Access, token_in
-from warren_api.http.callers import Asker, Caller, Holder, Person, Reader, reads, site_of
+from warren_api.http.callers import Asker, Caller, Person, Reader, reads, site_of
 from warren_api.http.errors import Refusal
 from warren_api.http.names import decoded_path, encoded_path
 from warren_api.http.problem import ProblemKind
@@ -100,8 +100,6 @@ class AccessControl:
             answer = self._refused(scope, headers, needed or "read", who)
             await answer(scope, receive, send)
             return
-        address = _asked(scope)["client"]
-        scope.setdefault("state", {})["holder"] = Holder.of(who, address)
         if needed == "admin":
             await self._change(scope, receive, send, who)
         elif person is not None:

@@ -1,17 +1,15 @@
-"""What every request passes, whatever it asks for: a largest size, an unread body, headers,
-figures.
-
-Whatever comes behind a body that nobody has read would be read as a request of its own, if client
-and server did not mean the same end of it: the connection ends with that answer.
-"""
+"""What every request passes, whatever it asks for: limits, a place in line, headers, figures."""
 
 from __future__ import annotations
 
+from anyio import CapacityLimiter
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from warren.clock import Clock
 from warren.metrics import api as metrics
 
+from warren_api.http.access import OPEN_PATHS, READING
+from warren_api.http.access_control import LOGIN_PATHS
 from warren_api.http.errors import Refusal
 from warren_api.http.problem import ProblemKind
 
@@ -45,46 +43,51 @@ class RequestLimits:
         await answer(scope, receive, send)
 
 
-class UnreadBodies:
-    """ASGI middleware. The rest of the body is thrown away before the connection closes: a client
-    that is still sending would else see it break, and not the answer.
+PLACES = 4
+LONGEST_LINE = 200
+RETRY_SECONDS = 5
+
+
+class InLine:
+    """ASGI middleware: few requests are worked on at a time, the others wait in line; health checks
+    never do. Threads that work share one interpreter lock with the event loop.
+
+    A place is had until an answer begins: who takes it slowly keeps none. What changes something
+    waits for the home cluster, a login for its provider: they need none.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, refusal: Refusal) -> None:
         self._app = app
+        self._refusal = refusal
+        self._places = CapacityLimiter(PLACES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
-        if not has_body(headers):
+        is_free = scope["type"] != "http" or scope["path"] in (*OPEN_PATHS, *LOGIN_PATHS)
+        if is_free or scope["method"] not in READING:
             await self._app(scope, receive, send)
             return
-        comes = "Expect" not in headers  # who waits for `100 Continue` sends none after an answer
-        is_read = closes = False
+        if self._places.statistics().tasks_waiting >= LONGEST_LINE:
+            detail = "Too many requests wait to be answered."
+            headers = {"Retry-After": str(RETRY_SECONDS)}
+            await self._refusal(scope, ProblemKind.BUSY, detail, headers)(scope, receive, send)
+            return
+        place: object | None = object()
 
-        async def receive_noted() -> Message:
-            nonlocal is_read
-            message = await receive()
-            is_read = is_read or not message.get("more_body", False)
-            return message
+        def leave() -> None:
+            nonlocal place
+            if place is not None:
+                self._places.release_on_behalf_of(place)
+                place = None
 
-        async def send_closing(message: Message) -> None:
-            nonlocal closes
-            if message["type"] == "http.response.start" and not is_read:
-                closes = True
-                closing = [*message["headers"], (b"connection", b"close")]
-                message = {**message, "headers": closing}
-            if closes and message["type"] == "http.response.body" and not message.get("more_body"):
-                await send({**message, "more_body": True})
-                while comes and not is_read:
-                    await receive_noted()
-                message = {"type": "http.response.body", "body": b"", "more_body": False}
+        async def send_and_leave(message: Message) -> None:
+            leave()  # before: sending waits for the client
             await send(message)
 
-        await self._app(scope, receive_noted, send_closing)
-
-
-def has_body(headers: Headers) -> bool:
-    return headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in headers
+        await self._places.acquire_on_behalf_of(place)
+        try:
+            await self._app(scope, receive, send_and_leave)
+        finally:
+            leave()
 
 
 # No inline scripts or styles, nothing from elsewhere, not to be framed.

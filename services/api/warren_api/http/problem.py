@@ -69,7 +69,6 @@ class ProblemKind(Enum):
     SILENCE_NOT_FOUND = _Kind(
         404, "Silence not found", "The silence never was, or is no longer remembered."
     )
-    VIEW_NOT_FOUND = _Kind(404, "View not found", "Nobody has saved a view of this name.")
     NOT_WRITTEN = _Kind(
         503,
         "Not written",

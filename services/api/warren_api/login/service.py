@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 import structlog
+from anyio import CapacityLimiter
 from authlib.oauth2.auth import ClientAuth
 from authlib.oauth2.rfc6749.parameters import prepare_grant_uri, prepare_token_request
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
@@ -18,8 +19,7 @@ from warren.errors import SettingsError
 from warren.settings import OidcSettings, Settings
 from warren.settings.oidc import secret_lines
 
-from warren_api.http.callers import Person, site_of
-from warren_api.http.places import Places
+from warren_api.http.callers import Person
 from warren_api.login.claims import (
     LONGEST_SUBJECT,
     Expected,
@@ -120,7 +120,7 @@ class Login:
         self._attempts = Attempts(
             secrets, f"{settings.issuer} {settings.client_id}", self._jar, clock
         )
-        self._exchanging = Places(AT_A_TIME, LONGEST_LINE)
+        self._exchanging = CapacityLimiter(AT_A_TIME)
         self.sessions = Sessions(settings, secrets, self._jar, clock)
 
     def renew(self, found: OidcSettings) -> None:
@@ -154,11 +154,9 @@ class Login:
         return Redirect(url, self._attempts.begin(attempt, cookies))
 
     async def finish(
-        self, answer: Mapping[str, str], cookies: Mapping[str, str], address: str | None
+        self, answer: Mapping[str, str], cookies: Mapping[str, str]
     ) -> tuple[Person, Redirect] | Refused:
-        """The provider's answer, as the browser at `address` brings it. Raises LoginFailed,
-        ProviderAway.
-        """
+        """The provider's answer, as the browser brings it. Raises LoginFailed, ProviderAway."""
         attempt = self._attempts.find(answer.get("state", ""), cookies)
         if attempt is None:
             raise LoginFailed(
@@ -174,12 +172,10 @@ class Login:
         code = answer.get("code", "")
         if not code or len(code) > LONGEST_CODE:
             raise LoginFailed("The identity provider sent no code.", "no code")
-        if not await self._exchanging.take(site_of(address)):
+        if self._exchanging.statistics().tasks_waiting >= LONGEST_LINE:
             raise ProviderAway(f"{AT_A_TIME + LONGEST_LINE} logins wait for it already")
-        try:
+        async with self._exchanging:
             token, claims = await self._exchange(code, attempt)
-        finally:
-            self._exchanging.give_back()
         done = [self._attempts.end(attempt)]
         role, name = role_of(claims, self.settings), name_of(claims)
         subject = cleaned(claims["sub"], LONGEST_SUBJECT)

@@ -8,7 +8,6 @@ integers are written as such.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import compress
@@ -23,9 +22,6 @@ _GZIP_LEVEL = 1  # labels repeat so much that more effort gains little
 _NO_LABELS = " %a"
 _PLACE = "\n"  # of a partition's number: no escaped value has one
 
-_PAIR = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
-_ESCAPE = re.compile(r"\\.")
-_MEANT = {r"\\": "\\", r"\"": '"', r"\n": "\n"}
 
 Value = int | float
 
@@ -61,13 +57,6 @@ class SampleLines:
             return b""
         start = name.encode()
         return start + lines.replace(b"\n", b"\n" + start) % tuple(known) + b"\n"
-
-    def labels(self, values: Sequence[Value | None]) -> Iterator[tuple[dict[str, str], Value]]:
-        """The labels and the value of each series that has one, for others' formats."""
-        lines = self._lines.decode().split("\n") if self._count else []
-        for line, value in zip(lines, values, strict=True):
-            if value is not None:
-                yield {name: _plain(text) for name, text in _PAIR.findall(line)}, value
 
 
 def row_lines(labels: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -137,12 +126,6 @@ def _escaped(value: str) -> str:
     """A label's value as it is in a template: percent signs are doubled."""
     text = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
     return text.replace("%", "%%")
-
-
-def _plain(text: str) -> str:
-    """What `_escaped` was given."""
-    text = text.replace("%%", "%")
-    return _ESCAPE.sub(lambda found: _MEANT[found[0]], text) if "\\" in text else text
 
 
 def _escaped_help(documentation: str, *, openmetrics: bool) -> str:

@@ -46,13 +46,10 @@ class Extent(NamedTuple):
 class Extents:
     """The extent by what there is. Used by many threads: two that decide at once decide alike."""
 
-    def __init__(self, api: ApiSettings, *, is_told: bool = True) -> None:
-        """`is_told`: whether the log and a metric say when series are left out."""
+    def __init__(self, api: ApiSettings) -> None:
         self._api = api
         self._is_reduced = False
-        self._is_told = is_told
-        if is_told:
-            metrics.API_METRICS_REDUCED.set(0)
+        metrics.API_METRICS_REDUCED.set(0)
 
     def of(self, partitions: int) -> Extent:
         """`partitions`: of all groups together. Says so once when series are left out."""
@@ -60,8 +57,7 @@ class Extents:
         reduced = partitions > (limit * _AGAIN_BELOW if self._is_reduced else limit)
         if reduced != self._is_reduced:
             self._is_reduced = reduced
-            if self._is_told:
-                self._tell(partitions)
+            self._tell(partitions)
         chosen = self._api.metrics_origins
         return Extent(
             self._api.metrics_detail or ("topic" if reduced else "partition"),
@@ -114,7 +110,6 @@ def _of_this_service(wanted: Wanted, context: ApiContext) -> Iterator[Collected]
     state, size = context.feed_state(), context.model.size()
     for family, value in (
         (families.API_READY, int(state.ready)),
-        (families.API_FRESHNESS_TOPIC, int(state.freshness)),
         (families.API_FEED_WORKING, int(state.problem is None)),
         (families.API_GROUPS, size.groups),
         (families.API_PARTITIONS, size.partitions),

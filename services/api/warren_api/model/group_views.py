@@ -1,14 +1,9 @@
-"""The newest view of every group, and how they all stand; parts of evaluations until all are there.
-
-How they stand is kept up to date group by group: a page of ten thousand is asked for every few
-seconds, and few of them have another state by then.
-"""
+"""The newest view of every group, how all stand, and parts of evaluations until all are there."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from warren.contracts import GroupStatusName, LagEvent
@@ -56,20 +51,17 @@ def _evaluation(event: LagEvent) -> tuple[int, int, int]:
     return event.evaluated_at, event.position, event.parts
 
 
-ORDER_MS = 30_000
-
-
 class Standing(NamedTuple):
-    """How all groups stand at one moment; views in no order."""
+    """How all groups stand at one moment; views in no order, if not said otherwise."""
 
-    judged: dict[tuple[str, GroupStatusName], int]
+    judged: Counter[tuple[str, GroupStatusName]]
     """How many of a cluster have which status, as last judged."""
     troubled: list[GroupView]
     """Not OK, losing data, or not keeping an objective."""
     unknown: list[GroupView]
     """Not to be believed, troubled or not."""
-    fine: Sequence[GroupName]
-    """All others, the largest lag first, as it was at most `ORDER_MS` before."""
+    fine: list[GroupView]
+    """All others, the largest lag first."""
 
 
 class GroupViews:
@@ -77,24 +69,10 @@ class GroupViews:
 
     def __init__(self) -> None:
         self._views: dict[GroupName, GroupView] = {}
-        self._judged: Counter[tuple[str, GroupStatusName]] = Counter()
-        self._troubled: dict[GroupName, GroupView] = {}
         self._ranked: tuple[GroupView, ...] | None = ()
-        self._fine: tuple[GroupName, ...] | None = ()
-        self._fine_at = 0
-        # Those that are not believed; of all others none was judged before `_eldest`.
-        self._unknown: dict[GroupName, GroupView] = {}
-        self._eldest = math.inf
-        self._away: frozenset[str] = frozenset()
-        self._limit = 0
-        self.aged = 0
-        """Another one whenever a group is believed no more, or again."""
 
     def __iter__(self) -> Iterator[GroupView]:
         return iter(self._views.values())
-
-    def __len__(self) -> int:
-        return len(self._views)
 
     def __contains__(self, name: object) -> bool:
         return name in self._views
@@ -111,76 +89,29 @@ class GroupViews:
         before = self._views.get(name)
         self._views[name] = view
         self._ranked = None
-        self._note_age(name, view, before)
-        if view.is_troubled:
-            self._troubled[name] = view
-        if before is not None:
-            if _state(before) == _state(view):
-                return False
-            self._judged[before.cluster, before.severity] -= 1
-        self._judged[view.cluster, view.severity] += 1
-        if not view.is_troubled:
-            self._troubled.pop(name, None)
-        self._fine = None
-        return True
+        return before is None or _state(before) != _state(view)
 
     def remove(self, name: GroupName) -> None:
-        before = self._views.pop(name, None)
-        if before is not None:
-            self._judged[before.cluster, before.severity] -= 1
-        self._troubled.pop(name, None)
-        self._unknown.pop(name, None)
-        self._ranked = self._fine = None
+        self._views.pop(name, None)
+        self._ranked = None
 
-    def _note_age(self, name: GroupName, view: GroupView, before: GroupView | None) -> None:
-        was_unknown = name in self._unknown
-        is_same = before is not None and before.event is view.event
-        is_unknown = view.cluster in self._away or not view.event.is_known
-        if is_unknown or (was_unknown and is_same):
-            self._unknown[name] = view
-            self.aged += not was_unknown
-            return
-        self._eldest = min(self._eldest, view.event.evaluated_at)
-        if was_unknown:
-            del self._unknown[name]
-            self.aged += 1
-
-    def age(self, limit: int, away: frozenset[str]) -> None:
-        """From now on those are not believed that were judged before `limit` (Unix milliseconds),
-        and all of clusters that are `away`. Looks through them only where one may be another.
+    def standing(self, limit: int, away: Collection[str]) -> Standing:
+        """Those are not believed that were judged before `limit` (Unix milliseconds), and all of
+        clusters that are `away`.
         """
-        if away == self._away and self._limit <= limit <= self._eldest:
-            self._limit = limit
-            return
-        unknown, eldest = {}, math.inf
-        for name, view in self._views.items():
-            at = view.event.evaluated_at
-            if at < limit or name[0] in away or not view.event.is_known:
-                unknown[name] = view
-            elif at < eldest:
-                eldest = at
-        self.aged += unknown.keys() != self._unknown.keys()
-        self._unknown, self._eldest, self._away, self._limit = unknown, eldest, away, limit
-
-    def standing(self, now: int) -> Standing:
-        """At `now` (Unix milliseconds), as of the last `age`."""
-        judged = {each: count for each, count in self._judged.items() if count}
-        troubled, unknown = list(self._troubled.values()), list(self._unknown.values())
-        return Standing(judged, troubled, unknown, self._others(now))
-
-    def _others(self, now: int) -> Sequence[GroupName]:
-        if self._fine is None or not 0 <= now - self._fine_at < ORDER_MS:
-            found = [
-                (_opened_at(view), -view.event.total_lag, *name)
-                for name, view in self._views.items()
-                if name not in self._troubled
-            ]
-            found.sort()
-            self._fine = tuple((cluster, group) for _, _, cluster, group in found)
-            self._fine_at = now
-        if not self._unknown:
-            return self._fine
-        return [name for name in self._fine if name not in self._unknown]
+        found = Standing(Counter(), [], [], [])
+        for view in self._views.values():
+            event = view.event
+            found.judged[view.cluster, view.severity] += 1
+            is_known = event.is_known and event.evaluated_at >= limit and view.cluster not in away
+            if view.is_troubled:
+                found.troubled.append(view)
+            elif is_known:
+                found.fine.append(view)
+            if not is_known:
+                found.unknown.append(view)
+        found.fine.sort(key=lambda v: (_opened_at(v), -v.event.total_lag, v.cluster, v.group))
+        return found
 
     def ranked(self) -> tuple[GroupView, ...]:
         """All of them, worst first."""

@@ -308,14 +308,6 @@ class Past:
         """Another one whenever something of the group's past is."""
         return _revision(self._groups.get((cluster, group)))
 
-    def revision_of_topic(self, cluster: str, topic: str) -> tuple[int, int]:
-        """Likewise."""
-        return _revision(self._topics.get((cluster, topic)))
-
-    def revision_of_cluster(self, cluster: str) -> tuple[int, int]:
-        """Likewise."""
-        return _revision(self._clusters.get(cluster))
-
     def topic(self, cluster: str, topic: str, start: int, end: int, step: int) -> Columns:
         return _columns(self._topics.get((cluster, topic)), TOPIC, start, end, step)
 

@@ -35,7 +35,6 @@ from warren_api.model.group_views import GroupName, GroupViews, LagParts, Standi
 from warren_api.model.membership import Membership
 from warren_api.model.notifications import Notifications
 from warren_api.model.past import Past
-from warren_api.model.saved_views import SavedViews
 from warren_api.model.status_history import StatusHistory
 from warren_api.model.topics import TopicIndex
 from warren_api.model.verdict import is_away
@@ -53,8 +52,7 @@ class ReadModelSize:
 
 class ReadModel:
     """Groups by (cluster, group); `topics` by theirs; `history` of at most so many changes;
-    `silences` and acknowledgements; `saved_views`; `notifications`, likewise bounded; the `past`
-    of a day.
+    `silences` and acknowledgements; `notifications`, likewise bounded; the `past` of a day.
     """
 
     def __init__(self, history: int = HISTORY) -> None:
@@ -62,7 +60,6 @@ class ReadModel:
         self.topics = TopicIndex()
         self.past = Past()
         self.silences = Silences()
-        self.saved_views = SavedViews()
         self.notifications = Notifications(history)
         self._lock = threading.Lock()
         self._parts = LagParts()
@@ -294,25 +291,11 @@ class ReadModel:
         `unknown_after` milliseconds ago are not to be believed.
         """
         with self._lock:
-            self._age(now, unknown_after)
-            return self._views.standing(now)
-
-    def shown_states(self, now: int, unknown_after: int) -> tuple[int, int]:
-        """Others whenever a group's status or incident may be, or whether it loses data, or a
-        cluster's state; as `standing`.
-        """
+            told = {cluster for cluster, _ in self._clusters}
+        clusters = [self.cluster(name, now) for name in told]
+        away = {one.cluster for one in clusters if is_away(one, now, unknown_after)}
         with self._lock:
-            self._age(now, unknown_after)
-            return self.states, self._views.aged
-
-    def _age(self, now: int, unknown_after: int) -> None:
-        """Needs the lock."""
-        by_cluster: dict[str, list[ClusterEvent]] = {}
-        for (cluster, _), event in self._clusters.items():
-            by_cluster.setdefault(cluster, []).append(event)
-        clusters = (ClusterView.of(name, events, now) for name, events in by_cluster.items())
-        away = frozenset(one.cluster for one in clusters if is_away(one, now, unknown_after))
-        self._views.age(now - unknown_after, away)
+            return self._views.standing(now - unknown_after, away)
 
     def unjudged(self, cluster: str, group: str) -> Membership | None:
         """A group that is there but has no verdict."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 
 from fastapi import APIRouter, Request, Response
 
@@ -15,6 +14,7 @@ from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.headline import no_groups
 from warren_api.pages.span import SpanAsked
 from warren_api.pages.trends import Trends
+from warren_api.search import near_names
 
 GROUPS_SHOWN = 20
 
@@ -43,7 +43,7 @@ def add_routes(
             cluster,
             status_of(is_known, ready=ready),
             is_known=is_known,
-            near=[] if is_known else get_close_matches(cluster, context.clusters),
+            near=[] if is_known else near_names(cluster, context.clusters),
             state=context.model.cluster(cluster, now),
             totals=totals,
             groups=len(rows),

@@ -5,7 +5,6 @@ browsers do.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from difflib import get_close_matches
 from http import HTTPStatus
 from urllib.parse import parse_qsl, urlencode
 
@@ -20,6 +19,7 @@ from warren_api.http.errors import ErrorAnswers, Refused
 from warren_api.http.names import decoded_path, encoded_path
 from warren_api.http.problem import ProblemKind
 from warren_api.pages.environment import environment
+from warren_api.search import near_names
 
 LONGEST_VALUE = 60  # characters that are shown of one
 PLACES = ("/topics", "/incidents", "/silences", "/notifications", "/clusters", "/docs")
@@ -64,7 +64,7 @@ class PageErrors:
         wants_page = "text/html" in request.headers.get("accept", "")
         if status_code == HTTPStatus.NOT_FOUND and request.method == "GET" and wants_page:
             path = decoded_path(request.scope)
-            near = get_close_matches(path.rstrip("/").lower(), PLACES)
+            near = near_names(path.rstrip("/").lower(), PLACES)
             return HTMLResponse(self._page.render(path=path, near=near), status_code)
         return self._otherwise.unanswered(request, status_code, headers, methods)
 

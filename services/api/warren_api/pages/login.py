@@ -50,7 +50,7 @@ def router(login: Login) -> APIRouter:
     async def finish(request: Request) -> Response:
         client = request.client.host if request.client else None
         try:
-            found = await login.finish(request.query_params, request.cookies, client)
+            found = await login.finish(request.query_params, request.cookies)
         except ProviderAway as away:
             log.warning("login failed", problem=away.detail, client=client)
             return _unavailable(say(HTTPStatus.SERVICE_UNAVAILABLE, problem=away.text))

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, NamedTuple, get_args
-from urllib.parse import urlencode
 
 from warren.contracts import STATUS_CHANGED, EndReasonName
 from warren.reason_words import in_short
@@ -17,7 +16,7 @@ from warren.reason_words import in_short
 from warren_api.group_row import Asked, GroupRow
 from warren_api.model.cluster import TROUBLE, ClusterView
 from warren_api.model.group import GroupView
-from warren_api.model.group_views import GroupName, Standing
+from warren_api.model.group_views import Standing
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import Kind
@@ -70,11 +69,6 @@ class View(ListView):
         """The same search with that term, under all tabs; without it where it has it."""
         others = [word for word in self.rest.split() if word != term]
         return self.found_url(" ".join([*others, EVERYTHING if self.has(term) else term]))
-
-    @property
-    def saving_url(self) -> str:
-        """Of the form that gives it a name, from its first page on."""
-        return f"/views?{urlencode({'query': replace(self, page=1).query})}"
 
     def grouped_url(self, by: By) -> str:
         return replace(self, by=by, page=1).url
@@ -281,22 +275,14 @@ def _page(
         return paged(_sorted(found, view), view.page, GROUPS_SHOWN)
     rows = map(asked.row, _bad(standing))
     worst = sorted((row for row in rows if search.finds(row)), key=_rank)
-    fine = standing.fine if view.tab in (None, "ok") else ()
+    fine = standing.fine if view.tab in (None, "ok") else []
     matching = len(worst) + len(fine)
     first, page, pages = place_of(view.page, matching, GROUPS_SHOWN)
     numbers = range(first, min(first + GROUPS_SHOWN, matching))
     if view.order == "desc":
         numbers = range(matching - 1 - first, matching - 1 - first - len(numbers), -1)
-    shown = [
-        worst[n] if n < len(worst) else _row(model, asked, fine[n - len(worst)]) for n in numbers
-    ]
-    return Paged([row for row in shown if row], first, matching, page, pages)
-
-
-def _row(model: ReadModel, asked: Asked, name: GroupName) -> GroupRow | None:
-    """None where it has gone meanwhile."""
-    view = model.group(*name)
-    return None if view is None else asked.row(view)
+    shown = [worst[n] if n < len(worst) else asked.row(fine[n - len(worst)]) for n in numbers]
+    return Paged(shown, first, matching, page, pages)
 
 
 def _rank(row: GroupRow) -> tuple[object, ...]:

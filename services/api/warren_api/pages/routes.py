@@ -1,22 +1,20 @@
 """Pages for people: all groups worst first, and one group with its partitions.
 
-Each page has a fragment of itself that its script asks for every two seconds
-(`http.pages_kept`). Without JavaScript it says as of when it is, and a link renews it: a reload
-would take away what is ticked and typed.
+Each page has a fragment of itself that its script asks for every two seconds. Without JavaScript it
+says as of when it is, and a link renews it: a reload would take away what is ticked and typed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
-from warren.contracts import MINUTE_MS
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext
@@ -24,48 +22,32 @@ from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.status_history import IncidentRecord, RecordedChange, incidents
-from warren_api.pages import asking, cluster_page, indexes, many, reference, reports, views
+from warren_api.pages import asking, cluster_page, indexes, many, reference, reports
 from warren_api.pages.commands import commands
 from warren_api.pages.done import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
-from warren_api.pages.group_rows import GroupRows
+from warren_api.pages.group_rows import group_row_html
 from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
 from warren_api.pages.headline import headline, no_groups, readers
 from warren_api.pages.incidents import IncidentListView, folded, incident_list
 from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
-from warren_api.pages.overview import By, LastChanges, Sort, View, last_changes, overview
+from warren_api.pages.overview import By, Sort, View, last_changes, overview
 from warren_api.pages.span import SpanAsked
 from warren_api.pages.timeline import Moment, of_group
-from warren_api.pages.trends import Drawn, Trends, catch_up_ms, rates_of
-from warren_api.search import Row
+from warren_api.pages.trends import Trends, catch_up_ms, rates_of
+from warren_api.search import Row, near_names
 
 STATIC = Path(__file__).parent / "static"
 READERS_SHOWN = 200
 MEMBERS_SHOWN = 200
 MOMENTS_SHOWN = 30
-MOST_COMPARED = 2_000  # names, 30 microseconds each (measured)
 GROUP_INCIDENTS_SHOWN = 20
-
-StatusFilter = Literal["", "bad", "losing", "ERR", "WARN", "UNKNOWN", "OK"]
-
-
-AskedSort = Literal["worst", "name", "group", "lag", "late", "loss", "since"]
-"""As the overview has it, and `group` for `name`, as links of before do."""
 
 
 def _view(
-    q: Words = "",
-    status: StatusFilter = "",
-    sort: AskedSort = "worst",
-    by: By = "",
-    order: Order = "",
-    page: PageNumber = 1,
+    q: Words = "", sort: Sort = "worst", by: By = "", order: Order = "", page: PageNumber = 1
 ) -> View:
-    """`status`: links of before there was a search have it."""
-    also = "is:losing" if status == "losing" else f"status:{status.lower()}"
-    words = f"{q} {also}".strip() if status else q
-    column: Sort = "name" if sort == "group" else sort
-    return View(words, sort=column, by=by, order=order, page=page)
+    return View(q, sort=sort, by=by, order=order, page=page)
 
 
 def _topic_list_view(
@@ -83,24 +65,10 @@ IncidentsViewed = Annotated[IncidentListView, Depends(_incident_list_view)]
 TopicsViewed = Annotated[TopicListView, Depends(_topic_list_view)]
 
 
-def near(name: str, known: Sequence[str]) -> list[str]:
-    """What somebody may have meant; nothing where there are too many."""
-    return get_close_matches(name, known) if len(known) <= MOST_COMPARED else []
-
-
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     templates = environment()
     trends = Trends(context.model.past, context.archive)
-    group_rows = GroupRows(
-        templates,
-        trends,
-        context.model.topics,
-        context.stale_after_ms,
-        context.is_freshness_stale,
-        context.servers,
-    )
-    newest = Drawn[LastChanges](1)
     book = ObjectiveBook(context.settings.objectives, context.settings.groups)
 
     def render(
@@ -142,11 +110,6 @@ def router(context: ApiContext) -> APIRouter:
 
         return wrong_of
 
-    def last(now: int) -> LastChanges:
-        history = context.model.history
-        version = history.sequence, now // MINUTE_MS
-        return newest.get("last", version, lambda: last_changes(history.changes(), now))
-
     @routes.get("/")
     @routes.get("/fragments/groups")
     def groups(request: Request, view: Viewed, done: DoneAsked) -> Response:
@@ -171,13 +134,12 @@ def router(context: ApiContext) -> APIRouter:
             acknowledged=context.notes().acknowledged_at(done.at) if done.at else [],
             search=search,
             hints=search.hints(everything) if ready else [],
-            row_of=group_rows.html,
-            last=last(about.now),
+            row_of=partial(group_row_html, templates, trends, context),
+            last=last_changes(context.model.history.changes(), about.now),
             headline=headline(shown.standings, about.now),
             clusters=clusters,
             no_groups=no_groups(),
             filters=context.settings.api.filters,
-            saved=context.model.saved_views.all(),
             lengths=asking.LENGTHS,
             bys=get_args(By)[1:],
             not_judged=[each for each in not_judged if search.finds(about.any_row(each))],
@@ -216,7 +178,7 @@ def router(context: ApiContext) -> APIRouter:
             status_code=status_of(view or membership, ready=ready),
             cluster=cluster,
             view=view,
-            near=[] if view else near(name, context.model.groups_of(cluster)),
+            near=[] if view else near_names(name, context.model.groups_of(cluster)),
             last=mine[0] if mine and not view else None,
             deleted=[] if view else context.model.topics.deleted_under(cluster, name),
             verdict=context.verdicts()(view) if view else None,
@@ -257,7 +219,7 @@ def router(context: ApiContext) -> APIRouter:
             cluster=cluster,
             topic=name,
             view=view,
-            near=[] if view else near(name, context.model.topics.names(cluster)),
+            near=[] if view else near_names(name, context.model.topics.names(cluster)),
             deleted=None if view else context.model.topics.deleted(cluster, name),
             groups=judged[:READERS_SHOWN],
             omitted=len(judged[READERS_SHOWN:]),
@@ -299,7 +261,6 @@ def router(context: ApiContext) -> APIRouter:
     cluster_page.add_routes(routes, context, render, asked, trends)
     asking.add_routes(routes, context, render, lambda view: asked().row(view))
     many.add_routes(routes, context, render, asked)
-    views.add_routes(routes, context, render)
     reports.add_routes(routes, context)
     reference.add_routes(routes, render)
     indexes.add_routes(routes, context, render, asked)

@@ -1,8 +1,5 @@
 """The past on pages: a day from the model, what was before from the archive; charts of groups,
 topics and clusters, a line in the list of groups.
-
-What was drawn is kept until what it shows is another: pages are asked for every two seconds, the
-past changes once a minute.
 """
 
 from __future__ import annotations
@@ -118,18 +115,12 @@ def _archived(
 
 
 class Trends:
-    """What was drawn lately of whom. `archive`: None where nothing is asked of one."""
+    """What is drawn of the past. `archive`: None where nothing is asked of one."""
 
-    def __init__(
-        self, past: Past, archive: Archive | None = None, drawings: int = 256, sparks: int = 2_000
-    ) -> None:
+    def __init__(self, past: Past, archive: Archive | None = None, sparks: int = 2_000) -> None:
         self._past = past
         self._long = LongPast(past, archive)
-        self._groups = Drawn[GroupTrends](drawings)
-        self._topics = Drawn[TopicTrends](drawings)
-        self._clusters = Drawn[ClusterTrends](drawings)
         self._sparks = Drawn[Markup](sparks)
-        self._rebalances = Drawn[list[Moment]](drawings)
 
     def group(
         self,
@@ -140,44 +131,25 @@ class Trends:
         incidents: Sequence[IncidentRecord] = (),
     ) -> GroupTrends:
         """`changes`, `incidents`: its own, newest first."""
-        newest = changes[0].sequence if changes else 0
-        still_open = tuple(each.id for each in incidents if each.is_open)
-        revision = self._past.revision_of_group(cluster, group)
-        version = shown.now // MINUTE_MS, revision, newest, still_open
-
-        def draw() -> GroupTrends:
-            known = self._long.group(cluster, group, shown)
-            return GroupTrends(known, shown, self._past, (cluster, group), changes, incidents)
-
-        return self._groups.get((cluster, group, *shown.key), version, draw)
+        known = self._long.group(cluster, group, shown)
+        return GroupTrends(known, shown, self._past, (cluster, group), changes, incidents)
 
     def topic(self, cluster: str, topic: str, shown: Shown) -> TopicTrends:
-        version = shown.now // MINUTE_MS, self._past.revision_of_topic(cluster, topic)
-
-        def draw() -> TopicTrends:
-            return TopicTrends(self._long.topic(cluster, topic, shown), shown)
-
-        return self._topics.get((cluster, topic, *shown.key), version, draw)
+        return TopicTrends(self._long.topic(cluster, topic, shown), shown)
 
     def cluster(self, cluster: str, shown: Shown) -> ClusterTrends:
-        version = shown.now // MINUTE_MS, self._past.revision_of_cluster(cluster)
-
-        def draw() -> ClusterTrends:
-            return ClusterTrends(self._long.cluster(cluster, shown), shown)
-
-        return self._clusters.get((cluster, *shown.key), version, draw)
+        return ClusterTrends(self._long.cluster(cluster, shown), shown)
 
     def spark(self, cluster: str, group: str, now: int) -> Markup:
-        """The last hour of a group, small."""
+        """The last hour of a group, small; drawn once for each minute."""
         version = now // MINUTE_MS, self._past.revision_of_group(cluster, group)
         draw = partial(_spark, self._past, cluster, group, now)
         return self._sparks.get((cluster, group), version, draw)
 
     def rebalances(self, cluster: str, group: str, now: int) -> list[Moment]:
         """Of the last hour of a group, the minute of now among it."""
-        version = now // MINUTE_MS, self._past.revision_of_group(cluster, group)
-        find = partial(_rebalances, self._past, cluster, group, now)
-        return self._rebalances.get((cluster, group), version, find)
+        end = now - now % MINUTE_MS + MINUTE_MS
+        return rebalances(end - HOUR_MS, _hour(self._past, cluster, group, end)["rebalances"])
 
 
 def _spark(past: Past, cluster: str, group: str, now: int) -> Markup:
@@ -186,11 +158,6 @@ def _spark(past: Past, cluster: str, group: str, now: int) -> Markup:
         return Markup("")
     times = status_times(hour, [HOUR_MS])
     return sparkline("Late, last hour:", hour["late_ms"], times, MINUTE_MS)
-
-
-def _rebalances(past: Past, cluster: str, group: str, now: int) -> list[Moment]:
-    end = now - now % MINUTE_MS + MINUTE_MS
-    return rebalances(end - HOUR_MS, _hour(past, cluster, group, end)["rebalances"])
 
 
 def _hour(past: Past, cluster: str, group: str, end: int) -> Columns:

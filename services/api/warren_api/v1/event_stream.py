@@ -5,40 +5,30 @@ where the client then stands on `warren.lag-status`: `<partition>:<next offset>`
 that has had a change, separated by commas, or `-` while none has. It means the same to every copy
 of the API and after a restart, unlike a counter or an order of arrival.
 
-Thousands of changes may have to be matched and written at once. A thread does it for all streams,
-a turn of each after the other, so that neither the event loop nor another stream waits for one.
+Thousands of changes may have to be matched and written at once: a thread does it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from warren.patterns import PatternTooCostly
 
 from warren_api.http.errors import TOO_COSTLY
 from warren_api.http.problem import ProblemKind, problem
-from warren_api.model.status_history import Positions, RecordedChange, Resumption, StatusHistory
+from warren_api.model.status_history import Positions, RecordedChange, StatusHistory
 
 HEARTBEAT_SECONDS = 15.0  # below the idle timeouts of usual proxies
 RETRY_MS = 2000
-TURN_SECONDS = 0.02  # that a stream keeps the thread, and the change that it is at
 _GAP = "event: warren.gap\ndata: {}\n\n"
 """Changes were missed and are no longer remembered: the client should load the lists."""
 _NOWHERE = "-"  # an empty id would mean that there is none
 
 Wanted = Callable[[RecordedChange], bool]
 """Raises PatternTooCostly."""
-Judged = tuple[RecordedChange, bool]
-"""A change, and whether the client wants it."""
-Item = TypeVar("Item")
-
-_thread = ThreadPoolExecutor(1, thread_name_prefix="events")
 
 
 def positions_of(event_id: str) -> dict[int, int] | None:
@@ -61,7 +51,7 @@ def id_of(positions: Positions) -> str:
     return ",".join(named) or _NOWHERE
 
 
-@dataclass
+@dataclass(eq=False)
 class EventStream:
     """One client's stream. `last_event_id`: None begins with what comes from now on."""
 
@@ -70,18 +60,6 @@ class EventStream:
     last_event_id: str | None = None
     heartbeat: float = HEARTBEAT_SECONDS
     _positions: dict[int, int] = field(default_factory=dict)
-    _resumed: Resumption | None = None
-    _missed: list[Judged] = field(default_factory=list)
-
-    async def begin(self) -> None:
-        """Finds what the client has missed. Raises PatternTooCostly."""
-        asked = positions_of(self.last_event_id) if self.last_event_id else None
-        self._resumed = self.history.resume(asked)
-        self._missed = await self._judged(self._resumed.missed)
-        self._positions = {
-            partition: min(offset, self._resumed.positions.get(partition, 0))
-            for partition, offset in (asked or {}).items()
-        }
 
     async def text(self) -> AsyncIterator[str]:
         """Pieces of the stream, until the service ends, nobody takes them any more, or what the
@@ -95,25 +73,24 @@ class EventStream:
 
         stop_listening = self.history.listen(notify)
         try:
-            if self._resumed is None:
-                await self.begin()
-            resumed = self._resumed
-            assert resumed is not None
-            is_gap = self.last_event_id and not resumed.is_complete
-            beginning = f"retry: {RETRY_MS}\n{_GAP if is_gap else ''}"
-            async for piece in self._told(self._missed):
-                yield beginning + piece
-                beginning = ""
-            self._missed, self._positions, seen = [], resumed.positions, resumed.sequence
-            yield f"{beginning}id: {id_of(self._positions)}\n\n"
+            asked = positions_of(self.last_event_id) if self.last_event_id else None
+            resumed = self.history.resume(asked)
+            self._positions = {
+                partition: min(offset, resumed.positions.get(partition, 0))
+                for partition, offset in (asked or {}).items()
+            }
+            yield f"retry: {RETRY_MS}\n"
+            if self.last_event_id and not resumed.is_complete:
+                yield _GAP
+            yield await asyncio.to_thread(self._told, resumed.missed)
+            self._positions, seen = resumed.positions, resumed.sequence
+            yield f"id: {id_of(self._positions)}\n\n"
             while not self.history.is_closed:
                 news.clear()
-                changes = self.history.after(seen)
-                if changes:
+                if changes := self.history.after(seen):
                     if changes[0].sequence > seen + 1:  # forgotten before this client took it
                         yield _GAP
-                    async for piece in self._told(await self._judged(changes)):
-                        yield piece
+                    yield await asyncio.to_thread(self._told, changes)
                     seen = changes[-1].sequence
                     continue
                 try:
@@ -126,42 +103,15 @@ class EventStream:
         finally:
             stop_listening()
 
-    async def _judged(self, changes: tuple[RecordedChange, ...]) -> list[Judged]:
-        """Raises PatternTooCostly."""
-        judged = ((recorded, self.wanted(recorded)) for recorded in changes)
-        return [each async for turn in _in_turns(judged) for each in turn]
-
-    async def _told(self, judged: list[Judged]) -> AsyncIterator[str]:
-        """Those that are wanted, some at a time; all of them count as seen."""
-        async for turn in _in_turns(self._written(judged)):
-            if piece := "".join(turn):
-                yield piece
-
-    def _written(self, judged: list[Judged]) -> Iterator[str]:
-        for recorded, is_wanted in judged:
+    def _told(self, changes: Iterable[RecordedChange]) -> str:
+        """Those that are wanted; all of them count as seen. Raises PatternTooCostly."""
+        pieces = []
+        for recorded in changes:
             self._positions[recorded.partition] = recorded.offset + 1
-            yield self._event(recorded) if is_wanted else ""
-
-    def _event(self, recorded: RecordedChange) -> str:
-        lines = "".join(f"data: {line}\n" for line in recorded.value.decode().splitlines())
-        return f"id: {id_of(self._positions)}\nevent: {recorded.type}\n{lines}\n"
-
-
-async def _in_turns(items: Iterator[Item]) -> AsyncIterator[list[Item]]:
-    """What `items` makes in the thread, a turn's worth at a time."""
-    loop = asyncio.get_running_loop()
-    while turn := await loop.run_in_executor(_thread, _turn, items):
-        yield turn
-
-
-def _turn(items: Iterator[Item]) -> list[Item]:
-    """Empty when there are no more."""
-    ends, made = time.monotonic() + TURN_SECONDS, []
-    for item in items:
-        made.append(item)
-        if time.monotonic() >= ends:
-            break
-    return made
+            if self.wanted(recorded):
+                lines = "".join(f"data: {line}\n" for line in recorded.value.decode().splitlines())
+                pieces.append(f"id: {id_of(self._positions)}\nevent: {recorded.type}\n{lines}\n")
+        return "".join(pieces)
 
 
 def _too_costly() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
@@ -14,10 +13,9 @@ from warren.contracts import (
     OpenTransaction,
     TimeToLossReason,
 )
-from warren_core.ownership import Ownership
 
-from warren_api.context import Notes
-from warren_api.model.group import DataLoss, GroupView, ShownStatusName, Verdict
+from warren_api.group_row import GroupRow, UnjudgedRow
+from warren_api.model.group import DataLoss, ShownStatusName
 from warren_api.model.membership import Membership, NotJudged
 from warren_api.model.partitions import ShownPartitionStatusName
 from warren_api.model.topics import TopicProgress
@@ -131,75 +129,57 @@ class GroupSummary(BaseModel):
         description="Measured longer ago than three times the usual interval: do not believe it"
     )
     owner: str | None = Field(
-        default=None, description="Whose it is, as objectives or `[[groups]]` say; null: none does"
+        description="Whose it is, as objectives or `[[groups]]` say; null: none does"
     )
-    runbook: str | None = Field(
-        default=None, description="What to do where it is in trouble, likewise"
-    )
+    runbook: str | None = Field(description="What to do where it is in trouble, likewise")
     severity: ShownStatusName | None = Field(
-        default=None,
         description="The worst of `status` and of the objectives that it does not keep: what pages "
         "and mails show, and `q=status:` finds",
     )
 
     @classmethod
-    def of(
-        cls,
-        view: GroupView,
-        verdict: Verdict,
-        notes: Notes,
-        ownership: Ownership,
-        broken: Sequence[BrokenObjectiveView],
-        *,
-        stale: bool,
-    ) -> Self:
-        """`stale`: its freshness was measured too long ago."""
-        event, measured = view.event, view.freshness
-        opened = notes.incidents.open_of(view.cluster, view.group)
-        members = view.membership.event if view.membership else None
+    def of(cls, row: GroupRow | UnjudgedRow) -> Self:
+        owned, members = row.ownership, row.membership.event if row.membership else None
         own: dict[str, Any] = {
+            "silence": SilenceNote.of(row.silence),
+            "state": (members.state or None) if members else None,
+            "member_count": len(members.members) if members else None,
+            "owner": owned.owner or None,
+            "runbook": owned.runbook or None,
+        }
+        if isinstance(row, UnjudgedRow):
+            own |= {
+                "not_judged": row.membership.not_judged,
+                "ignored": False,
+                "broken_objectives": [],
+                "partition_counts": {},
+                "partition_count": row.membership.partition_count,
+                "freshness_stale": False,
+            }
+            unknown: dict[str, Any] = dict.fromkeys(cls.model_fields)
+            return cls(**unknown | same(cls, members) | own)
+        view, verdict, opened = row.view, row.verdict, row.incident
+        event, measured = view.event, view.freshness
+        broken = [BrokenObjectiveView.of(one, row.broken_now(one)) for one in view.broken]
+        own |= {
             "not_judged": None,
             "status": verdict.status,
-            "severity": view.shown(verdict),
+            "severity": row.status,
             "status_reason": verdict.reason,
             "ignored": event.reason == "ignored",
             "cause": view.cause or event.cause,
             "worst": WorstPartition.of(view.worst) if view.worst else None,
             "broken_objectives": broken,
             "incident": Incident(id=opened.id, opened_at=opened.opened_at) if opened else None,
-            "silence": SilenceNote.of(notes.silence_of(view)),
-            "acknowledgement": AcknowledgementNote.of(notes.acknowledgement_of(view)),
+            "acknowledgement": AcknowledgementNote.of(row.acknowledgement),
             "protocol": members.protocol if members else None,
-            "state": (members.state or None) if members else None,
-            "member_count": len(members.members) if members else None,
             "freshness_ms": measured.event.freshness_ms if measured else None,
             "freshness_at_least_ms": measured.at_least_ms if measured else None,
             "freshness_reason": measured.reason if measured else None,
             "freshness_measured_at": measured.event.measured_at if measured else None,
-            "freshness_stale": stale,
-            "owner": ownership.owner or None,
-            "runbook": ownership.runbook or None,
+            "freshness_stale": row.asked.is_stale(view),
         }
         return cls(**same(cls, event) | same(cls, view) | same(cls, verdict) | own)
-
-    @classmethod
-    def of_not_judged(cls, membership: Membership, notes: Notes, ownership: Ownership) -> Self:
-        event = membership.event
-        unknown: dict[str, Any] = dict.fromkeys(cls.model_fields)
-        own: dict[str, Any] = {
-            "not_judged": membership.not_judged,
-            "ignored": False,
-            "broken_objectives": [],
-            "silence": SilenceNote.of(notes.silence_of(membership)),
-            "partition_counts": {},
-            "partition_count": membership.partition_count,
-            "state": event.state or None,
-            "member_count": len(event.members),
-            "freshness_stale": False,
-            "owner": ownership.owner or None,
-            "runbook": ownership.runbook or None,
-        }
-        return cls(**unknown | same(cls, event) | own)
 
 
 class Groups(BaseModel):
@@ -269,7 +249,7 @@ class GroupDetail(GroupSummary):
     policy: str | None = Field(description="Rules by which it was judged; null: it was not")
     labels: dict[str, str] = Field(description="What else is told of it, likewise")
     action: str | None = Field(
-        default=None, description="What to do first; null: nobody can say, or nothing need be done"
+        description="What to do first; null: nobody can say, or nothing need be done"
     )
     topics: list[GroupTopic]
     partitions: list[PartitionDetail]

@@ -300,11 +300,9 @@ class IncidentView(BaseModel):
         description="How it stands; null: it is over, or nothing is known of the group"
     )
     lost_records: int | None = Field(
-        default=None,
         description="The most that retention deleted unread, as told or seen; null: nothing",
     )
     short: str | None = Field(
-        default=None,
         description="What is wrong, or was, in a few words: the root; null: nobody has put it so",
     )
 

@@ -21,7 +21,6 @@ from warren_api.v1.lists import (
     LIST_PROBLEMS,
     Entry,
     ListQuery,
-    Paging,
     Regex,
     require_read,
 )
@@ -47,7 +46,7 @@ class IncidentQuery(ListQuery):
     open: bool | None = Field(None, description="Only those that are open, or that are over")
 
 
-def router(context: ApiContext, paging: Paging) -> APIRouter:
+def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(tags=["incidents"])
 
     book = ObjectiveBook(context.settings.objectives, context.settings.groups)
@@ -74,13 +73,13 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         require_read(context)
         matches = matcher(query.regex or "")
         entries = [
-            Entry((each.id,), (-each.opened_at, each.id), each)
+            Entry((-each.opened_at, each.id), each)
             for each in context.model.incidents().all
             if query.cluster in (None, each.cluster)
             and query.open in (None, each.is_open)
             and matches(each.group)
         ]
-        page, about = query.page(paging, entries), asked()
+        page, about = query.page(entries), asked()
         said = about.notes.acknowledgement_among
         return Incidents(
             incidents=[shown(each, about, said(each.ids)) for each in page.rows],

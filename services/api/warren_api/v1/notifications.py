@@ -21,7 +21,6 @@ from warren_api.v1.lists import (
     Entry,
     ListQuery,
     Name,
-    Paging,
     Regex,
     require_read,
 )
@@ -128,7 +127,7 @@ class NotificationQuery(ListQuery):
         )
 
 
-def router(context: ApiContext, paging: Paging) -> APIRouter:
+def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(tags=["notifications"])
 
     @routes.get("/notifications", responses=LIST_PROBLEMS)
@@ -137,13 +136,13 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
         require_read(context)
         known, wanted = context.model.notifications, query.wanted(context)
         entries = [
-            Entry((f"{a.partition}:{a.offset}",), (-e.at, a.partition, -a.offset), a)
+            Entry((-e.at, a.partition, -a.offset), a)
             for a in newest_first(known.attempts())
             for e in [a.event]
             if query.outcome in (None, e.outcome)
             and wanted(e.cluster, e.group, e.incident_id, e.channel)
         ]
-        page = query.page(paging, entries)
+        page = query.page(entries)
         pending = [
             one
             for one in known.waiting()

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 description of `/api/v1`, with examples; also docs/openapi.json.
+"""The OpenAPI 3.1 description of `/api/v1`.
 
 Properties that are called the same mean the same wherever they are; one with words of its own keeps
 them.
@@ -15,7 +15,7 @@ from warren.contracts import StatusChangeEvent
 from warren.contracts.status_change import CONTENT_TYPE
 
 from warren_api.http.problem import MEDIA_TYPE, Problem, ProblemKind, documented
-from warren_api.v1.examples import BY_MODEL, CLOUD_EVENT
+from warren_api.v1.examples import CLOUD_EVENT
 
 MEANINGS = {
     "at": "Unix milliseconds",
@@ -127,10 +127,6 @@ OPERATIONS = {
     ("get", "/silences/{id}"): "get_silence",
     ("post", "/silences"): "begin_silence",
     ("delete", "/silences/{id}"): "end_silence",
-    ("get", "/views"): "list_views",
-    ("get", "/views/{name}"): "get_view",
-    ("post", "/views"): "save_view",
-    ("delete", "/views/{name}"): "remove_view",
     ("get", "/topics"): "list_topics",
     ("get", "/topics/{cluster}/{topic}"): "get_topic",
     ("get", "/topics/{cluster}/{topic}/history"): "get_topic_history",
@@ -248,11 +244,6 @@ def _correct(responses: dict[str, Any]) -> None:
     if "HTTPValidationError" in str(responses.get("422", "")):
         responses["422"] = documented(ProblemKind.INVALID_REQUEST)[422]
     responses["401"] = documented(ProblemKind.TOKEN_NEEDED)[401]
-    done = responses.get("200") or responses["201"]
-    answer = done["content"].get("application/json")
-    if answer:
-        # Not through FastAPI, which would leave out what is null.
-        answer["example"] = BY_MODEL[answer["schema"]["$ref"].rpartition("/")[2]]
     for response in responses.values():
         if problems := response.get("content", {}).get(MEDIA_TYPE):
             problems["schema"] = _PROBLEM

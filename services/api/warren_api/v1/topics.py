@@ -18,7 +18,6 @@ from warren_api.v1.lists import (
     Entry,
     Key,
     ListQuery,
-    Paging,
     Regex,
     find_topic,
     largest_first,
@@ -102,7 +101,7 @@ class TopicQuery(ListQuery):
     )
 
 
-def router(context: ApiContext, paging: Paging) -> APIRouter:
+def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(tags=["topics"])
 
     @routes.get("/topics", responses=LIST_PROBLEMS)
@@ -115,11 +114,8 @@ def router(context: ApiContext, paging: Paging) -> APIRouter:
             for view in context.model.topics.topics()
             if query.cluster in (None, view.cluster) and matches(view.topic)
         ]
-        entries = [
-            Entry((row.cluster, row.topic), (*_key(row, query.sort), row.cluster, row.topic), row)
-            for row in rows
-        ]
-        page = query.page(paging, entries)
+        entries = [Entry((*_key(row, query.sort), row.cluster, row.topic), row) for row in rows]
+        page = query.page(entries)
         return Topics(topics=page.rows, next=page.next, total=page.total)
 
     @routes.get(

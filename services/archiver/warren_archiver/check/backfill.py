@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
+from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -12,7 +13,6 @@ from warren.clock import Clock
 from warren.contracts.topics import ARCHIVED
 from warren.settings import Settings
 
-from warren_archiver.check.silver_check import whole_since
 from warren_archiver.errors import ArchiveFailed, NothingArchived, spark_cause
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.gold.gold import Gold
@@ -67,7 +67,7 @@ def _silver(
 ) -> dict[str, int]:
     names = {topic.full_name(settings.home.topic_prefix): topic for topic in ARCHIVED}
     written = Silver(spark, lake, names).take(table.where(F.col("date") == day), tell)
-    if whole_since(spark, lake, table) is not None:
+    if _whole_since(spark, lake, table) is not None:
         return written
     tell(Step("judging", EVALUATIONS.name, 0, 1))
     if (judged := judged_from_nothing(table, settings)) is not None:
@@ -94,3 +94,12 @@ def _put(spark: SparkSession, lake: Lake, judged: DataFrame, day: date) -> int:
     written = upsert(spark, path, EVALUATIONS, of_day, stored)
     of_day.unpersist()
     return written
+
+
+def _whole_since(spark: SparkSession, lake: Lake, events: DataFrame) -> date | None:
+    """The first day that can be made again; None when nothing has been removed yet."""
+    history = DeltaTable.forPath(spark, lake.events).history()
+    if not history.where("operation = 'DELETE'").limit(1).collect():
+        return None
+    row = events.agg(F.min("date").alias("day")).first()
+    return None if row is None or row["day"] is None else row["day"] + timedelta(days=2)

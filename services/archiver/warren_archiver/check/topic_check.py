@@ -9,7 +9,7 @@ difference, unless it is older than the archive.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -106,3 +106,10 @@ def compare(
         lost=lost,
         differences=differences,
     )
+
+
+def exit_code(checks: Sequence[TopicCheck], wait: float) -> int:
+    """Return 1 where a topic differs, else 0. `wait`: as long as a running archiver had, seconds;
+    without any, what is to do counts for nothing.
+    """
+    return int(not all(found.equal if wait else found.correct for found in checks))

@@ -25,8 +25,6 @@ TEXT, WHOLE, TIME, FLAG = StringType(), LongType(), TimestampType(), BooleanType
 DAY, SMALL, BYTES, RATIO = DateType(), IntegerType(), BinaryType(), DoubleType()
 
 _NAMES = ("cluster", "group", "topic")
-RESERVED = frozenset({"at", "from", "group", "left", "limit", "offset", "to"})
-"""Columns that some SQL has to quote; docs/decisions says why they stay. No other may come."""
 
 
 @dataclass(frozen=True, slots=True)

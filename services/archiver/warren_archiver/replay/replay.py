@@ -9,45 +9,36 @@ the offset events: where freshness found that only a transaction's end was left.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StructField, StructType
 from warren.contracts import STATUS_CHANGED
-from warren.contracts.topics import FRESHNESS, LAG_STATUS, OFFSETS, Topic
+from warren.contracts.topics import LAG_STATUS, OFFSETS, Topic
 from warren.errors import SettingsError
 from warren.patterns import searcher
 from warren.settings import (
-    CollectorSettings,
-    EvaluationSettings,
-    ObjectiveSettings,
     Settings,
 )
 from warren.words import grouped
-from warren_core.evaluation import RuleBook
-from warren_core.objectives.limits import ObjectiveBook
 
 from warren_archiver.errors import NothingArchived
 from warren_archiver.judging.groups import End, Evaluation, key_of
-from warren_archiver.judging.partitions import Values, judged, source_of, tasks_of_a_stage
+from warren_archiver.judging.partitions import Values, judged
 from warren_archiver.lake.contract_view import accepted
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.table import TEXT, WHOLE
-from warren_archiver.replay.broken import Broken, GroupObjectives, Turn, broken
 from warren_archiver.replay.incidents import (
     Change,
-    GroupKey,
     Incident,
     Pair,
     incidents,
     paired,
     renamed,
 )
-from warren_archiver.replay.suggestions import Suggestion, suggestions
-from warren_archiver.replay.what_if import overridden
 from warren_archiver.report.period import Period
 from warren_archiver.silver.catalogue import INCIDENTS
 from warren_archiver.steps import Step, Tell, untold
@@ -152,59 +143,15 @@ class Archived:
         told += self._open_before({change.key for change in told})
         return incidents(told, self.period.start_ms, self.period.end_ms)
 
-    def judged(
-        self, settings: Settings, only: Collection[GroupKey] | None = None
-    ) -> list[Incident]:
-        """What would have been told by these settings; of these groups, or all."""
+    def judged(self, settings: Settings) -> list[Incident]:
+        """What would have been told by these settings."""
         book = (settings.evaluation, settings.collector)
-        events = self._events
-        if only is not None:
-            events = events.where(F.col("key").cast("string").isin(["|".join(k) for k in only]))
         self._tell(Step("judging", f"{grouped(self.count)} events", 0, 1))
         tasks = -(-self.count // EVENTS_OF_A_TASK)
-        rows = judged(events, None, book, _CHANGE, _change_row, least_tasks=tasks).collect()
+        rows = judged(self._events, None, book, _CHANGE, _change_row, least_tasks=tasks).collect()
         self._tell(Step("judging", "", 1, 1))
         changes = [Change((row[0], row[1]), *row[2:]) for row in rows]
         return incidents(changes, self.period.start_ms, self.period.end_ms)
-
-    def groups(self) -> list[GroupKey]:
-        """All of which something was observed in the period."""
-        rows = self._events.where(F.unix_millis("timestamp") >= self.period.start_ms)
-        keys = rows.select(F.col("key").cast("string")).distinct().collect()
-        found = (key_of(row[0].encode()) for row in keys if row[0] is not None)
-        return sorted(key for key in found if key is not None)
-
-    def suggested(self) -> list[Suggestion]:
-        """For each noisy group, what would silence it."""
-        published, start_ms = self.published(), self.period.start_ms
-        rules = RuleBook(self._settings.evaluation, self._settings.collector)
-
-        def judge(change: str, groups: Collection[GroupKey]) -> list[Incident]:
-            found = self.judged(overridden(self._settings, change), groups)
-            return renamed(found, published, start_ms)
-
-        def policy_of(key: GroupKey) -> str:
-            return rules.rules_for(*key).group.policy
-
-        return suggestions(published, judge, policy_of, self.period)
-
-    def broken(self, objectives: Sequence[ObjectiveSettings]) -> list[Broken]:
-        """When groups would not have kept these objectives."""
-        micros = F.unix_micros("timestamp").alias("appended")
-        columns = ("partition", "offset", micros, "key", "value")
-        rows = self._rows(FRESHNESS).select(F.lit(True).alias("is_freshness"), *columns)
-        if any(one.max_lag is not None for one in objectives):
-            offsets = self._events.select(F.lit(False).alias("is_freshness"), *columns)
-            rows = rows.unionAll(offsets)
-        settings = self._settings
-        task = _Objectives(list(objectives), (settings.evaluation, settings.collector))
-        tasks = max(tasks_of_a_stage(self._spark), -(-self.count // EVENTS_OF_A_TASK))
-        self._tell(Step("judging", f"{grouped(self.count)} events", 0, 1))
-        # As the evaluator does: what was appended first is known first.
-        order = ("appended", "is_freshness", "offset")
-        in_order = rows.repartition(tasks, "key").sortWithinPartitions(*order)
-        turns = in_order.rdd.mapPartitions(task).collect()
-        return broken(turns, self.period.start_ms, self.period.end_ms)
 
     def compared(self, settings: Settings) -> Replay:
         """What was published against what these settings would have told."""
@@ -271,22 +218,6 @@ def _keys_of(rows: DataFrame, matches: Callable[[str], bool]) -> list[bytes]:
     keys = [bytes(row[0]) for row in rows.select("key").distinct().collect() if row[0] is not None]
     named = ((key, key_of(key)) for key in keys)
     return [key for key, group in named if group is not None and matches(group[1])]
-
-
-class _Objectives:
-    """Travels to the executors."""
-
-    def __init__(
-        self,
-        objectives: Sequence[ObjectiveSettings],
-        book: tuple[EvaluationSettings, CollectorSettings],
-    ) -> None:
-        self._objectives = objectives
-        self._book = book
-
-    def __call__(self, rows: Iterable[Row]) -> Iterator[Turn]:
-        groups = GroupObjectives(ObjectiveBook(self._objectives), RuleBook(*self._book))
-        return groups.take((row[0], source_of(row[1:])) for row in rows)
 
 
 def newest_ms(spark: SparkSession, settings: Settings, now_ms: int) -> int:

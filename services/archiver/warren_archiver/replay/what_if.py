@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 from warren.errors import SettingsError
 from warren.refused_words import words_of
-from warren.settings import EvaluationOverride, EvaluationSettings, ObjectiveSettings, Settings
-from warren.unread_file import why_unread
+from warren.settings import EvaluationOverride, EvaluationSettings, Settings
 
 _PREFIX = "evaluation."
-OWNERS_WORD = EvaluationOverride.model_fields.keys() - EvaluationSettings.model_fields.keys()
-"""What overrides say and `[evaluation]` does not."""
 
 
 def changed(settings: Settings, assignments: Sequence[str], policy: str | None = None) -> Settings:
@@ -50,21 +46,6 @@ def changed(settings: Settings, assignments: Sequence[str], policy: str | None =
     return settings.model_copy(update={"evaluation": evaluation})
 
 
-def overridden(settings: Settings, assignment: str) -> Settings:
-    """With an override of all groups, above those that there are. Raises SettingsError."""
-    evaluation = settings.evaluation
-    name, _, text = assignment.partition("=")
-    field = name.strip().removeprefix(_PREFIX)
-    if field in OWNERS_WORD:
-        value = _value(text.strip())
-    else:
-        value = changed(settings, [assignment]).evaluation.model_dump()[field]
-    override = EvaluationOverride.model_validate({"groups": "^", field: value})
-    overrides = [override, *evaluation.overrides]
-    above = evaluation.model_copy(update={"overrides": overrides})
-    return settings.model_copy(update={"evaluation": above})
-
-
 def _without_policies(overrides: object) -> object:
     """What else they change is left; what was assigned may be anything."""
     if not isinstance(overrides, list):
@@ -79,19 +60,3 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
-
-
-def objectives_in(file: Path) -> list[ObjectiveSettings]:
-    """The [[objectives]] of a file like warren.toml. Raises SettingsError."""
-    try:
-        values = tomllib.loads(file.read_text()).get("objectives", [])
-        found = Settings.model_validate({"objectives": values}).objectives
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError("--objectives", f"{file}: {why_unread(error)}") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise SettingsError(f"--objectives {file}: {where}", words_of(first)) from None
-    if not found:
-        raise SettingsError("--objectives", f"{file} has no [[objectives]]")
-    return found

@@ -1,10 +1,11 @@
-"""Whether Warren is silent beside groups that are well: its first start, as new installations have
-it, or with another policy.
+"""Whether Warren is silent beside groups that are well, and tells of those that are not.
 
-50 healthy groups of real clients are at work (fast, slow, batches, transactions), new ones come
-every few seconds and old ones go; then Warren starts. Every status change and every notification
-of the next ten minutes is one too many. Prints one JSON line, and the changes on standard error;
-exit 1 when there were any. With --kill, collector, evaluator and notifier are killed now and then.
+By default 50 healthy groups of real clients are at work (fast, slow, batches, transactions), new
+ones come every few seconds and old ones go; then Warren starts, with default settings. Each status
+change and each notification of the next ten minutes is one too many. With --kill, collector,
+evaluator and notifier are killed now and then. With --troubles, groups in trouble beside habits
+that are none work for 20 minutes instead (support/troubled_groups.py), and each has to be told as
+it should. Prints one JSON line, and the changes on standard error; exit 1 where something is wrong.
 """
 
 from __future__ import annotations
@@ -25,16 +26,26 @@ from support.healthy_groups import HABITS, HealthyGroups
 from support.measuring import kafka
 from support.service_process import ServiceProcess, running_service
 from support.topic_values import values
+from support.troubled_groups import PREFIX, TROUBLES, Trouble, TroubledGroups
 from warren_core.evaluation import POLICIES
 
 NEW_EVERY = 5.0  # seconds
 MOST_NEW = 15  # at a time
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 SERVICES = ("collector", "evaluator", "notifier")
+TROUBLES_TAKE = 1200  # seconds
+WRONG = ("status_changes", "notifications", "wrong")
 
 
 def main() -> None:
     arguments = _arguments()
+    result = troubles(arguments) if arguments.troubles else quiet(arguments)
+    print(json.dumps({"benchmark": "lives", **result}))
+    sys.exit(1 if any(result.get(name) for name in WRONG) else 0)
+
+
+def quiet(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Healthy groups: nothing may be told."""
     with kafka(arguments.bootstrap) as bootstrap, ExitStack() as closing:
         groups = HealthyGroups(bootstrap)
         closing.callback(groups.close)
@@ -45,8 +56,7 @@ def main() -> None:
         config = closing.enter_context(_settings(bootstrap, arguments.policy))
         services = Services(config, closing)
         watch(groups, services, arguments)
-        result = {
-            "benchmark": "quiet",
+        return {
             "seconds": round(arguments.seconds),
             "groups": groups.started,
             "kills": services.kills,
@@ -54,8 +64,38 @@ def main() -> None:
             "longest_commit_s": round(groups.longest_commit_s, 1),
             **told(bootstrap),
         }
-    print(json.dumps(result))
-    sys.exit(1 if result["status_changes"] or result["notifications"] else 0)
+
+
+def troubles(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Groups in trouble: each has to be told in its order, and little else."""
+    with kafka(arguments.bootstrap) as bootstrap, ExitStack() as closing:
+        groups = TroubledGroups(bootstrap)
+        closing.callback(groups.close)
+        began = time.time()
+        config = closing.enter_context(_settings(bootstrap, arguments.policy))
+        services = Services(config, closing)
+        services.check()
+        time.sleep(max(began + max(arguments.seconds, TROUBLES_TAKE) - time.time(), 0))
+        told(bootstrap)
+        changes = [record["data"] for record in values(bootstrap, "warren.lag-status")]
+    wrong = {}
+    for name, trouble in TROUBLES.items():
+        said = [change for change in changes if change["group"] == PREFIX + name]
+        if not _is_right(trouble, said):
+            wrong[name] = [change["status"] for change in said]
+    return {"groups": len(TROUBLES), "wrong": wrong}
+
+
+def _is_right(trouble: Trouble, told: list[dict[str, Any]]) -> bool:
+    """What must be told, in that order; beside it only what may be, and its end."""
+    wanted = list(trouble.told)
+    for change in told:
+        sentence = change["explanation"] or "OK"
+        if wanted and wanted[0] in sentence:
+            wanted.pop(0)
+        elif sentence != "OK" and not any(one in sentence for one in trouble.may):
+            return False
+    return not wanted
 
 
 def _arguments() -> argparse.Namespace:
@@ -66,6 +106,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=600, help="how long to listen")
     parser.add_argument("--policy", choices=list(POLICIES), default="progress")
     parser.add_argument("--kill", type=float, help="seconds after which a service is killed")
+    parser.add_argument("--troubles", action="store_true", help="groups in trouble instead")
     return parser.parse_args()
 
 
@@ -147,7 +188,7 @@ def _settings(bootstrap: str, policy: str) -> Iterator[str]:
             yield f"""
 [home]
 bootstrap = "{bootstrap}"
-[clusters.quiet]
+[clusters.lives]
 bootstrap = "{bootstrap}"
 [evaluation]
 policy = "{policy}"

@@ -1,1 +1,0 @@
-"""Dashboards of Grafana, typed: deploy/grafana/ is generated from here; in no wheel."""

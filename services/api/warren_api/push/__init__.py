@@ -1,1 +1,0 @@
-"""What `/metrics` serves, pushed to a receiver of OpenTelemetry's OTLP."""
