@@ -20,12 +20,10 @@ from warren.contracts import (
 )
 from warren.contracts.silence import Expression, Person, Why
 from warren.errors import ContractViolation
-from warren.patterns import Budget
 from warren.silences import group_matcher
 
 from warren_api.context import ApiContext
 from warren_api.http.callers import Asker
-from warren_api.http.names import BUDGET
 from warren_api.model.status_history import IncidentRecord
 
 log = structlog.get_logger(__name__)
@@ -94,7 +92,7 @@ async def begin_silence(
 ) -> tuple[Silence, int]:
     """The silence, and how many groups it matches now.
 
-    Raises KafkaError, and PatternTooCostly where matching them takes too long.
+    Raises KafkaError.
     """
     groups = await asyncio.to_thread(_matched, context, wanted)
     now = context.clock.now_ms()
@@ -114,7 +112,7 @@ async def begin_silence(
 
 
 def _matched(context: ApiContext, wanted: NewSilence) -> int:
-    matches = group_matcher(wanted.cluster, wanted.group, Budget(BUDGET))
+    matches = group_matcher(wanted.cluster, wanted.group)
     return sum(
         sum(matches(one.cluster, one.group) for one in known)
         for known in (context.model.groups(), context.model.not_judged())
