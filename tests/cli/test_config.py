@@ -125,7 +125,6 @@ def test_properties_with_which_no_client_is_made(
         ),
         ('type = "slack"\nurl = "https://a.b"\ntimeuot = 1', "timeuot: unknown setting; did you"),
         ('type = "pigeon"', "type: 'pigeon' is none of alertmanager, "),
-        ('type = "opsgenie"\napi_key = "k"', "type: Opsgenie ends in April 2027"),
     ],
 )
 def test_a_channel_with_which_the_notifier_would_not_start(
