@@ -94,8 +94,7 @@ def router(context: ApiContext) -> APIRouter:
 
         A client that comes back with the last `id` gets what it has missed, whichever copy of the
         API it comes to. `event: warren.gap` says that some of it is no longer remembered: load the
-        lists again. Without an id the stream begins with what comes next. `event: warren.problem`
-        ends it: `data` is the problem, such as a regular expression that takes too long to match.
+        lists again. Without an id the stream begins with what comes next.
         """
         require_read(context)
         if len(followers) >= context.settings.api.event_streams:
