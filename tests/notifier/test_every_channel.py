@@ -120,7 +120,7 @@ def test_who_hears_of_acknowledgements_and_of_what_lasts() -> None:
 def test_a_redirect_leads_nowhere(kind: str, code: int) -> None:
     with HttpReceiver() as elsewhere:
         where = {"Location": f"http://localhost:{elsewhere.port}/taken"}
-        with HttpReceiver(route=lambda _: Answer(code, where)) as receiver:
+        with HttpReceiver(decide=lambda _: Answer(code, where)) as receiver:
             (result,) = send(made(kind, f"127.0.0.1:{receiver.port}"), delivery())
     assert len(receiver.requests) == 1
     assert not elsewhere.requests

@@ -194,15 +194,6 @@ def news_of(group: str) -> StatusChangeEvent:
     return of(STATUS_CHANGED, group=group)
 
 
-@pytest.mark.parametrize("kind", ["opened", "changed"])
-def test_what_is_new_of_a_group_is_named_though_there_are_worse_ones(kind: str) -> None:
-    """20 groups with more lag were told before."""
-    worse = [news(number, total_lag=10_000).event for number in range(25)]
-    warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
-    about = Digest("d", PROD, [told(warned, kind), news(3, kind="repeated")], worse, None)
-    assert "losing" in [row.name for row in digest_text(about, "", NOW).worst]
-
-
 def test_told_alone_it_says_what_else_of_its_group_is_open() -> None:
     warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
     before = [stuck().to_bytes().decode(), news(1).event, news(2).event]
