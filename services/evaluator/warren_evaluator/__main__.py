@@ -28,6 +28,7 @@ from warren.standstill_watch import StandstillWatch
 from warren_evaluator.app import Evaluator, create_evaluator
 from warren_evaluator.faust_corrections.kafka_trouble import KafkaTrouble
 from warren_evaluator.faust_corrections.worker import Worker
+from warren_evaluator.files_watch import FilesWatch
 from warren_evaluator.home.credentials import CredentialsWatch
 from warren_evaluator.home.preparation import app_id, prepare
 from warren_evaluator.memory import search_seldom
@@ -64,7 +65,7 @@ def _run(read: Settings, config: Path | None) -> None:
     preparing = Trouble(HOME, SystemClock(), over="the home cluster is as it should be")
     evaluator: Evaluator | None = None
     watch: StandstillWatch | None = None
-    looking: list[ObjectivesWatch | CredentialsWatch] = []
+    files: FilesWatch | None = None
     stop_probe = probe.serve(
         settings.evaluator.metrics_port,
         metrics.EVALUATOR,
@@ -92,16 +93,17 @@ def _run(read: Settings, config: Path | None) -> None:
             SystemClock(),
         )
         watch.start()
-        looking.append(ObjectivesWatch(config, read, evaluator.latenesses))
-        looking.append(CredentialsWatch(HOME, settings.home, evaluator.app))
-        for each in looking:
-            each.start()
+        files = FilesWatch(
+            ObjectivesWatch(config, read, evaluator.latenesses).look,
+            CredentialsWatch(HOME, settings.home, evaluator.app).look,
+        )
+        files.start()
         search_seldom()
         log.info("starting", app_id=app_id(settings), partitions=partitions)
         _work(evaluator, stop)
     finally:
-        for each in looking:
-            each.stop()
+        if files is not None:
+            files.stop()
         if watch is not None:
             watch.stop()
         stop_probe()
