@@ -21,7 +21,6 @@ from warren.errors import SettingsError
 
 log = structlog.get_logger(__name__)
 
-MOST_CONNECTIONS = 32
 SILENT_SECONDS = 10.0  # without a byte from a client, or taken by it
 
 Ready = Callable[[], bool | str]
@@ -32,28 +31,19 @@ class _Handler(WSGIRequestHandler):
     """Scrapes are not worth a log line."""
 
     timeout = SILENT_SECONDS
-    server: _Server
 
     def handle(self) -> None:
         with suppress(OSError):  # the client has gone, or took too long
             super().handle()
-
-    def parse_request(self) -> bool:
-        is_whole = super().parse_request()
-        self.server.received(self.connection)
-        return is_whole
 
     def log_message(self, *_: object) -> None:
         pass
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """A thread for each connection. One too many: that which has waited longest for its request
-    gives way, so that whoever sends one whole is answered.
-    """
+    """A thread for each connection, which ends when its client is silent."""
 
     daemon_threads = True
-    request_queue_size = 128
 
     def __init__(self, listener: socket.socket, application: WSGIApplication) -> None:
         host, port = listener.getsockname()[:2]
@@ -63,28 +53,6 @@ class _Server(ThreadingMixIn, WSGIServer):
         self.server_name, self.server_port = host, port
         self.setup_environ()
         self.set_app(application)
-        self._lock = threading.Lock()
-        self._open: dict[socket.socket, bool] = {}  # whether it still waits for its request
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        with self._lock:
-            self._open[request] = True
-            if len(self._open) > MOST_CONNECTIONS:
-                waiting = next(each for each, waits in self._open.items() if waits)
-                with suppress(OSError):  # its thread, if it has one, then ends
-                    waiting.shutdown(socket.SHUT_RDWR)
-                del self._open[waiting]
-        super().process_request(request, client_address)
-
-    def received(self, request: socket.socket) -> None:
-        with self._lock:
-            if request in self._open:
-                self._open[request] = False
-
-    def shutdown_request(self, request: Any) -> None:
-        with self._lock:
-            self._open.pop(request, None)
-        super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """What a client does wrong is its own business, and no reason for a traceback each."""

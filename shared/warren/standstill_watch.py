@@ -9,6 +9,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Mapping
+from typing import Self
 
 import structlog
 from confluent_kafka import KafkaException
@@ -72,11 +73,12 @@ class StandstillWatch:
         reasons = [standstill.reason for standstill, _ in self._works]
         return "; ".join(reason for reason in reasons if reason) or None
 
-    def start(self) -> None:
+    def __enter__(self) -> Self:
         self._thread.start()
+        return self
 
-    def stop(self) -> None:
-        """Ends the watch; does not wait for a look that is under way, which tells no more."""
+    def __exit__(self, *_: object) -> None:
+        """End the watch, without waiting for a look that is under way: it tells no more."""
         self._stop.set()
 
     def look(self) -> None:

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 import pytest
 import support.coordinator_records as encode
 from hypothesis import given
 from hypothesis import strategies as st
 from warren.errors import MalformedRecord
-from warren_wire.records.buffer import MAX_INT32, MAX_STRING_BYTES, Buffer
+from warren_wire.records.buffer import MAX_STRING_BYTES, Buffer
 
 READS: dict[str, Callable[[Buffer], Any]] = {
     "int16": lambda b: b.int16("f"),
@@ -45,52 +44,6 @@ def test_any_bytes_are_read_or_refused(read: Callable[[Buffer], Any], content: b
         assert 0 <= refusal.at <= len(content)
 
 
-@given(st.integers(0, MAX_INT32))
-def test_varints_round_trip(number: int) -> None:
-    assert Buffer(encode.varint(number)).varint("f") == number
-
-
-@given(st.text(max_size=40), st.booleans())
-def test_strings_round_trip(text: str, compact: bool) -> None:
-    assert Buffer(encode.string(text, compact)).string("f", compact=compact) == text
-
-
-@given(st.none() | st.binary(max_size=40), st.booleans())
-def test_bytes_round_trip(content: bytes | None, compact: bool) -> None:
-    encoded = encode.sized_bytes(content, compact)
-    assert Buffer(encoded).nullable_bytes("f", compact=compact) == content
-
-
-@given(st.dictionaries(st.integers(0, 1000), st.binary(max_size=20), max_size=5))
-def test_tagged_fields_round_trip(tags: dict[int, bytes]) -> None:
-    encoded = encode.tagged_fields(tags)
-    read = Buffer(encoded).tagged_fields()
-    found = {tag: encoded[b.at : b.at + b.remaining] for tag, b in read.items()}
-    assert found == tags
-
-
-@pytest.mark.parametrize(
-    ("content", "read", "problem"),
-    [
-        ("ff" * 5, "varint", "longer than 5 bytes"),
-        ("ffffffff0f", "varint", "does not fit 31 bits"),
-        ("ff", "varint", "cut off"),
-        ("ffff", "string", "null where a string is needed"),
-        ("00", "compact_string", "null where a string is needed"),
-        ("fffe", "nullable_string", "negative length -2"),
-        ("0002c328", "string", "not UTF-8"),
-        ("ffffffff", "bytes", "null where bytes are needed"),
-        ("7fffffff", "bytes", "2147483647 bytes needed, 0 left"),
-        ("7fffffff", "count", "2147483647 elements, 0 bytes left"),
-        ("ffffffff", "count", "negative count"),
-        ("00", "compact_count", "null or a negative count"),
-    ],
-)
-def test_refusals_say_why(content: str, read: str, problem: str) -> None:
-    with pytest.raises(MalformedRecord, match=problem):
-        READS[read](Buffer(bytes.fromhex(content)))
-
-
 def test_a_string_is_at_most_as_long_as_kafka_allows() -> None:
     longest = "x" * MAX_STRING_BYTES
     assert Buffer(encode.string(longest, compact=True)).string("f", compact=True) == longest
@@ -106,8 +59,3 @@ def test_nested_errors_have_positions_of_the_whole() -> None:
     with pytest.raises(MalformedRecord) as raised:
         nested.int16("last")
     assert (raised.value.field, raised.value.at) == ("last", 8)
-
-
-def test_uuid() -> None:
-    topic_id = UUID("12345678-1234-5678-1234-567812345678")
-    assert Buffer(topic_id.bytes).uuid("f") == topic_id

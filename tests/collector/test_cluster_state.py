@@ -85,12 +85,6 @@ def test_what_keeps_all_work_with_a_cluster_from_being_done(state: ClusterState)
     assert "KeyError, a fault of Warren" in state.obstacle
 
 
-def test_trouble_with_the_home_cluster_is_no_verdict_on_this_one(state: ClusterState) -> None:
-    state.trouble(ClusterUnreachable("home", "home.bootstrap", "no broker answers"))
-    assert event(state).state == "failing"
-    assert "home.bootstrap" in event(state).problem
-
-
 class FakeBus:
     """Keeps acknowledged records."""
 

@@ -47,22 +47,6 @@ def test_together_is_as_alone(values: list[bytes], times: int, random: object) -
             assert (record.offset, record.timestamp_ms) == (offset, committed_at)
 
 
-@pytest.mark.parametrize("version", range(5))
-@pytest.mark.parametrize("metadata", ["", "AgAAAYx", "x" * 126])
-@pytest.mark.parametrize("topic_id", [None, UUID(int=7)])
-def test_common_layouts_are_decoded_together(
-    version: int, metadata: str, topic_id: UUID | None
-) -> None:
-    values = [
-        encode.offset_value(n, 1000 + n, version=version, metadata=metadata, topic_id=topic_id)
-        for n in range(WORTH_COLUMNS)
-    ]
-    columns = decode_commit_values(values)
-    assert columns.decoded.all()
-    assert columns.offset.tolist() == list(range(WORTH_COLUMNS))
-    assert columns.committed_at.tolist() == list(range(1000, 1000 + WORTH_COLUMNS))
-
-
 def test_layouts_of_equal_length_are_told_apart() -> None:
     third = [encode.offset_value(n, n, version=3) for n in range(20)]
     fourth = [encode.offset_value(n, n, version=4) for n in range(20)]
@@ -91,10 +75,6 @@ def test_what_is_not_decoded_is_malformed_or_unknown(value: bytes) -> None:
     assert not decode_commit_values([value] * WORTH_COLUMNS).decoded.any()
     (record,) = decode_record(KEY, value)
     assert isinstance(record, Malformed | Skipped)
-
-
-def test_no_values() -> None:
-    assert decode_commit_values([]).decoded.shape == (0,)
 
 
 def test_every_version_has_a_layout() -> None:

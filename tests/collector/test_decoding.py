@@ -81,20 +81,6 @@ def test_a_topic_id_of_the_wrong_size_is_malformed() -> None:
     )
 
 
-def test_unknown_tags_are_read_over() -> None:
-    tags = {0: UUID(int=9).bytes, 5: b"?"}
-    value = encode.offset_value(7, 1637, version=4)[:-1] + encode.tagged_fields(tags)
-    assert only(decode_record(KEY, value)) == OffsetCommit(
-        "billing", "orders", 3, 7, 1637, -1, "", UUID(int=9)
-    )
-
-
-@pytest.mark.parametrize("version", range(5))
-def test_trailing_bytes_are_ignored_as_kafka_does(version: int) -> None:
-    value = encode.offset_value(7, 1637, version=version) + b"\xff\xff"
-    assert isinstance(only(decode_record(KEY, value)), OffsetCommit)
-
-
 @pytest.mark.parametrize(
     ("key", "value", "reason"),
     [
@@ -120,12 +106,6 @@ def test_tombstones() -> None:
     assert only(decode_record(encode.group_key("billing"), None)) == GroupDeleted("billing")
     deleted = only(decode_record(encode.part_key(16, "billing", "a.*"), None))
     assert deleted == GroupRecordDeleted(GroupKey(16, "billing", "a.*"))
-
-
-@pytest.mark.parametrize("version", [25, 99, -1])
-def test_other_kinds_are_skipped(version: int) -> None:
-    record = only(decode_record(struct.pack(">h", version) + b"?", b"?"))
-    assert record == Skipped(version, f"key version {version}: unknown kind", None)
 
 
 @pytest.mark.parametrize("key", [KEY, encode.group_key("g"), encode.part_key(8, "g", "m")])
@@ -210,13 +190,3 @@ def test_a_subscription_that_cannot_be_read_is_kept_as_it_is() -> None:
     assert record.members[0].subscription == b"\0\1\0"
     assert record.members[0].subscribed is None
     assert record.members[0].assignment == {"orders": [1]}
-
-
-@given(st.binary(max_size=30))
-def test_assignments_of_other_protocols_are_not_looked_at(content: bytes) -> None:
-    value = struct.pack(">h", 1) + encode.string("connect") + struct.pack(">i", 4)
-    value += encode.string("sessioned") + encode.string("worker-1") + struct.pack(">i", 1)
-    value += encode.member(Member("m", None, "c", "h", 1, 2, b"", {}, None), content, 1)
-    record = only(decode_record(encode.group_key("connect-sink"), value))
-    assert isinstance(record, GroupMetadata)
-    assert record.members[0].assignment == {}

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 from support.assigned_members import TWO, member
-from warren.contracts import GroupEvent, GroupMember
+from warren.contracts import GroupEvent
 from warren_collector.groups.live.group import (
     LiveGroup,
-    assignment_skew,
     enriched,
-    idle_members,
     unowned,
 )
 
@@ -73,49 +71,10 @@ def test_assignments_of_others_than_consumers_are_not_counted(protocol_type: str
     assert (event.idle_members, event.assignment_skew) == (None, None)
 
 
-def test_without_live_state_figures_follow_from_the_records() -> None:
-    event = enriched(recorded(members=TWO), None, {})
-    assert (event.coordinator, event.state) == (None, "Stable")
-    assert (event.idle_members, event.assignment_skew, event.unowned) == (0, 1.5, {})
-
-
-def test_without_records_the_group_is_what_is_live() -> None:
-    live = LiveGroup(
-        "g",
-        "consumer",
-        state="Stable",
-        generation=8,
-        assignor="uniform",
-        coordinator=2,
-        members=tuple(TWO),
-        rebalances=1,
-        last_rebalance_at=99,
-    )
-    event = enriched(ONLY_COMMITS, live, {"t": 4})
-    assert (event.protocol, event.state, event.generation) == ("consumer", "Stable", 8)
-    assert (event.members, event.rebalances, event.last_rebalance_at) == (TWO, 1, 99)
-    assert (event.coordinator, event.assignment_skew) == (2, 1.5)
-
-
 def test_members_that_nobody_may_describe_are_not_counted() -> None:
     live = LiveGroup("g", "classic", "consumer", state="Stable", coordinator=2, members=None)
     event = enriched(ONLY_COMMITS, live, {})
     assert (event.state, event.coordinator, event.idle_members) == ("Stable", 2, None)
-
-
-@pytest.mark.parametrize(
-    ("members", "idle", "skew"),
-    [
-        ([], 0, None),
-        ([member("a", "t")], 1, None),
-        ([member("a", "t", t=[0])], 0, 1.0),
-        (TWO, 0, 1.5),
-        ([*TWO, member("c", "t")], 1, 9 / 4),
-        ([member("a", "t", "u", t=[0, 1], u=[0, 1]), member("b", "t", "u")], 1, 2.0),
-    ],
-)
-def test_idle_members_and_skew(members: list[GroupMember], idle: int, skew: float | None) -> None:
-    assert (idle_members(members), assignment_skew(members)) == (idle, skew)
 
 
 def test_unowned_partitions_are_of_subscribed_topics_whose_size_is_known() -> None:

@@ -58,18 +58,6 @@ def publish(positions: RecordedPositions, built: GroupEvents) -> None:
     positions.published([built.group], built.rows, at=0.0)
 
 
-def test_leaders_are_told_where_they_are_known() -> None:
-    positions, group = positions_of({("orders", n): (5, 5000) for n in range(3)})
-    ends = np.array([9, 9, 9])
-    log_with_leaders = TopicLog(np.zeros(3, np.int64), ends, np.array([101, -1, 102]))
-    first, second = build(positions, group, LogEnds({"orders": log_with_leaders}), most=2).events
-    assert [first.topics["orders"].leader, second.topics["orders"].leader] == [[101, -1], [102]]
-    assert OffsetEvent.from_bytes(first.to_bytes()) == first
-    (event,) = build(positions, group, LogEnds({"orders": log(9, 9, 9)})).events
-    assert event.topics["orders"].leader is None
-    assert b"leader" not in event.to_bytes()
-
-
 def test_how_far_logs_are_stable_is_told_where_the_group_is_behind() -> None:
     positions, group = positions_of({("orders", 0): (5, 5000), ("orders", 1): (9, 5000)})
     ends, stable = np.array([9, 9, 9]), np.array([6, 6, 6])
@@ -81,35 +69,6 @@ def test_how_far_logs_are_stable_is_told_where_the_group_is_behind() -> None:
     (event,) = build(positions, group, LogEnds({"orders": nobody})).events
     assert event.topics["orders"].last_stable is None
     assert b"last_stable" not in event.to_bytes()
-
-
-def test_all_partitions_of_the_topics_are_listed() -> None:
-    positions, group = positions_of({("orders", 1): (1180, 5000), ("orders", 0): (1200, 6000)})
-    ends = LogEnds({"orders": TopicLog(np.array([3, 0, 7]), np.array([1210, 1400, 77]))})
-    (event,) = build(positions, group, ends).events
-    assert event.model_dump() == {
-        "v": 1,
-        "cluster": "prod",
-        "group": "g",
-        "source": "offsets_topic",
-        "observed_at": NOW,
-        "position": 91822,
-        "topics": {
-            "orders": {
-                "partition": [0, 1, 2],
-                "committed": [1200, 1180, -1],
-                "committed_at": [6000, 5000, -1],
-                "commits": [1, 1, 0],
-                "log_start": [3, 0, 7],
-                "log_end": [1210, 1400, 77],
-            }
-        },
-        "removed": {},
-        "deleted": False,
-        "part": 0,
-        "parts": 1,
-        "forget": None,
-    }
 
 
 def test_commits_are_counted_until_they_are_published() -> None:
@@ -223,36 +182,6 @@ def test_big_groups_are_split(sizes: dict[str, int], most: int) -> None:
         assert sum(len(columns.partition) for columns in both) > most
 
 
-@pytest.mark.parametrize("most", [1, 2, 5000])
-def test_only_the_first_part_tells_what_was_removed(most: int) -> None:
-    positions, group = positions_of({("orders", n): (1, 1) for n in range(3)})
-    positions.fold(batch([(encode.offset_key("g", "other", 0), None)]))
-    events = build(positions, group, LogEnds({"orders": log(5, 5, 5)}), most).events
-    assert [bool(event.removed) for event in events] == [True] + [False] * (len(events) - 1)
-
-
-@given(
-    st.dictionaries(
-        st.tuples(st.sampled_from("ab"), st.integers(0, 5)),
-        st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63 - 1)),
-        min_size=1,
-    )
-)
-def test_every_event_keeps_the_contract(commits: dict[tuple[str, int], tuple[int, int]]) -> None:
-    positions = recorded_positions()
-    positions.fold(
-        batch(
-            [
-                (encode.offset_key("g", topic, p), encode.offset_value(offset, at))
-                for (topic, p), (offset, at) in commits.items()
-            ]
-        )
-    )
-    for group in positions.groups:
-        for event in build(positions, group, LogEnds({"a": log(1, 2, 3)})).events:
-            assert OffsetEvent.from_bytes(event.to_bytes()) == event
-
-
 def row(partition: int, offset: int, metadata: str | None = "", error: int = 0) -> bytes:
     return (
         struct.pack(">iqi", partition, offset, 4)
@@ -268,20 +197,10 @@ def decode(*rows: bytes, after: bytes = b"") -> tuple[list[int], list[int], byte
     return decoded.partition.tolist(), decoded.offset.tolist(), data.read()
 
 
-@pytest.mark.parametrize("metadata", ["", None, "m", "x" * 200])
-def test_metadata_or_not_the_offsets_are_the_same(metadata: str | None) -> None:
-    rows = [row(0, 5), row(1, 2**40, metadata), row(2, 7), row(9, 0)]
-    assert decode(*rows, after=b"rest") == ([0, 1, 2, 9], [5, 2**40, 7, 0], b"rest")
-
-
 @pytest.mark.parametrize("metadata", ["", "m"])
 def test_refused_partitions_and_those_without_an_offset_are_left_out(metadata: str) -> None:
     rows = [row(0, -1, metadata), row(1, 6, metadata, error=3), row(2, 8, metadata)]
     assert decode(*rows) == ([2], [8], b"")
-
-
-def test_no_partitions() -> None:
-    assert decode() == ([], [], b"")
 
 
 def test_bytes_that_end_too_early_are_an_error() -> None:

@@ -65,18 +65,6 @@ class Fixture:
         return self.read(INTERVAL).groups[one.name]
 
 
-def test_groups_are_described_when_new_and_then_now_and_again() -> None:
-    at = Fixture(group("a", member("m", 0)), group("foreign"))
-    state = at.read()
-    assert (state.shards, dict(state.groups)) == (SHARDS, {"a": group("a", member("m", 0))})
-    assert state.partitions == {"t": 3}
-    assert at.describer.described == ["a"]
-    at.read(INTERVAL - 1)
-    assert at.describer.described == []
-    at.read(1)
-    assert at.describer.described == ["a"]
-
-
 def test_a_group_that_is_listed_otherwise_is_described_at_once() -> None:
     at = Fixture(group("a"), group("b"))
     at.read()

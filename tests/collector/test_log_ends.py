@@ -10,7 +10,7 @@ import pytest
 from aiokafka.errors import KafkaConnectionError
 from warren.clock import ManualClock
 from warren.errors import ClusterUnreachable
-from warren_collector.logs.ends import STARTS_EVERY, LogEnds, LogEndsReader
+from warren_collector.logs.ends import LogEnds, LogEndsReader
 from warren_collector.logs.highest import TRUNCATED_AFTER
 from warren_collector.logs.metadata import MAX_AGE, TopicMetadata
 from warren_wire.brokers import Brokers
@@ -119,16 +119,6 @@ def two() -> Iterator[Fixture]:
     assert fixture.cluster.closed
 
 
-def test_one_request_per_broker(two: Fixture) -> None:
-    ends = two.read({"orders", "returns"})
-    assert two.cluster.offset_requests == [(1, LATEST), (2, LATEST), (1, EARLIEST), (2, EARLIEST)]
-    assert ends.topics["orders"].end.tolist() == [10, 20]
-    assert ends.topics["orders"].start.tolist() == [0, 5]
-    assert ends.topics["returns"].end.tolist() == [30]
-    assert not ends.missing | ends.suspected
-    assert ends.unknown_partitions == 0
-
-
 def test_how_far_the_logs_are_stable_is_asked_where_it_matters(two: Fixture) -> None:
     two.cluster.open_at = {("orders", 0): 7, ("orders", 1): 20, ("returns", 0): 3}
     ends = two.read(["orders", "returns"])
@@ -147,17 +137,6 @@ def test_a_leader_that_does_not_say_how_far_is_no_trouble(two: Fixture) -> None:
     two.cluster.refused = {1}
     found = two.reader.with_last_stable(ends, {"orders": np.array([0, 1])})
     assert found.topics["orders"].last_stable.tolist() == [-1, 9]
-
-
-def test_ends_are_read_each_time_starts_only_now_and_then(two: Fixture) -> None:
-    two.ends("orders")
-    two.cluster.topics["orders"][0] = (1, 4, 11)
-    two.cluster.offset_requests.clear()
-    again = two.read(["orders"]).topics["orders"]
-    assert (again.end.tolist(), again.start.tolist()) == ([11, 20], [0, 5])
-    assert {timestamp for _, timestamp in two.cluster.offset_requests} == {LATEST}
-    two.clock.advance(STARTS_EVERY)
-    assert two.read(["orders"]).topics["orders"].start.tolist() == [4, 5]
 
 
 def test_a_new_topic_gets_its_starts_at_once(two: Fixture) -> None:
@@ -181,13 +160,6 @@ def test_a_leader_that_moved_is_found(two: Fixture) -> None:
     two.ends("orders")
     two.cluster.topics["orders"][0] = (2, 0, 12)
     assert two.ends("orders") == {"orders": [12, 20]}
-
-
-def test_leaders_come_with_the_ends(two: Fixture) -> None:
-    assert two.read(["orders"]).topics["orders"].leader.tolist() == [1, 2]
-    two.cluster.topics["orders"][1] = (-1, 0, 0)
-    two.clock.advance(MAX_AGE)
-    assert two.read(["orders"]).topics["orders"].leader.tolist() == [1, -1]
 
 
 def test_a_broker_that_is_away_makes_only_its_partitions_unknown(two: Fixture) -> None:
@@ -232,18 +204,6 @@ def test_a_topic_is_missing_only_after_a_second_look(two: Fixture) -> None:
     third = two.read(["orders", "gone"])
     assert third.topics["gone"].end.tolist() == [3]
     assert third.missing == set()
-
-
-def test_only_missing_topics_are_no_failure(two: Fixture) -> None:
-    two.read(["gone"])
-    assert two.read(["gone"]).missing == {"gone"}
-
-
-def test_a_topic_that_may_not_be_described_is_neither(two: Fixture) -> None:
-    two.cluster.unauthorised.add("returns")
-    ends = two.read(["orders", "returns"])
-    assert ends.topics.keys() == {"orders"}
-    assert not ends.suspected | ends.missing
 
 
 def test_starts_of_a_recreated_topic_are_not_those_of_the_old_one(two: Fixture) -> None:

@@ -10,30 +10,12 @@ from support.recorded_positions import commit_counts, commits, committed, record
 from warren_collector.positions.earlier_commits import KEPT, EarlierCommits
 
 
-def test_columns_grow() -> None:
-    positions = recorded_positions()
-    folded = positions.fold(batch(commits("big", 5000)))
-    assert folded.commits == len(positions) == 5000
-    assert committed(positions)["big", "orders", 4999] == (49990, 1000)
-
-
 def test_groups_grow() -> None:
     positions = recorded_positions()
     for number in range(3000):
         positions.fold(batch(commits(f"group-{number}", 1)))
     assert len(positions.groups) == 3000
     assert len(positions.groups.due(-np.inf)) == 3000
-
-
-def test_rows_are_used_again() -> None:
-    positions = recorded_positions()
-    records = commits("a", 900)
-    for _ in range(5):
-        positions.fold(batch(records))
-        positions.fold(batch([(key, None) for key, _ in records]))
-    positions.fold(batch(commits("b", 900)))
-    assert len(positions.columns.offset) == 1024
-    assert set(commit_counts(positions).values()) == {1}
 
 
 def test_a_released_partition_is_forgotten_and_the_others_stay() -> None:

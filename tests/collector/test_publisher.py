@@ -43,14 +43,6 @@ def make() -> tuple[Publisher, FakeBus, ManualClock]:
     return Publisher(bus, "warren.", "__consumer_offsets", clock), bus, clock
 
 
-def test_events_are_keyed_by_cluster_and_group() -> None:
-    publisher, bus, _ = make()
-    publisher.publish([event(1)])
-    ((topic, key, value),) = bus.acknowledged
-    assert (topic, key) == ("warren.offsets", b"c|g|1")
-    assert OffsetEvent.from_bytes(value) == event(1)
-
-
 def test_time_grows_whatever_the_clock_says() -> None:
     publisher, _, clock = make()
     assert publisher.observe() == 1000

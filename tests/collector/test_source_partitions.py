@@ -51,24 +51,11 @@ def test_live_from_the_end_seen_at_assignment() -> None:
     assert partitions.are_live
 
 
-def test_the_end_may_be_reached_earlier() -> None:
-    """The last records are transaction markers, or compacted away, or of an open transaction."""
-    partition = assigned(0, stored=None, end=100)
-    partition.reach_end(97)
-    assert partition.is_live
-    counted = owning(partition).counted(np.array([0]), np.array([98]))
-    assert counted is None or counted.all()
-
-
 @pytest.mark.parametrize(("stored", "count_from"), [(None, 10), (500, 10), (3, 3)])
 def test_a_stored_position_beyond_the_end_is_of_an_older_topic(
     stored: int | None, count_from: int
 ) -> None:
     assert assigned(0, stored, end=10).count_from == count_from
-
-
-def test_an_empty_partition_is_live_at_once() -> None:
-    assert assigned(0, stored=None, end=0).is_live
 
 
 def test_records_of_partitions_that_are_not_owned_are_known() -> None:
@@ -95,11 +82,6 @@ def test_no_records() -> None:
 def test_what_is_open_is_stored_beside_the_position(open_from: int | None) -> None:
     assert open_from_of(open_from_text(open_from)) == open_from
     assert assigned(0, 9, end=10, open_from=open_from).open_from == open_from
-
-
-@pytest.mark.parametrize("metadata", [None, "", "open_from=", "open_from=x", "other=3", "7"])
-def test_other_metadata_says_nothing(metadata: str | None) -> None:
-    assert open_from_of(metadata) is None
 
 
 def test_nothing_is_open_in_a_topic_that_was_created_anew() -> None:

@@ -146,17 +146,6 @@ def at() -> Fixture:
     return fixture
 
 
-def test_one_event_per_group_and_tick(at: Fixture) -> None:
-    for offset in (1, 2, 3):
-        at.commit("a", offset)
-    (event,) = at.tick()
-    assert (event.cluster, event.group, event.source) == ("prod", "a", "offsets_topic")
-    assert (event.position, event.observed_at) == (7, 1_000_000)
-    columns = event.topics["topic-a"]
-    assert (columns.committed, columns.commits, columns.log_end) == ([3], [3], [100])
-    assert at.source.stored == 1
-
-
 def test_silent_groups_get_a_heartbeat(at: Fixture) -> None:
     at.commit("a", 1)
     at.tick()
@@ -186,15 +175,6 @@ def test_a_heartbeat_is_never_late_nor_half_of_what_it_was_to_be(
     assert told == [0, every, 2 * every, 3 * every, 4 * every]
 
 
-def test_only_the_due_groups_topics_are_looked_at(at: Fixture) -> None:
-    at.commit("a", 1)
-    at.commit("b", 1)
-    at.tick()
-    at.commit("b", 2)
-    assert [event.group for event in at.tick(1)] == ["b"]
-    assert at.ends.asked == [{"topic-a": 1, "topic-b": 1}, {"topic-b": 1}]
-
-
 def test_how_far_a_log_is_stable_is_asked_where_a_group_stands(at: Fixture) -> None:
     at.commit("a", 1)
     at.commit("b", 100)  # where the log ends
@@ -205,12 +185,6 @@ def test_how_far_a_log_is_stable_is_asked_where_a_group_stands(at: Fixture) -> N
     at.tick(1)
     at.tick(HEARTBEAT)
     assert at.ends.asked_stable == [{}, {"topic-a": [0]}, {}, {"topic-a": [0]}]
-
-
-def test_nothing_due_nothing_done(at: Fixture) -> None:
-    assert at.tick() == []
-    assert at.ends.asked == []
-    assert at.source.stored == 0
 
 
 def test_groups_of_partitions_that_are_not_live_wait(at: Fixture) -> None:
@@ -329,16 +303,6 @@ def test_what_a_group_is_goes_with_the_tick(at: Fixture) -> None:
     assert at.tick(1) == []  # nothing about offsets
     assert [key for key, _ in at.bus.groups] == ["prod|a", "prod|b"]
     assert at.source.stored == 2
-
-
-def test_a_groups_state_goes_with_its_positions(at: Fixture) -> None:
-    at.commit("a", 1)
-    at.tick()
-    assert at.bus.events[-1].group_state is None
-    at.fold((encode.group_key("a"), group_value("a")))
-    at.commit("a", 2)
-    at.tick(1)
-    assert at.bus.events[-1].group_state == at.bus.groups[-1][1].state != ""  # type: ignore[union-attr]
 
 
 def test_nothing_is_stored_while_an_end_waits(at: Fixture) -> None:

@@ -54,14 +54,6 @@ def test_an_answer_that_never_comes_is_not_waited_for(
     assert len(at.asked) == 2
 
 
-def test_only_what_can_be_a_name_is_asked_for(at: GroupBench, billing: ConsumerGroup) -> None:
-    odd = ["", "orders", "a b", "or\0ders", "ü", "x" * 250]
-    member = billing.member("m", subscribed_topic_names=odd)
-    at.fold(billing.epoch(1), member, billing.current("m", 1, owned(UUID(int=99), 0)))
-    at.look()
-    assert at.asked == [["orders"]]
-
-
 def test_negative_topic_ids(at: GroupBench, billing: ConsumerGroup) -> None:
     """The two halves of an id are signed where confluent-kafka has them."""
     topic_id = UUID(int=(2**63 + 1) << 64 | 2**63 + 2)

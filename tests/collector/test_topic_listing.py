@@ -48,20 +48,6 @@ def listing(bus: KeepingBus) -> TopicListing:
     return TopicListing("prod", bus, "w.", ManualClock(NOW))
 
 
-def test_what_is_published(listing: TopicListing, bus: KeepingBus) -> None:
-    assert listing.publish(ENDS, {0, 3})
-    ((topic, key, value),) = bus.sent
-    assert (topic, key) == ("w.topics", b"prod")
-    assert TopicsEvent.from_bytes(value) == TopicsEvent(
-        cluster="prod", observed_at=NOW, log_ends={"orders": [7, -1]}
-    )
-
-
-def test_nothing_when_nothing_was_read(listing: TopicListing, bus: KeepingBus) -> None:
-    assert not listing.publish(None, {0})
-    assert bus.sent == []
-
-
 def test_one_collector_speaks_for_all(listing: TopicListing, bus: KeepingBus) -> None:
     assert not listing.publish(ENDS, {1, 2})
     assert bus.sent == []

@@ -104,13 +104,6 @@ def test_a_log_that_only_goes_on_is_left_to_librdkafka(at: Bench) -> None:
     assert at.news(2, 3, 4) == [2, 3, 4]
 
 
-def test_nothing_is_asked_where_nobody_waits() -> None:
-    bench = Bench()
-    bench.append(written(0, [b"a", b"b"]), stable_end=2)
-    assert (bench.look(), bench.look(), bench.look()) == ([], [], [])
-    assert bench.log.asked == 0
-
-
 def test_what_was_read_here_is_not_handed_on_again(at: Bench) -> None:
     at.look(), at.look()
     at.append(marker(5, 7, commit=True), stable_end=6)

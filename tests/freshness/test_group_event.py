@@ -69,29 +69,6 @@ def test_sums_and_extremes_over_all_partitions() -> None:
     )
 
 
-def test_a_topic_without_partitions_is_no_row() -> None:
-    """As somebody's own offset event may have one."""
-    rows = {"orders": [Row(3, 9, 0, "caught_up", 0)], "empty": []}
-    assert group_event(SNAPSHOT, rows, NOW) == group_event(
-        SNAPSHOT, {"orders": rows["orders"]}, NOW
-    )
-
-
-def test_all_caught_up() -> None:
-    event = group_event(SNAPSHOT, {"orders": [Row(3, 9, 0, "caught_up", 0)]}, NOW)
-    assert event.freshness_ms == 0
-    assert event.worst == WorstFreshness(topic="orders", partition=3, freshness_ms=0)
-    assert event.time_to_loss_ms is None
-
-
-def test_nothing_known() -> None:
-    event = group_event(SNAPSHOT, {"orders": [Row(0, 5, None, "timeout", 7)]}, NOW)
-    assert (event.freshness_ms, event.at_least_ms) == (None, 7)
-    assert event.worst == WorstFreshness(topic="orders", partition=0, freshness_ms=7, at_least=True)
-    nothing = group_event(SNAPSHOT, {"orders": [Row(0, 5, None, "timeout", None)]}, NOW)
-    assert (nothing.freshness_ms, nothing.at_least_ms, nothing.worst) == (None, None, None)
-
-
 def test_a_lower_bound_does_not_hide_what_is_known_to_be_later() -> None:
     rows = {"orders": [Row(0, 5, 70, "exact", 0), Row(1, 5, None, "expired", 60, 2)]}
     event = group_event(SNAPSHOT, rows, NOW)

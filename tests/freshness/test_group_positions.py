@@ -18,16 +18,6 @@ def states(positions: GroupPositions, group: str = GROUP) -> dict[tuple[str, int
     return {(s.committed.topic, s.committed.partition): s for s in snapshot.states}
 
 
-def test_an_event_is_taken_in() -> None:
-    positions = GroupPositions()
-    event = offset_event({"orders": [At(5, 9, 2), At(-1, 4)]})
-    assert positions.fold(event, HOME)
-    assert states(positions) == {
-        ("orders", 0): PartitionState(LogPosition("orders", 0, 5), NOW - 1000, NOW, 2, 9, NOW),
-        ("orders", 1): PartitionState(LogPosition("orders", 1, -1), NOW - 1000, UNKNOWN, 0, 4, NOW),
-    }
-
-
 def test_events_that_are_not_newer_are_duplicates() -> None:
     positions = GroupPositions()
     assert positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
@@ -167,15 +157,6 @@ def test_only_wanted_home_partitions_and_clusters() -> None:
     positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
     assert positions.snapshots(CLUSTER, []) == []
     assert positions.snapshots("other", [HOME]) == []
-
-
-def test_snapshots_stay_as_they_are() -> None:
-    positions = GroupPositions()
-    positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
-    (snapshot,) = positions.snapshots(CLUSTER, [HOME])
-    positions.fold(offset_event({"orders": [At(6, 12)]}, observed_at=NOW + 1), HOME)
-    assert snapshot.observed_at == NOW
-    assert [state.log_end for state in snapshot.states] == [9]
 
 
 def test_a_request_to_forget_observes_nothing() -> None:

@@ -51,12 +51,6 @@ def passes(no_redis: str) -> Iterator[Passes]:
     bench.runner.close()
 
 
-def test_nothing_is_known_at_first(passes: Passes) -> None:
-    assert passes.recall() is None
-    assert passes.known.fetch_offset(PLACE, 0) == 0
-    assert passes.known.fetch_offset(PLACE, 45) == 45
-
-
 def test_a_records_times_are_known_from_then_on(passes: Passes) -> None:
     passes.keep(Reading("record", first=NOW - 9, before=NOW - 10))
     for log_end in (60, 70):
@@ -128,10 +122,6 @@ def test_rests_at_two_ends() -> None:
     assert [state.steps for state in known.applied_to(group(at(19, 20))).states] == [1]
     assert learnt(known, at(20, 20)) == "next"
     assert [state.steps for state in known.applied_to(group(at(19, 20))).states] == [0]
-
-
-def test_two_partitions() -> None:
-    assert learnt(KnownCommits(), at(9, 10), at(4, 5, partition=1)) == "last_processed"
 
 
 def test_what_is_no_rest() -> None:

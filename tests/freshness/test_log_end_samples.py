@@ -60,17 +60,6 @@ def test_empty_logs_and_partitions_without_a_commit_are_not_sampled() -> None:
     assert newest.due(nothing) == {}
 
 
-def test_partitions_that_are_gone_are_forgotten() -> None:
-    newest = LogEndSamples(10)
-    newest.take({end(0, 9): found(77)})
-    newest.due([])
-    assert newest.newest() == {}
-
-
-def test_none_wanted() -> None:
-    assert LogEndSamples(0).due([state(0, 9)]) == {}
-
-
 def test_what_gives_nothing_does_not_keep_others_waiting() -> None:
     newest = LogEndSamples(2)
     states = [state(partition, 9) for partition in range(4)]

@@ -45,11 +45,6 @@ class Log:
 _NOTHING = FoundOffset(NOT_FOUND, NOT_FOUND)
 
 
-def test_nothing_is_known_before_anybody_asked() -> None:
-    assert LogTimes().bracket(5, NOW) is None
-    assert LogTimes().next_time(5, 9, NOW, 0) == 0
-
-
 @pytest.mark.parametrize("offset", [0, 1, 50, 98, 99])
 def test_records_that_come_evenly_are_found_at_once(offset: int) -> None:
     log = Log([NOW - (100 - n) * HOUR for n in range(100)])

@@ -53,7 +53,3 @@ def test_aborted_records_are_not_records() -> None:
     assert neighbours(log, 0, 0, aborted).first == 1001
     found = neighbours(log, 0, 3, aborted)
     assert (found.before, found.first) == (1002, 1004)
-
-
-def test_nothing_fetched() -> None:
-    assert neighbours(b"", 5, 5, []) == (None, None, 5, False)

@@ -111,19 +111,6 @@ def passes_that(result: str) -> float:
     return FRESHNESS.get_sample_value("warren_freshness_passes_total", labels) or 0
 
 
-def test_a_pass_publishes_and_then_its_offsets_are_used() -> None:
-    bench = Bench()
-    bench.run()
-    assert bench.publisher.published == [([GROUP], [(CLUSTER, DELETED)])]
-    assert bench.loop.used == {0: 7, 2: 9}
-
-
-def test_a_tombstone_is_published_once() -> None:
-    bench = Bench(passes=2)
-    bench.run()
-    assert [deleted for _, deleted in bench.publisher.published] == [[(CLUSTER, DELETED)], []]
-
-
 def test_what_was_not_acknowledged_is_published_again() -> None:
     bench = Bench(passes=2)
     bench.publisher.refuses = True

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any, cast
 
-import pytest
 from freshness.fake_brokers import NOT_AUTHORISED, NOT_LEADER, FakeBrokers, FakeLog
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
@@ -12,7 +11,6 @@ from warren.errors import AuthenticationFailed
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import ClusterSettings
 from warren_freshness.log_position import LogPosition, Reading
-from warren_freshness.reading import broker_fetches
 from warren_freshness.reading.batch_sizes import ByteBudget
 from warren_freshness.reading.broker_fetches import IN_FLIGHT
 from warren_freshness.reading.record_reader import RecordReader
@@ -83,13 +81,6 @@ def test_positions_in_one_batch_are_read_once() -> None:
     assert len(bench.brokers.fetches) == 1
 
 
-def test_large_requests_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broker_fetches, "MOST_PARTITIONS", 3)
-    bench = Bench(FakeBrokers({("a", p): log() for p in range(20)}))
-    assert len(bench.read([LogPosition("a", p, 1) for p in range(20)])) == 20
-    assert max(len(fetch) for fetch in bench.brokers.fetches) == 3
-
-
 def test_a_batch_of_any_size_comes_in_the_end() -> None:
     huge = 1 << 40
     bench = Bench(FakeBrokers({("a", p): log(size=huge) for p in range(3)}))
@@ -118,16 +109,6 @@ def test_a_leader_that_moved_is_looked_for_in_the_next_pass() -> None:
     assert bench.read([place]) == {place: Reading("unread")}
     bench.brokers.logs["a", 0] = log(leader=2)
     assert bench.read([place]) == {place: record(4)}
-    assert bench.brokers.metadata_requests == 2
-
-
-def test_leaders_are_asked_for_once_a_minute_otherwise() -> None:
-    bench = Bench(FakeBrokers({("a", 0): log()}))
-    for _ in range(3):
-        bench.read([LogPosition("a", 0, 4)])
-    assert bench.brokers.metadata_requests == 1
-    bench.clock.advance(MAX_AGE)
-    bench.read([LogPosition("a", 0, 4)])
     assert bench.brokers.metadata_requests == 2
 
 
@@ -262,7 +243,3 @@ def test_deleted_offsets_are_read_where_the_logs_begin() -> None:
 def test_a_partition_that_is_not_there() -> None:
     bench = Bench(FakeBrokers({("a", 0): log()}))
     assert bench.read([LogPosition("a", 7, 1)]) == {LogPosition("a", 7, 1): Reading("unread")}
-
-
-def test_nothing_to_read() -> None:
-    assert Bench(FakeBrokers({})).read([]) == {}

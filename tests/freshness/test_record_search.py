@@ -21,12 +21,6 @@ def fetched(records: bytes, end: int, stable_end: int | None = None) -> Fetched:
     return Fetched(records, end, end if stable_end is None else stable_end, [])
 
 
-def test_the_record_ends_the_search() -> None:
-    search = RecordSearch(PLACE, 3)
-    search.take(fetched(batch({3: 1003, 4: 1004, 5: 1005}), end=9))
-    assert search.reading == Reading("record", first=1005, before=1004)
-
-
 def test_a_record_that_comes_with_a_later_response() -> None:
     search = RecordSearch(PLACE, 3)
     search.take(fetched(batch({3: 1003, 4: 1004}), end=9))

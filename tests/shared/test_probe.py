@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter
 from support.waiting import eventually
 from warren.errors import SettingsError
-from warren.probe import MOST_CONNECTIONS, serve
+from warren.probe import serve
 
 
 def free_port() -> int:
@@ -42,16 +42,6 @@ def test_metrics_ready_and_live() -> None:
         stop()
 
 
-def test_not_ready_says_why() -> None:
-    port = free_port()
-    stop = serve(port, CollectorRegistry(), lambda: "cluster eu: rebuilding", host="127.0.0.1")
-    try:
-        answer = httpx.get(f"http://127.0.0.1:{port}/ready")
-        assert (answer.status_code, answer.text) == (503, "cluster eu: rebuilding")
-    finally:
-        stop()
-
-
 HALF = b"GET /ready HTTP/1.1\r\nX-Slow: "
 
 
@@ -61,13 +51,13 @@ def test_half_sent_requests_stop_nobody() -> None:
     stop = serve(port, CollectorRegistry(), lambda: True)
     try:
         with ExitStack() as closing:
-            for _ in range(10 * MOST_CONNECTIONS):
+            for _ in range(100):
                 slow = socket.create_connection(("127.0.0.1", port), 30)
                 closing.enter_context(slow).sendall(HALF)
             assert httpx.get(f"http://127.0.0.1:{port}/ready", timeout=30).text == "READY"
             eventually(
-                lambda: threading.active_count() <= threads + MOST_CONNECTIONS + 1,
-                message="no more threads than connections",
+                lambda: threading.active_count() <= threads + 2,
+                message="silent clients have lost their threads",
             )
     finally:
         stop()

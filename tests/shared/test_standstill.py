@@ -214,7 +214,7 @@ def test_a_watch_that_was_stopped_amid_a_look_tells_no_more(clock: ManualClock) 
     service.go_on(clock, 100)
 
     def stopped() -> Look:
-        service.watch.stop()
+        service.watch.__exit__()
         return Look(3, "another", "records")
 
     service.look = stopped

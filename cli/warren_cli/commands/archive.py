@@ -67,9 +67,9 @@ def check(
     from pydantic_core import to_jsonable_python
     from warren_archiver.check.recount import check as recount
     from warren_archiver.check.topic_check import exit_code
-    from warren_archiver.jobs import time_to_archive
 
-    wait = time_to_archive(settings.archiver) if wait is None else wait
+    if wait is None:  # nobody waits for the next pass of a schedule
+        wait = 0.0 if settings.archiver.every else 180.0
     with spark_session(settings, "warren-archive-check") as spark, job_progress(spark) as tell:
         found = recount(spark, settings, wait=wait, tell=tell)
     if as_json:

@@ -1,14 +1,12 @@
-"""`warren-api`: the API service."""
+"""`warren-api`: serves judged consumer groups over HTTP."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 from pathlib import Path
 from socket import gethostname
 
-from warren.errors import SettingsError
 from warren.log import NOISY, configure
+from warren.service import command
 from warren.settings import Settings
 from warren.settings_file import load_settings
 
@@ -16,23 +14,17 @@ from warren_api.server import run
 
 
 def main() -> None:
-    """Exit codes: 0 stopped by a signal, 1 failed, 2 a setting is wrong."""
-    parser = argparse.ArgumentParser(
-        prog="warren-api", description="Serve judged consumer groups over HTTP."
-    )
-    parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
-    arguments = parser.parse_args()
+    """Run the service until SIGTERM or SIGINT."""
+    command("api", __doc__, _run)
 
+
+def _run(config: Path | None) -> None:
     def load() -> Settings:
-        return load_settings(arguments.config).of_service("api", gethostname())
+        return load_settings(config).of_service("api", gethostname())
 
-    try:
-        settings = load()
-        configure(settings.log, service="api", quiet=(*NOISY, "uvicorn"))
-        run(settings, load)
-    except SettingsError as error:
-        print(f"warren-api: {error}", file=sys.stderr)
-        sys.exit(2)
+    settings = load()
+    configure(settings.log, service="api", quiet=(*NOISY, "uvicorn"))
+    run(settings, load)
 
 
 if __name__ == "__main__":

@@ -149,15 +149,14 @@ async def _serve(
     log.info("listening", address=f"{scheme}://{host}:{port}")
     feed.start()
     past.start()
-    watch.start()
-    renewing = asyncio.create_task(_renew(login, load)) if login else None
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    with watch:
+        renewing = asyncio.create_task(_renew(login, load)) if login else None
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
     if renewing is not None:
         renewing.cancel()
-    watch.stop()
     model.history.close()
     server.should_exit = True
     await serving

@@ -1,5 +1,4 @@
-"""`warren-archiver`: the archiver service, and jobs on what it has archived; also what spark-submit
-is given."""
+"""`warren-archiver`: the archiver service; also what spark-submit is given."""
 
 from __future__ import annotations
 
@@ -18,10 +17,9 @@ from warren_archiver.submitted import is_submitted
 
 
 def main() -> None:
-    """Exit codes: 0 done or stopped by a signal, 1 failed, 2 a setting is wrong; of a job also 3:
-    `check` could not compare all."""
+    """Exit codes: 0 done or stopped by a signal, 1 failed, 2 a setting is wrong."""
     try:
-        sys.exit(_main())
+        _main()
     except SettingsError as error:
         print(f"warren-archiver: {error}", file=sys.stderr)
         sys.exit(2)
@@ -30,7 +28,7 @@ def main() -> None:
         sys.exit(1)
 
 
-def _main() -> int:
+def _main() -> None:
     """Spark is imported only by a process that works with it."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--config", type=Path)
@@ -40,12 +38,12 @@ def _main() -> int:
         if settings.archiver.every:
             configure(settings.log, service="archiver")
             run_passes(settings, pass_command(given.config))
-            return 0
+            return
     if directory := os.environ.get(DIRECTORY):
         share_metrics(PASS, directory)
     from warren_archiver.application import run
 
-    return run()
+    run()
 
 
 if __name__ == "__main__":

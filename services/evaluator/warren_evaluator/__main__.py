@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import logging
 import signal
-import sys
 import threading
-from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from socket import gethostname
 
 import structlog
 from warren import log as logs
-from warren import probe
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.kafka.home import await_home
 from warren.kafka.topics import HOME
 from warren.kafka.trouble import Trouble
 from warren.metrics import evaluator as metrics
+from warren.service import command, probed
 from warren.settings import Settings
 from warren.settings_file import load_settings
 from warren.standstill_watch import StandstillWatch
@@ -42,18 +40,15 @@ log = structlog.get_logger(__name__)
 FAUST_SERVICES = "warren_evaluator.faust_corrections"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Exit 0: told to stop. 1: crashed, start me again. 2: the settings are wrong."""
-    parser = argparse.ArgumentParser(prog="warren-evaluator", description=__doc__)
-    parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
-    options = parser.parse_args(arguments)
-    try:
-        settings = load_settings(options.config)
-        _configure_logs(settings)
-        _run(settings, options.config)
-    except SettingsError as error:
-        print(f"warren-evaluator: {error}", file=sys.stderr)
-        sys.exit(2)
+def main() -> None:
+    """Run the service. Exit 0: told to stop. 1: crashed, start me again. 2: wrong settings."""
+    command("evaluator", __doc__, _start)
+
+
+def _start(config: Path | None) -> None:
+    settings = load_settings(config)
+    _configure_logs(settings)
+    _run(settings, config)
 
 
 def _run(read: Settings, config: Path | None) -> None:
@@ -65,19 +60,12 @@ def _run(read: Settings, config: Path | None) -> None:
     preparing = Trouble(HOME, SystemClock(), over="the home cluster is as it should be")
     evaluator: Evaluator | None = None
     watch: StandstillWatch | None = None
-    files: FilesWatch | None = None
-    stop_probe = probe.serve(
-        settings.evaluator.metrics_port,
-        metrics.EVALUATOR,
-        lambda: (
-            (watch and watch.reason)
-            or (evaluator is not None and evaluator.ready())
-            or preparing.look().obstacle
-        ),
-        setting="evaluator.metrics_port",
-        host=settings.probe.host,
-    )
-    try:
+
+    def ready() -> bool | str:
+        working = evaluator is not None and evaluator.ready()
+        return (watch and watch.reason) or working or preparing.look().obstacle
+
+    with probed("evaluator", settings, metrics.EVALUATOR, ready), ExitStack() as closing:
         partitions = await_home(
             settings.home, lambda admin: prepare(admin, settings), stop, preparing
         )
@@ -92,21 +80,16 @@ def _run(read: Settings, config: Path | None) -> None:
             metrics.EVALUATOR_STALLED,
             SystemClock(),
         )
-        watch.start()
+        closing.enter_context(watch)
         files = FilesWatch(
             ObjectivesWatch(config, read, evaluator.latenesses).look,
             CredentialsWatch(HOME, settings.home, evaluator.app).look,
         )
         files.start()
+        closing.callback(files.stop)
         search_seldom()
         log.info("starting", app_id=app_id(settings), partitions=partitions)
         _work(evaluator, stop)
-    finally:
-        if files is not None:
-            files.stop()
-        if watch is not None:
-            watch.stop()
-        stop_probe()
 
 
 def _configure_logs(settings: Settings) -> None:

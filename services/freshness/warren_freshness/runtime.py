@@ -9,7 +9,6 @@ from functools import partial
 
 import structlog
 from confluent_kafka.admin import AdminClient
-from warren import probe
 from warren.clock import Clock, SystemClock
 from warren.errors import SettingsError
 from warren.garbage import collect_seldom
@@ -18,6 +17,7 @@ from warren.kafka.topics import HOME, ensure_topics
 from warren.kafka.trouble import Trouble
 from warren.metrics.freshness import FRESHNESS, FRESHNESS_STALLED
 from warren.probe import Ready
+from warren.service import probed
 from warren.settings import Settings
 from warren.standstill_watch import StandstillWatch
 
@@ -58,14 +58,7 @@ async def _run(settings: Settings) -> None:
     clock = SystemClock()
     preparing = Trouble(HOME, clock, over="the home cluster is as it should be")
     readiness: list[Ready] = [lambda: preparing.look().obstacle]
-    stop_probe = probe.serve(
-        settings.freshness.metrics_port,
-        FRESHNESS,
-        lambda: readiness[-1](),
-        setting="freshness.metrics_port",
-        host=settings.probe.host,
-    )
-    try:
+    with probed("freshness", settings, FRESHNESS, lambda: readiness[-1]()):
         is_there = await asyncio.to_thread(
             await_home, settings.home, partial(_prepare, settings), stop_connecting, preparing
         )
@@ -75,13 +68,8 @@ async def _run(settings: Settings) -> None:
             watch = StandstillWatch(settings.standstill, service.works, FRESHNESS_STALLED, clock)
             readiness.append(lambda: watch.reason or service.is_ready or service.waits_for)
             log.info("started", clusters=sorted(settings.clusters))
-            watch.start()
-            try:
+            with watch:
                 await service.run(stop)
-            finally:
-                watch.stop()
-    finally:
-        stop_probe()
     log.info("stopped")
 
 

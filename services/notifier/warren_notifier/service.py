@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 import structlog
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from warren import probe
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.errors import KafkaError, SettingsError, TopicMisconfigured
@@ -22,6 +21,7 @@ from warren.kafka.topics import HOME, TIMEOUT, ensure_topics
 from warren.kafka.trouble import Trouble
 from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
+from warren.service import probed
 from warren.settings import HomeSettings, Settings
 from warren.settings.notifier import NotifierSettings
 from warren.settings.secrets import secret_values
@@ -242,17 +242,14 @@ async def _run(settings: Settings, load: Callable[[], Settings], redaction: Reda
     watch = StandstillWatch(
         settings.standstill, service.works, metrics.NOTIFIER_STALLED, SystemClock()
     )
-    stop_probe = probe.serve(
-        settings.notifier.metrics_port,
-        metrics.NOTIFIER,
-        lambda: watch.reason or service.ready or service.waits_for,
-        setting="notifier.metrics_port",
-        host=settings.probe.host,
-    )
-    watch.start()
-    try:
+    with (
+        probed(
+            "notifier",
+            settings,
+            metrics.NOTIFIER,
+            lambda: watch.reason or service.ready or service.waits_for,
+        ),
+        watch,
+    ):
         await service.run()
-    finally:
-        watch.stop()
-        stop_probe()
     log.info("stopped")

@@ -15,7 +15,7 @@ from warren.clock import SystemClock
 from warren.contracts.topics import ARCHIVED
 from warren.errors import SettingsError
 from warren.lake_path import local_path
-from warren.probe import serve
+from warren.service import probed
 from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.passes.child import Child
@@ -68,23 +68,14 @@ def _run(stop: threading.Event, settings: Settings, command: Sequence[str], dire
     first = FIRST_AFTER if _has_events(archiver) else 0.0
     schedule = Schedule(SystemClock(), first=first, every=archiver.every)
     _begin_metrics(directory)
-    stop_probe = serve(
-        archiver.metrics_port,
-        all_metrics(directory),
-        lambda: schedule.problem or True,
-        setting="archiver.metrics_port",
-        host=settings.probe.host,
-    )
-    log.info("passes on a schedule", every=archiver.every, first_in=first, lake=archiver.path)
-    try:
+    with probed("archiver", settings, all_metrics(directory), lambda: schedule.problem or True):
+        log.info("passes on a schedule", every=archiver.every, first_in=first, lake=archiver.path)
         while not stop.wait(schedule.due_in):
             schedule.begin()
             schedule.end(_pass(stop, command, pass_environ(archiver)))
             pass_is_over(directory)
             if schedule.problem and not stop.is_set():
                 _tell_of_failure(schedule)
-    finally:
-        stop_probe()
 
 
 def _pass(stop: threading.Event, command: Sequence[str], environ: dict[str, str]) -> str:

@@ -19,7 +19,7 @@ from warren.kafka.topic_check import check_topics
 from warren.kafka.topics import HOME, ensure_topics
 from warren.kafka.trouble import Trouble
 from warren.metrics.archiver import ARCHIVER, ARCHIVER_STALLED
-from warren.probe import serve
+from warren.service import probed
 from warren.settings import HomeSettings, Settings
 from warren.standstill_watch import StandstillWatch
 
@@ -72,17 +72,8 @@ def _prepare_topics(settings: Settings, stop: threading.Event, *, once: bool) ->
     if once:
         return _prepare(connect(HOME, HOME, home), home)
     waits = Trouble(HOME, SystemClock(), over="the home cluster is as it should be")
-    stop_probe = serve(
-        settings.archiver.metrics_port,
-        ARCHIVER,
-        lambda: waits.look().obstacle,
-        setting="archiver.metrics_port",
-        host=settings.probe.host,
-    )
-    try:
+    with probed("archiver", settings, ARCHIVER, lambda: waits.look().obstacle):
         return bool(await_home(home, lambda admin: _prepare(admin, home), stop, waits))
-    finally:
-        stop_probe()
 
 
 def _prepare(admin: AdminClient, home: HomeSettings) -> bool:
@@ -125,20 +116,9 @@ def archive(
     work = Work(spark, settings, lake, topics, clock, stop)
     works = {"archive": work.look, "archiving": work.look_at_failures}
     watch = StandstillWatch(settings.standstill, works, ARCHIVER_STALLED, clock)
-    stop_probe = serve(
-        settings.archiver.metrics_port,
-        ARCHIVER,
-        lambda: watch.reason or True,
-        setting="archiver.metrics_port",
-        host=settings.probe.host,
-    )
-    try:
-        watch.start()
+    with probed("archiver", settings, ARCHIVER, lambda: watch.reason or True), watch:
         log.info("archiving", topics=len(topics), lake=lake.root, once=once)
         _until_done(work, work.once if once else work.follow, stop)
-    finally:
-        watch.stop()
-        stop_probe()
 
 
 def _until_done(work: Work, do: Callable[[], None], stop: threading.Event) -> None:
