@@ -29,7 +29,6 @@ from warren.refused_words import words_of
 from warren.service_links import service_links
 from warren.settings import Settings
 from warren.settings.file_secret import FileSecret
-from warren.settings.removed import removal
 from warren.unread_file import why_unread
 
 PREFIX = "WARREN_"
@@ -148,8 +147,7 @@ def explained(
     path = tuple(str(part) for part in first["loc"] if part != _OF_A_NAME)
     name = ".".join((*at, *path))
     if first["type"] == "extra_forbidden":
-        suggested = _suggestion(path, model=model, at=at)
-        return SettingsError(name, removal(name) or f"unknown setting{suggested}")
+        return SettingsError(name, f"unknown setting{_suggestion(path, model=model, at=at)}")
     return SettingsError(name, words_of(first))
 
 

@@ -11,24 +11,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
-import structlog
-
 from warren.contracts import Acknowledgement, Silence
 from warren.contracts.record_id import record_id, require_id
 from warren.errors import ContractViolation
-from warren.patterns import Budget, PatternTooCostly, searcher
-from warren.words import visible
-
-log = structlog.get_logger(__name__)
+from warren.patterns import searcher
 
 GROUPS = 100_000  # of which it is remembered at most what silences them
-MEMORY = 64 * 1024
-"""Bytes of an expression, see `warren.patterns`. A silence is matched with every group there is, by
-every copy of the API and the notifier: 7 ms at most with a name of 249 characters (measured)."""
-SECONDS = 2.0
-"""CPU that matching one silence may take at once. A usual one takes 2 microseconds a group
-(measured), so this is enough for a million groups."""
-SHARE = 0.01  # of that, what comes back in each second
 
 
 class _Compiled(NamedTuple):
@@ -58,7 +46,6 @@ class Silences:
         self._number = 0
         self._looked: dict[tuple[str, str], _Looked] = {}
         """Of groups that were asked for: looking through thousands takes milliseconds."""
-        self._told: set[int] = set()  # numbers of those of which the log says that they cost much
         self._acknowledgements: dict[str, Acknowledgement] = {}
         self.revision = 0
         """Another one whenever there was a record."""
@@ -77,8 +64,7 @@ class Silences:
         silence = None if value is None else Silence.from_bytes(value)
         if silence is not None:
             require_id(id_, silence.id)
-            budget = Budget(SECONDS, SHARE)
-            matches = group_matcher(silence.cluster, silence.group, budget)
+            matches = group_matcher(silence.cluster, silence.group)
         with self._lock:
             self._silences.pop(id_, None)
             if silence is not None:
@@ -123,9 +109,7 @@ class Silences:
         return InForce(self, now)
 
     def matching(self, cluster: str, group: str) -> list[Silence]:
-        """Those of a group, whether they hold or not. One that has used up its time for matching
-        silences no group that it was not matched with yet.
-        """
+        """Those of a group, whether they hold or not."""
         name = cluster, group
         with self._lock:
             looked = self._looked.get(name, _NEVER)
@@ -143,18 +127,8 @@ class Silences:
         """Matches a group with the silences that are new since it was asked for."""
         found = dict(looked.found)
         for compiled in newer:
-            try:
-                if compiled.matches(*name):
-                    found[compiled.silence.id] = compiled.number
-            except PatternTooCostly:
-                if compiled.number not in self._told:
-                    self._told.add(compiled.number)
-                    log.warning(
-                        "silence takes too long to match, some groups are not silenced",
-                        id=compiled.silence.id,
-                        cluster=visible(name[0]),
-                        group=visible(name[1]),
-                    )
+            if compiled.matches(*name):
+                found[compiled.silence.id] = compiled.number
         with self._lock:
             if len(self._looked) >= GROUPS and name not in self._looked:
                 self._looked.clear()
@@ -186,16 +160,13 @@ class InForce:
         return max(found, key=lambda silence: silence.ends_at, default=None)
 
 
-def group_matcher(
-    cluster: str, group: str, budget: Budget | None = None
-) -> Callable[[str, str], bool]:
+def group_matcher(cluster: str, group: str) -> Callable[[str, str], bool]:
     """Says of a (cluster, group) whether both expressions match; empty ones match everything.
-    Raises PatternTooCostly when `budget` is used up.
 
-    Raises ContractViolation for what is no expression, or one too large for a silence.
+    Raises ContractViolation for what is no expression, or one too large.
     """
     try:
-        of_cluster, of_group = (searcher(each, MEMORY, budget) for each in (cluster, group))
+        of_cluster, of_group = searcher(cluster), searcher(group)
     except ValueError as error:
         raise ContractViolation(str(error)) from None
     return lambda name, group_name: of_cluster(name) and of_group(group_name)

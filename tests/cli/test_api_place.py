@@ -39,16 +39,16 @@ def gone() -> int:
 def test_without_settings_it_is_where_settings_have_it_by_default() -> None:
     assert api_in_force(None) == api_address() == ApiSettings().address
     assert LocalSettings().state_dir == STATE_DIR
+    assert settings_file(None) is None
 
 
-def test_a_run_in_this_folder_is_found() -> None:
-    runs_here(os.getpid())
-    assert api_in_force(None) == UP
-
-
-def test_a_run_that_was_killed_is_not() -> None:
-    runs_here(gone())
-    assert api_in_force(None) == api_address()
+@pytest.mark.parametrize(("is_there", "where"), [(True, UP), (False, api_address())])
+def test_a_run_in_this_folder_is_found_unless_it_was_killed(is_there: bool, where: str) -> None:
+    """It may have been started with a file that lies somewhere else."""
+    runs_here(os.getpid() if is_there else gone())
+    assert api_in_force(None) == where
+    assert settings_file(None) == (Path(STATE_DIR, "warren.toml") if is_there else None)
+    assert settings_file(Path("far.toml")) == Path("far.toml")
 
 
 @pytest.mark.parametrize("text", ["", "{}", json.dumps({"supervisor": "x"}), "[1]"])
@@ -63,46 +63,23 @@ def test_settings_say_where_runs_are_and_what_else_is_asked() -> None:
     assert api_in_force(None) == "http://127.0.0.1:9001"
     runs_here(os.getpid(), "runs")
     assert api_in_force(None) == UP
+    assert settings_file(None) == Path("runs", "warren.toml")
 
 
-def test_a_file_that_somebody_names_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs_here(os.getpid())
+def test_a_file_or_a_variable_that_somebody_names_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("far.toml").write_text("[api]\nport = 9001\n")
+    monkeypatch.setenv("WARREN_API__PORT", "9002")
+    assert api_in_force(None) == "http://127.0.0.1:9002"
+    monkeypatch.delenv("WARREN_API__PORT")
+    runs_here(os.getpid())
     assert api_in_force(Path("far.toml")) == "http://127.0.0.1:9001"
     monkeypatch.setenv("WARREN_CONFIG", "far.toml")
     assert api_in_force(None) == "http://127.0.0.1:9001"
-
-
-def test_a_variable_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WARREN_API__PORT", "9002")
-    assert api_in_force(None) == "http://127.0.0.1:9002"
-
-
-def test_the_settings_of_a_run_in_this_folder_are_in_force() -> None:
-    """It may have been started with a file that lies somewhere else."""
-    assert settings_file(None) is None
-    runs_here(os.getpid())
-    assert settings_file(None) == Path(STATE_DIR, "warren.toml")
-    assert settings_file(Path("far.toml")) == Path("far.toml")
-
-
-def test_no_run_no_settings_of_it() -> None:
-    runs_here(gone())
     assert settings_file(None) is None
 
 
-def test_the_settings_of_a_run_are_where_the_settings_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("warren.toml").write_text("[local]\nstate_dir = 'runs'\n")
-    runs_here(os.getpid(), "runs")
-    assert settings_file(None) == Path("runs", "warren.toml")
-    monkeypatch.setenv("WARREN_CONFIG", "far.toml")
-    assert settings_file(None) is None
-
-
-@pytest.mark.parametrize("words", [["notify", "explain", "--cluster", "prod", "--group", "web"]])
-def test_commands_read_the_settings_of_the_run(
-    words: list[str],
-) -> None:
+def test_commands_read_the_settings_of_the_run() -> None:
+    words = ["notify", "explain", "--cluster", "prod", "--group", "web"]
     runs_here(os.getpid())
     route = "[[notifier.routes]]\nname = 'night'\nchannels = ['mail']\n"
     channel = "[notifier.channels.mail]\ntype = 'webhook'\nurl = 'http://127.0.0.1:9/'\n"

@@ -38,11 +38,6 @@ def run(text: str | bytes, *arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def verdict(**changes: Any) -> tuple[str, float]:
-    (answer,) = run(json.dumps(record(**changes)))
-    return answer["status"], answer["complete"]
-
-
 def test_an_array_and_lines_give_the_same() -> None:
     records = [record(name=f"r{i}", current_lag=i % 2) for i in range(5)]
     expected = [
@@ -89,51 +84,46 @@ def test_names_need_not_be_ascii() -> None:
     assert run(json.dumps(record(name="zażółć €"), ensure_ascii=False))[0]["name"] == "zażółć €"
 
 
-def test_no_commits_are_ok_and_not_complete() -> None:
-    assert verdict(offsets=[]) == ("OK", 0.0)
-    assert verdict(offsets=[None, None]) == ("OK", 0.0)
-    assert verdict(offsets=[], intervals=10) == ("OK", 0.0)
+SLOTS: list[Any] = STOPPED["offsets"]  # type: ignore[assignment]
+LATEST = 2**62 - 1
+EDGES = [
+    {"offset": 0, "timestamp_ms": -LATEST, "lag": 2**63 - 1},
+    {"offset": 2**63 - 1, "timestamp_ms": LATEST, "lag": 2**63 - 1},
+]
+LARGEST = {"offsets": EDGES, "current_lag": 2**63 - 1, "broker_head_offsets": []}
 
 
-def test_empty_slots_count_for_completeness_only() -> None:
-    slots: list[Any] = STOPPED["offsets"]  # type: ignore[assignment]
-    assert verdict(offsets=[None] * 5 + slots) == ("STOP", 0.5)
-    assert verdict(offsets=[None, *slots[:2], None, *slots[2:], None]) == ("STOP", 0.625)
-
-
-def test_intervals_are_the_size_of_the_window() -> None:
-    assert verdict(intervals=20) == ("STOP", 0.25)
-    assert verdict(intervals=5) == ("STOP", 1.0)
-    # The newest three: their span is 200 s, the silence still 500 s.
-    assert verdict(intervals=3, now_s=699) == ("WARN", 1.0)
-    assert verdict(intervals=3, now_s=701) == ("STOP", 1.0)
-    assert verdict(intervals=2**62) == ("STOP", 5 / 2**62)
-
-
-def test_a_window_not_complete_enough_is_ok() -> None:
-    assert verdict(intervals=10, minimum_complete=0.5) == ("STOP", 0.5)
-    assert verdict(intervals=10, minimum_complete=0.51) == ("OK", 0.5)
-
-
-def test_an_allowed_lag_counts_as_none() -> None:
-    assert verdict(allowed_lag=250) == ("OK", 1.0)
-    assert verdict(allowed_lag=249) == ("STOP", 1.0)
-
-
-def test_nothing_wraps_around_at_the_largest_numbers() -> None:
-    latest = 2**62 - 1
-    edges = [
-        {"offset": 0, "timestamp_ms": -latest, "lag": 2**63 - 1},
-        {"offset": 2**63 - 1, "timestamp_ms": latest, "lag": 2**63 - 1},
-    ]
-    largest = {"offsets": edges, "current_lag": 2**63 - 1, "broker_head_offsets": []}
-    assert verdict(**largest, now_s=latest // 1000) == ("WARN", 1.0)
-    assert verdict(**largest, now_s=-(latest // 1000)) == ("WARN", 1.0)
+@pytest.mark.parametrize(
+    ("changes", "status", "complete"),
+    [
+        ({"offsets": []}, "OK", 0.0),
+        ({"offsets": [None, None]}, "OK", 0.0),
+        ({"offsets": [], "intervals": 10}, "OK", 0.0),
+        # Empty slots count for completeness only.
+        ({"offsets": [None] * 5 + SLOTS}, "STOP", 0.5),
+        ({"offsets": [None, *SLOTS[:2], None, *SLOTS[2:], None]}, "STOP", 0.625),
+        ({"intervals": 20}, "STOP", 0.25),
+        ({"intervals": 5}, "STOP", 1.0),
+        # The newest three: their span is 200 s, the silence still 500 s.
+        ({"intervals": 3, "now_s": 699}, "WARN", 1.0),
+        ({"intervals": 3, "now_s": 701}, "STOP", 1.0),
+        ({"intervals": 2**62}, "STOP", 5 / 2**62),
+        ({"intervals": 10, "minimum_complete": 0.5}, "STOP", 0.5),
+        ({"intervals": 10, "minimum_complete": 0.51}, "OK", 0.5),
+        ({"allowed_lag": 250}, "OK", 1.0),
+        ({"allowed_lag": 249}, "STOP", 1.0),
+        # Nothing wraps around at the largest numbers.
+        ({**LARGEST, "now_s": LATEST // 1000}, "WARN", 1.0),
+        ({**LARGEST, "now_s": -(LATEST // 1000)}, "WARN", 1.0),
+    ],
+)
+def test_verdicts(changes: dict[str, Any], status: str, complete: float) -> None:
+    (answer,) = run(json.dumps(record(**changes)))
+    assert (answer["status"], answer["complete"]) == (status, complete)
 
 
 def test_many_records_are_evaluated_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    slots: list[Any] = STOPPED["offsets"]  # type: ignore[assignment]
-    records = [record(name=str(i), offsets=slots[: i % 6], intervals=5) for i in range(50)]
+    records = [record(name=str(i), offsets=SLOTS[: i % 6], intervals=5) for i in range(50)]
     text = json.dumps(records)
     together = run(text)
     monkeypatch.setattr(evaluation, "SLOTS_TOGETHER", 7)

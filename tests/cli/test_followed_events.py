@@ -11,7 +11,6 @@ from contextlib import contextmanager
 import pytest
 from api.served_api import Api, served
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from support.waiting import eventually
 from warren.clock import SystemClock
 from warren_api.model.cluster import FeedState
 
@@ -135,22 +134,3 @@ def test_why_the_api_does_not_serve_is_said_once(api: Api) -> None:
     assert told.endswith(
         "answers: Warren is still reading what it knew before it was started; asking again"
     )
-
-
-def test_an_expression_that_costs_too_much_ends_it(api: Api) -> None:
-    """Asking for the same again and again would help nobody."""
-    with served(api) as address:
-        command = [sys.executable, "-m", "warren_cli.main", "events", "-f", "--api", address]
-        follower = subprocess.Popen(
-            [*command, "--group", "((a|.){1,50}){18}z"], stderr=subprocess.PIPE, text=True
-        )
-        try:
-            eventually(lambda: bool(api.model.history._listeners), message="it follows")
-            for number in range(300):
-                something(api, f"{'a' * 240}{number}")
-            _, said = follower.communicate(timeout=120)
-        finally:
-            follower.kill()
-            follower.communicate()
-    assert follower.returncode == 2
-    assert "Matching the regular expression takes too long." in said

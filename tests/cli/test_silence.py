@@ -71,16 +71,6 @@ def test_a_token_is_needed_where_there_are_some(monkeypatch: pytest.MonkeyPatch)
     assert [silence.by for silence in api.model.silences.all()] == ["ada"]
 
 
-def test_a_token_with_a_long_name_says_who_as_far_as_there_is_room(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    api = Api(api=ApiSettings(tokens=[ApiToken(name="a" * 200, role="admin", hash=hash_of("t"))]))
-    monkeypatch.setenv("WARREN_TOKEN", "t")
-    with served(api) as address:
-        run("silence", "add", "--group", "x", "--for", "1h", "--why", "moving", "--api", address)
-    assert [silence.by for silence in api.model.silences.all()] == ["a" * 100]
-
-
 def test_an_incident_is_acknowledged_by_its_beginning(api: Api, address: str) -> None:
     for name in ("one", "two"):
         incident = {"id": f"abc{name}", "opened_at": NOW}

@@ -104,7 +104,6 @@ def test_a_changelog_that_does_not_fit_is_named(
     ("variable", "value", "line"),
     [
         ("WARREN_EVALUATOR__METRICS_PORT", "-1", "warren-evaluator: evaluator.metrics_port: "),
-        ("WARREN_EVALUATOR__BATCH", "5", "warren-evaluator: evaluator.batch: this setting was"),
         ("WARREN_EVALUATOR__BATCHES", "5", "warren-evaluator: evaluator.batches: unknown"),
         ("WARREN_EVALUATION__POLICY", "other", "warren-evaluator: evaluation.policy: "),
     ],

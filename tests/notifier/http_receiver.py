@@ -57,19 +57,17 @@ class _Server(ThreadingHTTPServer):
 class HttpReceiver(Server):
     """Answers with the script's entries in turn, then with 200.
 
-    `route` decides by path instead, `decide` by the whole request.
+    `decide` decides by the request instead.
     """
 
     def __init__(
         self,
         *script: Script,
-        route: Callable[[str], Script] | None = None,
         decide: Callable[[Request], Script] | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.requests: list[Request] = []
         self._script = list(script)
-        self._route = route
         self._decide = decide
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -111,8 +109,6 @@ class HttpReceiver(Server):
             request = Request(handler.path, headers, body, handler.command)
             self.requests.append(request)
             script = self._script.pop(0) if self._script else Answer(200)
-        if self._route is not None:
-            script = self._route(handler.path)
         if self._decide is not None:
             script = self._decide(request)
         handler.close_connection = True

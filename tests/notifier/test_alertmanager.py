@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from notifier.builders import MINUTE, OPENED_AT, delivery, event, fullest
-from notifier.hostile_names import EVERY
+from notifier.builders import MINUTE, OPENED_AT, delivery, event
 from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.specimens import BASE, Specimen, made, send
 from warren.contracts import Breach, Cause, Finding
@@ -112,7 +111,7 @@ def test_an_alert_has_all_that_is_known() -> None:
         breach("max_freshness", 90_000, owner="payments", runbook="https://run.example/book"),
         breach("min_time_to_loss", 1_500),
     ]
-    what = event(cause=cause, objectives=breaches)
+    what = event(cause=cause, objectives=breaches, late_ms=90_000, time_to_loss_ms=1_500)
     result, (alert,) = taken(delivery(what), labels={"env": "live"}, resend_interval=60)
     assert alert["labels"] == LABELS | {"env": "live", "owner": "payments"}
     assert result.receipt == json.dumps(alert["labels"])
@@ -150,16 +149,6 @@ def test_where_it_is_not_known_what_fired_all_that_may_end(receipt: str) -> None
     over = event("OK", "ERR", at=OPENED_AT + MINUTE)
     _, alerts = taken(with_receipt(delivery(over, kind="resolved"), receipt))
     assert [alert["labels"] for alert in alerts] == [WARNING, LABELS]
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_any_name_is_a_label_and_the_fullest_event_an_alert(name: str) -> None:
-    what, group = fullest(EVERY[name]), EVERY[name]
-    _, (alert,) = taken(delivery(what), labels={"team": "data"})
-    assert (alert["labels"]["consumer_group"], alert["labels"]["team"]) == (group, "data")
-    over = event("OK", "ERR", event_id="event-2", group=group, at=OPENED_AT + MINUTE)
-    _, ends = taken(delivery(over, kind="resolved"))
-    assert {alert["labels"]["consumer_group"] for alert in ends} == {group}
 
 
 @pytest.mark.parametrize(("age", "then"), [(9_000, ""), (10_000, "at 07:00 UTC: ")])

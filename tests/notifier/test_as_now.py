@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from notifier.asked import put, silence
-from notifier.builders import MINUTE, OPENED_AT, delivery, route
-from notifier.harness import Harness, Log, Scripted, life
+from notifier.builders import MINUTE, OPENED_AT, delivery
+from notifier.harness import Harness, Scripted, play
 from notifier.test_email_digest import PROD, news
 from notifier.test_email_message import breach, html, text, writer
 from notifier.test_group_incident import People
@@ -18,7 +18,6 @@ from notifier.test_joined_incidents import DELETED, STANDS, STUCK, of, stuck
 from support.freshness_events import freshness_event
 from support.offset_events import NOW as FRESHNESS_NOW
 from support.waiting import until
-from warren.clock import ManualClock
 from warren.contracts import (
     RETENTION_CHANGED,
     Acknowledgement,
@@ -234,18 +233,8 @@ def test_of_many_the_lag_says_of_when_it_is_and_every_group_has_a_cause() -> Non
 
 
 def test_people_are_told_of_now_and_machines_the_event_as_published() -> None:
-    log, clock = Log(), ManualClock(OPENED_AT)
     people, machine = People(), Scripted()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        routes = [route(channels=("people", "machine"))]
-        channels = {"people": people, "machine": machine}
-        harness = Harness(log, tasks, routes, channels, clock=clock, as_now=lambda _: "of now")
-        await harness.assign()
-        await harness.read(stuck())
-        await harness.idle()
-
-    life(scenario)
+    log = play({"people": people, "machine": machine}, stuck(), as_now=lambda _: "of now")
     assert [each.event for each in people.sent] == ["of now"]
     assert [each.event for each in machine.sent] == [stuck().to_bytes().decode()]
     assert "of now" not in str(log.records)
@@ -253,14 +242,9 @@ def test_people_are_told_of_now_and_machines_the_event_as_published() -> None:
 
 def test_people_are_told_once_it_is_known_how_groups_stand_now() -> None:
     """Until then nothing may have arrived. Machines do not wait."""
-    log, people, machine = Log(), People(), Scripted()
+    people, machine = People(), Scripted()
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        known = asyncio.Event()
-        routes = [route(channels=("people", "machine"))]
-        channels = {"people": people, "machine": machine}
-        harness = Harness(log, tasks, routes, channels, known=known)
-        await harness.assign()
+    async def waits(harness: Harness) -> None:
         await harness.read(stuck())
         await until(lambda: machine.taken != [])
         assert people.sent == []
@@ -271,24 +255,18 @@ def test_people_are_told_once_it_is_known_how_groups_stand_now() -> None:
         known.set()
         await harness.idle()
 
-    life(scenario)
+    known = asyncio.Event()
+    play({"people": people, "machine": machine}, waits, known=known)
     assert len(people.sent) == 1
 
 
 def test_what_cannot_be_made_of_now_is_told_as_it_was_published() -> None:
-    log, people = Log(), People()
+    people = People()
 
     def fails(_: str) -> str:
         raise ZeroDivisionError
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        routes, channels = [route(channels=("people",))], {"people": people}
-        harness = Harness(log, tasks, routes, channels, clock=ManualClock(OPENED_AT), as_now=fails)
-        await harness.assign()
-        await harness.read(stuck())
-        await harness.idle()
-
-    life(scenario)
+    log = play({"people": people}, stuck(), as_now=fails)
     assert STANDS in people.sent[0].event
     assert log.outcomes() == ["delivered"]
 

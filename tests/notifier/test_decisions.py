@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -78,24 +78,67 @@ def test_ids_tell_everything_apart() -> None:
     assert delivery_id("e", "r", "c") == "982152c6-04c3-587e-a7e9-e54e856d1be6"
 
 
-def test_a_worsening_is_news_where_the_opening_arrived() -> None:
-    opened = decided(router(), change("WARN"))
-    worse = change("ERR", previous="WARN", event_id="event-2")
-    taken = decided(router(), worse, *after(opened, "mail"))
-    assert kinds(taken.deliveries) == [("mail", "changed")]
-    incident, told = after(opened)
-    told = {"mail": told["mail"].model_copy(update={"uncertain": True})}
-    assert kinds(decided(router(), worse, incident, told).deliveries) == [("mail", "changed")]
+def story(routes: Sequence[Route], *turns: str) -> list[str]:
+    """What each change leads to, such as `mail changed`. A turn: the status, and who took what the
+    change gave them; `mail?`: perhaps.
+    """
+    at, incident, told, found, before = Router(routes, HOUR), None, {}, [], "OK"
+    for number, turn in enumerate(turns, 1):
+        status, *took = turn.split()
+        reason = "group_deleted" if status == "NOTFOUND" else None
+        what = change(status, previous=before, event_id=f"event-{number}", reason=reason)  # type: ignore[arg-type]  # a status
+        decision, before = decided(at, what, incident, told), status
+        found.append(", ".join(f"{one.channel} {one.kind}" for one in decision.deliveries))
+        if decision.incident is None:
+            incident, told = None, {}
+            continue
+        incident, told = after(decision, *took, before=told)
+        for name in told:
+            if f"{name}?" in took:
+                told[name] = told[name].model_copy(update={"uncertain": True})
+    return found
 
 
-def test_what_a_channel_knows_already_is_not_told() -> None:
-    strict = router(route(minimum_severity="ERR"))
-    opened = decided(strict, change("ERR"))
-    incident, told = after(opened, "mail")
-    again = change("ERR", previous="WARN", event_id="event-3")
-    assert decided(strict, again, incident, told).deliveries == []
-    unsure = {"mail": told["mail"].model_copy(update={"uncertain": True})}
-    assert kinds(decided(strict, again, incident, unsure).deliveries) == [("mail", "changed")]
+ALL, STRICT = [route()], [route(minimum_severity="ERR")]
+BOTH = [route("a", ("mail", "hook"), continue_matching=True), route("b", ("hook", "pager"))]
+PAGING = [route("pager", ("pager",), minimum_severity="ERR"), route("mail", ("mail",))]
+QUIET = [route(send_resolved=False)]
+ONE_WANTS = [route("errors", minimum_severity="ERR"), route("warnings", send_resolved=False)]
+OPENED = "mail opened"
+
+
+@pytest.mark.parametrize(
+    ("routes", "turns", "told"),
+    [
+        (BOTH, ["ERR"], ["mail opened, hook opened, pager opened"]),
+        (ALL, ["WARN mail", "ERR mail", "OK"], [OPENED, "mail changed", "mail resolved"]),
+        (ALL, ["WARN mail?", "ERR"], [OPENED, "mail changed"]),
+        (ALL, ["WARN", "ERR", "OK"], [OPENED, OPENED, "mail resolved"]),  # which nobody awaits
+        (ALL, ["ERR mail", "NOTFOUND"], [OPENED, "mail resolved"]),
+        (ALL, ["OK"], [""]),
+        # Below the minimum: an easing is told once, where the worse was told, or may have been.
+        (STRICT, ["WARN", "ERR"], ["", OPENED]),
+        (STRICT, ["ERR mail", "ERR"], [OPENED, ""]),
+        (STRICT, ["ERR mail mail?", "ERR"], [OPENED, "mail changed"]),
+        (STRICT, ["ERR mail", "WARN mail", "WARN"], [OPENED, "mail changed", ""]),
+        (STRICT, ["ERR mail", "WARN mail", "ERR"], [OPENED, "mail changed", "mail changed"]),
+        (STRICT, ["ERR mail", "WARN mail", "OK"], [OPENED, "mail changed", "mail resolved"]),
+        (STRICT, ["ERR mail?", "WARN"], [OPENED, "mail changed"]),
+        (STRICT, ["ERR", "WARN"], [OPENED, ""]),
+        # An end goes to those that were told, not to those that match.
+        (
+            PAGING,
+            ["WARN mail", "ERR pager", "OK"],
+            [OPENED, "pager opened", "mail resolved, pager resolved"],
+        ),
+        (QUIET, ["ERR mail", "OK"], [OPENED, ""]),
+        (ONE_WANTS, ["WARN mail", "ERR mail", "OK"], [OPENED, "mail changed", "mail resolved"]),
+    ],
+)
+def test_what_is_told_of_an_incident(
+    routes: list[Route], turns: list[str], told: list[str]
+) -> None:
+    assert story(routes, *turns) == told
 
 
 def test_another_limit_that_is_broken_is_news_at_the_same_status() -> None:
@@ -123,109 +166,59 @@ def test_another_limit_that_is_broken_is_news_at_the_same_status() -> None:
     assert kinds(left.deliveries) == [("mail", "changed")]
 
 
-def test_where_the_opening_failed_the_next_news_opens() -> None:
-    opened = decided(router(), change("WARN"))
-    worse = decided(router(), change("ERR", event_id="event-2"), *after(opened))
-    assert kinds(worse.deliveries) == [("mail", "opened")]
+def test_an_easing_withdraws_what_has_not_arrived() -> None:
+    strict = router(*STRICT)
+    incident, told = after(decided(strict, change("ERR")))
+    easing = change("WARN", previous="ERR", event_id="event-2")
+    (news,) = decided(strict, easing, incident, told).news
+    assert (news.told.channel, news.delivery) == ("mail", None)
 
 
-class TestEasingBelowTheMinimum:
-    STRICT = router(route(minimum_severity="ERR"))
-    EASING = change("WARN", previous="ERR", event_id="event-2")
-
-    def test_is_news_where_the_worse_was_told_and_the_incident_stays(self) -> None:
-        incident, told = after(decided(self.STRICT, change("ERR")), "mail")
-        eased = decided(self.STRICT, self.EASING, incident, told)
-        assert kinds(eased.deliveries) == [("mail", "changed")]
-        assert eased.deliveries[0].route == "all"
-        incident, told = after(eased, "mail", before=told)
-        again = decided(
-            self.STRICT, change("ERR", previous="WARN", event_id="event-3"), incident, told
-        )
-        assert kinds(again.deliveries) == [("mail", "changed")]
-        closed = decided(self.STRICT, change("OK", event_id="event-3"), incident, told)
-        assert kinds(closed.deliveries) == [("mail", "resolved")]
-
-    def test_is_told_once(self) -> None:
-        incident, told = after(decided(self.STRICT, change("ERR")), "mail")
-        incident, told = after(
-            decided(self.STRICT, self.EASING, incident, told), "mail", before=told
-        )
-        once_more = change("WARN", previous="WARN", event_id="event-3")
-        assert decided(self.STRICT, once_more, incident, told).news == ()
-
-    def test_withdraws_what_has_not_arrived(self) -> None:
-        incident, told = after(decided(self.STRICT, change("ERR")))
-        (news,) = decided(self.STRICT, self.EASING, incident, told).news
-        assert (news.told.channel, news.delivery) == ("mail", None)
-
-    def test_goes_where_the_worse_may_have_arrived(self) -> None:
-        incident, told = after(decided(self.STRICT, change("ERR")))
-        unsure = {"mail": told["mail"].model_copy(update={"uncertain": True})}
-        eased = decided(self.STRICT, self.EASING, incident, unsure)
-        assert kinds(eased.deliveries) == [("mail", "changed")]
+NEW = route("new", ("mail", "hook"))
+STARTS: list[tuple[list[Route], str, str, Sequence[str], str]] = [
+    ([route(continue_matching=True), NEW], "ERR", "mail", (), "hook opened"),
+    ([route(channels=("mail", "hook"))], "ERR", "mail", (), "hook opened"),
+    (ALL, "ERR", "mail", (), ""),
+    ([route(minimum_severity="ERR", channels=("hook",))], "WARN", "mail", (), ""),
+    # What has failed, unless it is under way.
+    (ALL, "ERR", "", (), "mail opened"),
+    (ALL, "ERR", "", ["mail"], ""),
+]
 
 
-class TestRoutesThatWereAdded:
-    def test_open_what_is_open(self) -> None:
-        incident, told = after(decided(router(), change("ERR")), "mail")
-        more = router(route(continue_matching=True), route("new", ("mail", "hook")))
-        added = on_start(more, change("ERR"), incident, told, NOW + MINUTE)
-        assert added is not None
-        assert kinds(added.deliveries) == [("hook", "opened")]
-        incident, told = after(added, "hook", before=told)
-        assert on_start(more, change("ERR"), incident, told, NOW + MINUTE) is None
-
-    def test_so_do_channels_of_a_route(self) -> None:
-        incident, told = after(decided(router(), change("ERR")), "mail")
-        added = on_start(
-            router(route(channels=("mail", "hook"))), change("ERR"), incident, told, NOW
-        )
-        assert added is not None
-        assert kinds(added.deliveries) == [("hook", "opened")]
-
-    def test_so_do_channels_that_lead_elsewhere_now(self) -> None:
-        there = OTHER
-        before = Router((route(channels=("hook",)),), HOUR, {"hook": HOOK})
-        incident, told = after(decided(before, change("ERR")), "hook")
-        moved = Router((route(channels=("hook",)),), HOUR, {"hook": there})
-        added = on_start(moved, change("ERR"), incident, told, NOW + MINUTE)
-        assert added is not None
-        assert kinds(added.deliveries) == [("hook", "opened")]
-        incident, told = after(added, "hook", before=told)
-        assert told["hook"].identity == there
-        assert on_start(moved, change("ERR"), incident, told, NOW + MINUTE) is None
-
-    def test_say_nothing_where_nothing_was_added(self) -> None:
-        incident, told = after(decided(router(), change("ERR")), "mail")
-        assert on_start(router(), change("ERR"), incident, told, NOW) is None
-        assert on_start(router(), change("ERR"), incident, {}, NOW) is None  # of an earlier version
-
-    def test_only_when_they_match(self) -> None:
-        incident, told = after(decided(router(), change("WARN")), "mail")
-        strict = router(route(minimum_severity="ERR", channels=("hook",)))
-        assert on_start(strict, change("WARN"), incident, told, NOW) is None
+@pytest.mark.parametrize(("routes", "status", "took", "under_way", "told"), STARTS)
+def test_what_a_start_tells_once(
+    routes: list[Route], status: Any, took: str, under_way: Sequence[str], told: str
+) -> None:
+    incident, known = after(decided(router(), change(status)), *took.split())
+    started = on_start(
+        router(*routes), change(status), incident, known, NOW + MINUTE, set(under_way)
+    )
+    found = [] if started is None else kinds(started.deliveries)
+    assert ", ".join(map(" ".join, found)) == told
+    if started is not None:
+        incident, known = after(started, *(name for name, _ in found), before=known)
+        assert on_start(router(*routes), change(status), incident, known, NOW + MINUTE) is None
 
 
-class TestWhatHasFailed:
-    def test_is_told_at_the_next_start(self) -> None:
-        incident, told = after(decided(router(), change("ERR")))
-        decision = on_start(router(), change("ERR"), incident, told, NOW + MINUTE)
-        assert decision is not None
-        assert kinds(decision.deliveries) == [("mail", "opened")]
-        assert decision.incident == incident
+def test_a_start_opens_on_channels_that_lead_elsewhere_now() -> None:
+    before = Router((route(channels=("hook",)),), HOUR, {"hook": HOOK})
+    incident, told = after(decided(before, change("ERR")), "hook")
+    moved = Router((route(channels=("hook",)),), HOUR, {"hook": OTHER})
+    added = on_start(moved, change("ERR"), incident, told, NOW + MINUTE)
+    assert added is not None
+    assert kinds(added.deliveries) == [("hook", "opened")]
+    _, told = after(added, "hook", before=told)
+    assert told["hook"].identity == OTHER
 
-    def test_is_not_while_it_is_under_way(self) -> None:
-        incident, told = after(decided(router(), change("ERR")))
-        assert on_start(router(), change("ERR"), incident, told, NOW, {"mail"}) is None
 
-    def test_may_be_that_it_got_worse(self) -> None:
-        incident, told = after(decided(router(), change("WARN")), "mail")
-        worse = change("ERR", previous="WARN", event_id="event-2")
-        incident, told = after(decided(router(), worse, incident, told), before=told)
-        decision = on_start(router(), worse, incident, told, NOW + MINUTE)
-        assert decision is not None
-        assert kinds(decision.deliveries) == [("mail", "changed")]
+def test_a_start_may_tell_that_it_got_worse() -> None:
+    incident, told = after(decided(router(), change("WARN")), "mail")
+    worse = change("ERR", previous="WARN", event_id="event-2")
+    incident, told = after(decided(router(), worse, incident, told), before=told)
+    decision = on_start(router(), worse, incident, told, NOW + MINUTE)
+    assert decision is not None
+    assert kinds(decision.deliveries) == [("mail", "changed")]
 
 
 class TestRemindersAfterAStart:
@@ -261,68 +254,11 @@ class TestRemindersAfterAStart:
         )
 
 
-def test_a_channel_of_two_routes_gets_a_change_once() -> None:
-    both = router(
-        route("a", ("mail", "hook"), continue_matching=True), route("b", ("hook", "pager"))
-    )
-    decision = decided(both, change())
-    assert [(d.route, d.channel) for d in decision.deliveries] == [
-        ("a", "mail"),
-        ("a", "hook"),
-        ("b", "pager"),
-    ]
-
-
-class TestClosing:
-    CLOSING = change("OK", previous="ERR", event_id="event-2")
-
-    def test_goes_where_the_opening_arrived(self) -> None:
-        opened = decided(router(), change())
-        closed = decided(router(), self.CLOSING, *after(opened, "mail"))
-        assert closed.incident is None
-        assert kinds(closed.deliveries) == [("mail", "resolved")]
-
-    def test_goes_nowhere_without_an_opening(self) -> None:
-        assert decided(router(), self.CLOSING) == Decision(None)
-
-    def test_goes_to_the_routes_that_told_not_to_those_that_match(self) -> None:
-        two = router(route("pager", ("pager",), minimum_severity="ERR"), route("mail", ("mail",)))
-        warned = decided(two, change("WARN"))
-        incident, told = after(warned, "mail")
-        worse = decided(two, change("ERR", event_id="e2"), incident, told)
-        assert kinds(worse.deliveries) == [("pager", "opened")]
-        closed = decided(two, self.CLOSING, *after(worse, "pager", before=told))
-        assert kinds(closed.deliveries) == [("mail", "resolved"), ("pager", "resolved")]
-
-    def test_is_not_sent_where_it_is_not_wanted(self) -> None:
-        quiet = router(route(send_resolved=False))
-        opened = decided(quiet, change())
-        assert decided(quiet, self.CLOSING, *after(opened, "mail")).deliveries == []
-
-    def test_is_sent_where_any_route_wants_it(self) -> None:
-        warnings = route("warnings", minimum_severity="WARN", send_resolved=False)
-        errors = route("errors", minimum_severity="ERR")
-        both = router(errors, warnings)
-        warned = decided(both, change("WARN"))
-        incident, told = after(warned, "mail")
-        worse = decided(both, change("ERR", event_id="e2"), incident, told)
-        closed = decided(both, self.CLOSING, *after(worse, "mail", before=told))
-        assert [(d.route, d.kind) for d in closed.deliveries] == [("errors", "resolved")]
-
-    @pytest.mark.parametrize("reason", ["group_deleted", "group_expired"])
-    def test_a_group_that_is_gone_closes_too(self, reason: str) -> None:
-        opened = decided(router(), change())
-        gone = change("NOTFOUND", previous="ERR", event_id="event-2", reason=reason)
-        closed = decided(router(), gone, *after(opened, "mail"))
-        assert kinds(closed.deliveries) == [("mail", "resolved")]
-        assert closed.incident is None
-
-    def test_goes_there_without_the_route_and_from_routes_without_the_channel(self) -> None:
-        two = router(route("old", ("mail",), continue_matching=True), route("new", ("hook", "x")))
-        opened = after(decided(two, change()), "mail", "hook", "x")
-        fewer = router(route("new", ("hook",)))
-        closed = decided(fewer, self.CLOSING, *opened)
-        assert kinds(closed.deliveries) == [(name, "resolved") for name in ("mail", "hook", "x")]
+def test_an_end_goes_there_without_the_route_and_from_routes_without_the_channel() -> None:
+    two = router(route("old", ("mail",), continue_matching=True), route("new", ("hook", "x")))
+    opened = after(decided(two, change()), "mail", "hook", "x")
+    closed = decided(router(route("new", ("hook",))), change("OK", event_id="event-2"), *opened)
+    assert kinds(closed.deliveries) == [(name, "resolved") for name in ("mail", "hook", "x")]
 
 
 def test_another_incident_replaces_one_whose_end_was_not_seen() -> None:
@@ -335,117 +271,88 @@ def test_another_incident_replaces_one_whose_end_was_not_seen() -> None:
     assert kinds(second.deliveries) == [("mail", "opened")]
 
 
-class TestRepeats:
-    ROUTER = router(route(repeat_interval=600))
-
-    def opened(self) -> OpenIncident:
-        incident: OpenIncident = after(decided(self.ROUTER, change()))[0]
-        return incident
-
-    def repeat(
-        self, incident: OpenIncident, now: int, under_way: Collection[str] = ()
-    ) -> Decision | None:
-        return on_repeat(self.ROUTER, change(), incident, {}, under_way, now)
-
-    def test_at_every_interval_with_an_id_of_its_own(self) -> None:
-        incident = self.opened()
-        assert self.repeat(incident, NOW + 600_000 - 1) is None
-        first = self.repeat(incident, NOW + 600_000)
-        assert first is not None
-        assert kinds(first.deliveries) == [("mail", "repeated")]
-        assert first.incident is not None
-        assert self.repeat(first.incident, NOW + 600_000) is None
-        second = self.repeat(first.incident, NOW + 1_200_000)
-        assert second is not None
-        numbers = [d.repeat for d in (*first.deliveries, *second.deliveries)]
-        assert numbers == [1, 2]
-        ids = {d.delivery_id for d in (*first.deliveries, *second.deliveries)}
-        assert len(ids | {delivery_id("event-1", "all", "mail")}) == 3
-
-    def test_news_start_the_interval_anew(self) -> None:
-        worse = decided(
-            self.ROUTER, change("WARN", event_id="e2"), self.opened(), now=NOW + 500_000
-        )
-        assert worse.incident is not None
-        assert self.repeat(worse.incident, NOW + 600_000) is None
-
-    def test_nothing_is_repeated_where_something_is_under_way(self) -> None:
-        skipped = self.repeat(self.opened(), NOW + 600_000, {"mail"})
-        assert skipped is not None
-        assert skipped.deliveries == []
-        assert skipped.incident is not None
-        assert self.repeat(skipped.incident, NOW + 600_000) is None
-
-    def test_not_below_the_minimum(self) -> None:
-        strict = router(route(repeat_interval=600, minimum_severity="ERR"))
-        opened = after(decided(strict, change("ERR")), "mail")
-        easing = change("WARN", previous="ERR", event_id="e2")
-        eased = decided(strict, easing, *opened)
-        assert eased.incident is not None
-        due = on_repeat(strict, easing, eased.incident, {}, (), NOW + HOUR)
-        assert due is not None
-        assert not due.news
-        assert due.incident is not None
-        assert on_repeat(strict, easing, due.incident, {}, (), NOW + HOUR) is None
-
-    def test_never_by_default(self) -> None:
-        opened = decided(router(), change()).incident
-        assert opened is not None
-        assert on_repeat(router(), change(), opened, {}, (), NOW + 100 * HOUR) is None
+def repeated(at: Router, incident: OpenIncident, minutes: Sequence[float]) -> list[Any]:
+    """Minute, channel and number of what is told again at these minutes."""
+    seen = []
+    for minute in minutes:
+        decision = on_repeat(at, change(), incident, {}, (), NOW + round(minute * MINUTE))
+        if decision is not None:
+            assert decision.incident is not None
+            incident = decision.incident
+            seen += [(minute, d.channel, d.repeat) for d in decision.deliveries]
+            assert {d.kind for d in decision.deliveries} == {"repeated"}
+    return seen
 
 
-class TestResends:
-    """Channels that forget what they do not hear of are told again, whatever the route repeats."""
+def opened_at(at: Router, now: int = NOW, status: Any = "ERR") -> OpenIncident:
+    incident = decided(at, change(status), now=now).incident
+    assert incident is not None
+    return incident
 
-    ROUTE = route(channels=("mail", "alerts"), repeat_interval=600)
-    ROUTER = Router([ROUTE], HOUR, resends={"alerts": 120_000})
 
-    def told(self, incident: OpenIncident, now: int) -> Decision | None:
-        return on_repeat(self.ROUTER, change(), incident, {}, (), now)
+REMINDING = Router([route(repeat_interval=600)], HOUR)
+RESENDS = {"resends": {"alerts": 120_000}}
+"""Channels that forget what they do not hear of are told again, whatever the route repeats."""
+FORGETFUL = Router([route(channels=("mail", "alerts"), repeat_interval=600)], HOUR, **RESENDS)  # type: ignore[arg-type]
+MINUTES = [1.99, *range(2, 21)]
 
-    def opened(self) -> OpenIncident:
-        incident = decided(self.ROUTER, change()).incident
-        assert incident is not None
-        return incident
 
-    def test_each_at_its_own_interval(self) -> None:
-        incident, seen = self.opened(), []
-        assert self.told(incident, NOW + 119_999) is None
-        for minute in range(1, 11):
-            decision = self.told(incident, NOW + minute * MINUTE)
-            if decision is not None:
-                assert decision.incident is not None
-                incident = decision.incident
-                seen += [(minute, d.channel, d.kind, d.repeat) for d in decision.deliveries]
-        alerts = [(2 * n, "alerts", "repeated", n) for n in range(1, 6)]
-        assert seen == [*alerts[:4], (10, "mail", "repeated", 1), alerts[4]]
+@pytest.mark.parametrize(
+    ("router", "seen"),
+    [
+        (Router([route()], HOUR), []),
+        (REMINDING, [(10, "mail", 1), (20, "mail", 2)]),
+        (
+            FORGETFUL,
+            sorted(
+                [(2 * n, "alerts", n) for n in range(1, 11)] + [(10, "mail", 1), (20, "mail", 2)],
+                key=lambda one: (one[0], one[1] == "alerts"),
+            ),
+        ),
+        (
+            Router([route(channels=("mail", "alerts"))], HOUR, **RESENDS),  # type: ignore[arg-type]
+            [(2 * n, "alerts", n) for n in range(1, 11)],
+        ),
+    ],
+)
+def test_reminders(router: Router, seen: list[Any]) -> None:
+    assert repeated(router, opened_at(router), MINUTES) == seen
 
-    def test_also_on_a_route_that_repeats_nothing(self) -> None:
-        quiet = Router([route(channels=("mail", "alerts"))], HOUR, resends={"alerts": 120_000})
-        incident = decided(quiet, change()).incident
-        assert incident is not None
-        decision = on_repeat(quiet, change(), incident, {}, (), NOW + HOUR)
-        assert decision is not None
-        assert kinds(decision.deliveries) == [("alerts", "repeated")]
 
-    def test_news_count_as_well(self) -> None:
-        later = NOW + 100_000
-        worse = decided(
-            self.ROUTER, change("WARN", event_id="e2"), self.opened(), {}, now=later
-        ).incident
-        assert worse is not None
-        assert self.told(worse, NOW + 120_000) is None
-        assert self.told(worse, later + 120_000) is not None
+@pytest.mark.parametrize("at", [REMINDING, FORGETFUL])
+def test_news_start_the_interval_anew(at: Router) -> None:
+    worse = decided(at, change("WARN", event_id="e2"), opened_at(at), now=NOW + MINUTE).incident
+    assert worse is not None
+    interval = 2 if at is FORGETFUL else 10
+    first = repeated(at, worse, [interval, interval + 1])
+    assert [minute for minute, *_ in first] == [interval + 1]
 
-    def test_a_channel_that_was_added_is_told_again_too(self) -> None:
-        before = decided(Router([route(channels=("mail",))], HOUR), change()).incident
-        assert before is not None
-        started = on_start(self.ROUTER, change(), before, {}, NOW)
-        assert started is not None
-        assert started.incident is not None
-        decision = self.told(started.incident, NOW + 120_000)
-        assert decision is not None
-        assert kinds(decision.deliveries) == [("alerts", "repeated")]
+
+def test_nothing_is_repeated_where_something_is_under_way() -> None:
+    skipped = on_repeat(REMINDING, change(), opened_at(REMINDING), {}, {"mail"}, NOW + 600_000)
+    assert skipped is not None
+    assert skipped.deliveries == []
+    assert skipped.incident is not None
+    assert repeated(REMINDING, skipped.incident, [10]) == []
+
+
+def test_nobody_is_reminded_below_the_minimum() -> None:
+    strict = router(route(repeat_interval=600, minimum_severity="ERR"))
+    easing = change("WARN", previous="ERR", event_id="e2")
+    eased = decided(strict, easing, *after(decided(strict, change("ERR")), "mail"))
+    assert eased.incident is not None
+    due = on_repeat(strict, easing, eased.incident, {}, (), NOW + HOUR)
+    assert due is not None
+    assert not due.news
+    assert due.incident is not None
+    assert on_repeat(strict, easing, due.incident, {}, (), NOW + HOUR) is None
+
+
+def test_a_channel_that_was_added_is_told_again_too() -> None:
+    started = on_start(FORGETFUL, change(), opened_at(router()), {}, NOW)
+    assert started is not None
+    assert started.incident is not None
+    assert repeated(FORGETFUL, started.incident, [2]) == [(2, "alerts", 1)]
 
 
 HOOK, OTHER, MOVED = (

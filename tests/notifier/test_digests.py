@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from notifier.builders import OPENED_AT, change, event, route
-from notifier.harness import Harness, Log, Scripted, life
+from notifier.harness import Harness, Log, Scripted, play
 from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import (
@@ -36,11 +36,11 @@ class Together(Scripted):
         super().__init__(*results)
         self.digests: list[Digest] = []
         self.at: list[int] = []
-        self._clock = clock
+        self.clock = clock
 
     async def send_many(self, digest: Digest) -> Result:
         self.digests.append(digest)
-        self.at.append(self._clock.now_ms())
+        self.at.append(self.clock.now_ms())
         for delivery in digest.news[:-1]:
             self._results.insert(0, self._results[0]) if self._results else None
             await self.send(delivery)
@@ -63,38 +63,40 @@ def news(group: str, status: GroupStatusName = "ERR", incident: int = 1) -> Stat
     )
 
 
-def lives(log: Log, clock: ManualClock, mail: Together, *each: Sequence[StatusChangeEvent]) -> None:
-    """A life for each batch of events, until nothing is pending."""
-    offset = 0
-    for batch in each:
+def lives(
+    mail: Together,
+    *batches: Sequence[StatusChangeEvent],
+    restarts: bool = True,
+    routes: Sequence[Route] = ROUTES,
+    log: Log | None = None,
+) -> Log:
+    """Each batch comes when the one before has been told, by default to another notifier."""
+    log, clock = log or Log(), mail.clock
+    for steps in [[batch] for batch in batches] if restarts else [batches]:
+        play({"mail": mail}, *steps, routes=routes, log=log, clock=clock, queue_size=10_000)
+    return log
 
-        async def one(
-            tasks: asyncio.TaskGroup, batch: Sequence[StatusChangeEvent] = batch, at: int = offset
-        ) -> None:
-            harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, queue_size=10_000)
-            await harness.assign(committed=at)
-            await harness.read(*batch, offset=at)
-            await harness.idle()
 
-        life(one)
-        offset += len(batch)
+def killed(mail: Together, log: Log, *events: StatusChangeEvent) -> None:
+    """A life that reads them and tells nothing, and the next two."""
+    known: dict[str, Any] = {"routes": ROUTES, "log": log, "clock": mail.clock}
+    play({"mail": mail}, list(events), stopped=True, **known)
+    for _ in range(2):
+        play({"mail": mail}, **known)
 
 
 def test_a_storm_of_300_groups_is_one_message_and_its_end_another() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Together(clock)
+    mail = Together(ManualClock(0))
     groups = [f"g{number}" for number in range(300)]
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, queue_size=10_000)
-        await harness.assign()
+    async def storm(harness: Harness) -> None:
         for start in range(0, 300, 100):
             await harness.read(*(news(g) for g in groups[start : start + 100]), offset=start)
         await harness.idle()
         await harness.read(*(news(group, "OK") for group in groups), offset=300)
         await harness.idle()
 
-    life(scenario)
+    log = play({"mail": mail}, storm, clock=mail.clock, queue_size=10_000)
     opening, end = mail.digests
     assert len(opening.news) == len(end.news) == 300
     assert opening.lasting == end.lasting == []
@@ -108,18 +110,8 @@ def test_a_storm_of_300_groups_is_one_message_and_its_end_another() -> None:
 
 
 def test_what_is_over_before_it_was_told_is_not_told() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Together(clock)
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
-        await harness.assign()
-        await harness.read(news("a"))
-        await harness.read(news("a", "OK"), offset=1)
-        harness.start()
-        await harness.idle()
-
-    life(scenario)
+    mail = Together(ManualClock(0))
+    log = lives(mail, [news("a"), news("a", "OK")])
     assert mail.digests == []
     assert log.outcomes() == ["superseded", "suppressed"]
     assert log.states() == []
@@ -172,24 +164,9 @@ class TestOverBeforeItIsTold:
         assert "27 records stay lost" in str(said.over)
 
     def test_a_kill_while_it_waits_tells_it_once(self) -> None:
-        log, clock = Log(), ManualClock(OPENED_AT)
-        mail = Together(clock)
-        lives(log, clock, mail, [news("a")])
-
-        async def killed(tasks: asyncio.TaskGroup) -> None:
-            harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
-            await harness.assign(committed=1)
-            await harness.read(news("b"), later(news("b", "OK"), HOUR), offset=1)
-
-        life(killed)
-
-        async def next_one(tasks: asyncio.TaskGroup) -> None:
-            harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
-            await harness.assign(committed=3)
-            await harness.idle()
-
-        life(next_one)
-        life(next_one)
+        mail = Together(ManualClock(OPENED_AT))
+        log = lives(mail, [news("a")])
+        killed(mail, log, news("b"), later(news("b", "OK"), HOUR))
         assert mail.told() == [[("a", "opened")], [("b", "resolved")]]
 
     def test_a_route_without_ends_tells_it_too(self) -> None:
@@ -220,24 +197,11 @@ def later(published: StatusChangeEvent, after: int) -> StatusChangeEvent:
     return published.model_copy(update=update)
 
 
-def between(
-    *events: StatusChangeEvent, routes: Sequence[Route] = tuple(ROUTES)
-) -> tuple[Together, Log]:
+def between(*events: StatusChangeEvent, routes: Sequence[Route] = ROUTES) -> tuple[Together, Log]:
     """Events that come right after a message about another group, and what is told of them."""
-    log, clock = Log(), ManualClock(OPENED_AT)
-    mail = Together(clock)
+    mail = Together(ManualClock(OPENED_AT))
     mail.tells_people = True
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, list(routes), {"mail": mail}, clock=clock)
-        await harness.assign()
-        await harness.read(news("a"))
-        await harness.idle()
-        await harness.read(*events, offset=1)
-        await harness.idle()
-
-    life(scenario)
-    return mail, log
+    return mail, lives(mail, [news("a")], events, restarts=False, routes=routes)
 
 
 class TestWhatCannotWait:
@@ -279,24 +243,9 @@ class TestWhatCannotWait:
         assert mail.at[1] - mail.at[0] < INTERVAL
 
     def test_it_stays_so_when_newer_news_replace_it_and_over_a_kill(self) -> None:
-        log, clock = Log(), ManualClock(OPENED_AT)
-        mail = Together(clock)
+        mail = Together(ManualClock(OPENED_AT))
         mail.tells_people = True
-        lives(log, clock, mail, [news("a", "WARN")])
-
-        async def killed(tasks: asyncio.TaskGroup) -> None:
-            harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
-            await harness.assign(committed=1)
-            await harness.read(news("b"), losing("b", 9.0), offset=1)
-
-        life(killed)
-
-        async def next_one(tasks: asyncio.TaskGroup) -> None:
-            harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
-            await harness.assign(committed=3)
-            await harness.idle()
-
-        life(next_one)
+        killed(mail, lives(mail, [news("a", "WARN")]), news("b"), losing("b", 9.0))
         assert mail.told() == [[("a", "opened")], [("b", "opened")]]
         assert mail.at[1] - mail.at[0] < INTERVAL
 
@@ -324,54 +273,25 @@ def losing(group: str, lost: float, id_: str = "losing") -> StatusChangeEvent:
 
 def one_by_one(*batches: Sequence[StatusChangeEvent]) -> Together:
     """Each batch comes when the one before has been told."""
-    log, clock = Log(), ManualClock(OPENED_AT)
-    mail = Together(clock)
+    mail = Together(ManualClock(OPENED_AT))
     mail.tells_people = True
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
-        await harness.assign()
-        offset = 0
-        for batch in batches:
-            await harness.read(*batch, offset=offset)
-            await harness.idle()
-            offset += len(batch)
-
-    life(scenario)
+    lives(mail, *batches, restarts=False)
     return mail
 
 
 def test_an_opening_told_alone_can_wait_for_its_end_too() -> None:
-    log, hook, clock = Log(), Scripted(), ManualClock(0)
-    waiting = [route(channels=("hook",), group_wait=60)]
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, waiting, {"hook": hook}, clock=clock, stopped=True)
-        await harness.assign()
-        await harness.read(news("a"), news("b"))
-        await harness.read(news("a", "OK"), offset=2)
-        harness.start()
-        await until(lambda: len(hook.sent) == 1)
-        assert clock.now_ms() >= 60_000
-        await harness.idle()
-
-    life(scenario)
+    hook, clock = Scripted(), ManualClock(0)
+    routes = [route(channels=("hook",), group_wait=60)]
+    begun = [news("a"), news("b"), news("a", "OK")]
+    play({"hook": hook}, begun, routes=routes, clock=clock)
+    assert clock.now_ms() >= 60_000
     assert [(one.subject.group, one.pending.kind) for one in hook.sent] == [("b", "opened")]
 
 
 def test_a_storm_that_grows_and_ends_is_one_thread() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Together(clock)
+    mail = Together(ManualClock(0))
     events = [news("a"), news("b", "WARN"), news("a", "OK"), news("b", "OK")]
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
-        await harness.assign()
-        for offset, one in enumerate(events):
-            await harness.read(one, offset=offset)
-            await harness.idle()
-
-    life(scenario)
+    lives(mail, *([one] for one in events), restarts=False)
     assert mail.told() == [
         [("a", "opened")],
         [("b", "opened")],
@@ -384,35 +304,30 @@ def test_a_storm_that_grows_and_ends_is_one_thread() -> None:
 
 
 def test_a_restart_hurries_nothing() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Together(clock)
-    lives(log, clock, mail, [news("a")], [news("b", "WARN")], [news("b", "OK")])
+    mail = Together(ManualClock(0))
+    lives(mail, [news("a")], [news("b", "WARN")], [news("b", "OK")])
     assert mail.told() == [[("a", "opened")], [("b", "opened")], [("b", "resolved")]]
     assert all(b - a >= INTERVAL for a, b in pairwise(mail.at))
     assert {digest.thread for digest in mail.digests[1:]} == {"a-1.mail"}
 
 
 def test_an_end_and_what_begins_after_it_are_told_in_one_message_in_order() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Together(clock)
-    lives(log, clock, mail, [news("a")], [news("a", "OK"), news("a", incident=2)])
+    mail = Together(ManualClock(0))
+    lives(mail, [news("a")], [news("a", "OK"), news("a", incident=2)])
     assert [one.pending.kind for one in mail.digests[-1].news] == ["resolved", "opened"]
     assert len(mail.digests) == 2
 
 
 def test_what_failed_is_tried_again_together_and_what_came_meanwhile_with_it() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Together(clock, Retry("451 later"))
+    mail = Together(ManualClock(0), Retry("451 later"))
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
-        await harness.assign()
+    async def read(harness: Harness) -> None:
         await harness.read(news("a"), news("b"))
         await until(lambda: len(mail.digests) == 1)
         await harness.read(news("c"), offset=2)
         await harness.idle()
 
-    life(scenario)
+    log = play({"mail": mail}, read, clock=mail.clock)
     first, again = mail.digests
     assert {one.pending.delivery_id for one in first.news} < {
         one.pending.delivery_id for one in again.news
@@ -421,32 +336,24 @@ def test_what_failed_is_tried_again_together_and_what_came_meanwhile_with_it() -
 
 
 def test_a_kill_after_the_message_sends_the_same_message_again() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Together(clock)
+    mail = Together(ManualClock(0))
 
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
-        await harness.assign()
+    async def read(harness: Harness) -> None:
         await harness.read(news("a"), news("b"))
         harness.writer.closes_at = "notifications"
         await until(lambda: bool(mail.digests))
 
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock)
-        await harness.assign(committed=2)
-        await harness.idle()
-
-    life(first)
-    life(second)
+    log = play({"mail": mail}, read, clock=mail.clock)
+    log.offset = 2
+    play({"mail": mail}, log=log, clock=mail.clock)
     one, other = mail.digests
     assert one.digest_id == other.digest_id
     assert one.thread is other.thread is None
 
 
 def test_a_refusal_is_dead_lettered_for_each() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Together(clock, Refused("550 no"))
-    lives(log, clock, mail, [news("a"), news("b")], [news("a", "OK"), news("b", "OK")])
+    mail = Together(ManualClock(0), Refused("550 no"))
+    log = lives(mail, [news("a"), news("b")], [news("a", "OK"), news("b", "OK")], restarts=False)
     assert len(mail.digests) == 1
     assert len(log.dead_letters()) == 2
     assert log.states() == []
@@ -469,9 +376,8 @@ class Squeamish(Together):
 
 @pytest.mark.parametrize("bad", [["g0"], ["g17"], ["g32"], ["g3", "g30"], ["g8", "g9", "g10"]])
 def test_who_makes_a_message_unfit_is_refused_alone(bad: list[str]) -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Squeamish(clock, *bad)
-    lives(log, clock, mail, [news(f"g{number}") for number in range(33)])
+    mail = Squeamish(ManualClock(0), *bad)
+    log = lives(mail, [news(f"g{number}") for number in range(33)])
     refused = [one.group for one in log.audit() if one.outcome == "refused"]
     assert sorted(refused) == sorted(bad)
     assert log.outcomes().count("delivered") == 33 - len(bad)
@@ -481,37 +387,31 @@ def test_who_makes_a_message_unfit_is_refused_alone(bad: list[str]) -> None:
 
 
 def test_it_hears_of_the_ends_in_one_message_again() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Squeamish(clock, "g1")
+    mail = Squeamish(ManualClock(0), "g1")
     groups = [f"g{number}" for number in range(9)]
-    lives(log, clock, mail, [news(g) for g in groups], [news(g, "OK") for g in groups])
+    log = lives(mail, [news(g) for g in groups], [news(g, "OK") for g in groups])
     assert len(mail.digests[-1].news) == 8
     assert log.states() == []
 
 
 def test_a_receiver_that_takes_no_message_at_all_is_not_asked_about_each() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Squeamish(clock, everything=True)
-    lives(log, clock, mail, [news(f"g{number}") for number in range(300)])
+    mail = Squeamish(ManualClock(0), everything=True)
+    log = lives(mail, [news(f"g{number}") for number in range(300)])
     assert log.outcomes().count("refused") == len(log.dead_letters()) == 300
     assert len(mail.digests) < 40
 
 
 def test_a_partition_that_goes_takes_those_who_wait_with_it() -> None:
-    log, clock = Log(), ManualClock(0)
-    mail = Together(clock)
+    mail = Together(ManualClock(0))
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, ROUTES, {"mail": mail}, clock=clock, stopped=True)
-        await harness.assign()
-        await harness.read(news("a"), news("b"))
+    async def goes(harness: Harness) -> None:
         await harness.dispatcher.revoke([0], 1)
         assert harness.queues["mail"].idle
         harness.start()
         await harness.assign(committed=2)
         await harness.idle()
 
-    life(scenario)
+    play({"mail": mail}, [news("a"), news("b")], goes, clock=mail.clock, stopped=True)
     assert mail.told() == [[("a", "opened"), ("b", "opened")]]
 
 

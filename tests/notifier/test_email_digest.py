@@ -47,11 +47,9 @@ def test_one_incident_is_told_as_it_is_alone() -> None:
     assert (text(told), html(told)) == (text(mail(link=LINK)), html(mail(link=LINK)))
 
 
-def test_beside_others_that_last_it_says_so_and_is_in_their_thread() -> None:
+def test_beside_others_that_last_it_is_in_their_thread() -> None:
     told = digest(news(1), lasts=lasting(2, 3), thread="root")
     assert told["Subject"].startswith("[ERR] prod: g0001 ")
-    others = "2 groups on prod (worst ERR)"
-    assert f"Also open    {others}\n" in text(told)
     assert told["In-Reply-To"] == told["References"] == "<root@example.org>"
     assert told["Message-ID"] == "<d1@example.org>"
 
@@ -77,16 +75,6 @@ def test_a_storm_lists_the_worst_and_counts_the_rest() -> None:
     assert f'<a class="step" href="{LINK}/incidents/g1999-1">Acknowledge</a>' in html(storm)
     assert html(storm).count("/incidents/") == 20
     assert len(storm.as_bytes()) < 35_000
-
-
-def test_a_consequence_comes_after_the_root() -> None:
-    gone = Finding(name="records_lost", sentence="9 records are gone")
-    cause = Cause(name="stuck_record", sentence="it stands", action="skip it", also=[gone])
-    told = digest(news(1, cause=cause), news(2))
-    assert told["Subject"] == ("[ERR] prod: g0001 stuck record, losing data; g0002 stopped")
-    assert "ERR g0001: stuck record, losing data\n" in text(told)
-    assert "  Do: skip it\n  Acknowledge: https://warren.example.org/incidents/" in text(told)
-    assert "1 stuck record" in text(told)
 
 
 def test_what_to_do_is_the_owners_word_where_no_cause_is_known() -> None:

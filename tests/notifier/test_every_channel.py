@@ -73,7 +73,6 @@ REFUSALS = [
     *((kind, "type =", "timeuot = 5\ntype =", "timeuot", "channels.it.timeout?") for kind in KINDS),
     *((kind, "type =", "timeout = 0\ntype =", "timeout", "greater than") for kind in KINDS),
     ("teams", '"teams"', '"pigeon"', "type", f"'pigeon' is none of {', '.join(KINDS)}"),
-    ("teams", '"teams"', '"opsgenie"', "type", "opsgenie://<api key>/#<team>"),
 ]
 
 
@@ -121,7 +120,7 @@ def test_who_hears_of_acknowledgements_and_of_what_lasts() -> None:
 def test_a_redirect_leads_nowhere(kind: str, code: int) -> None:
     with HttpReceiver() as elsewhere:
         where = {"Location": f"http://localhost:{elsewhere.port}/taken"}
-        with HttpReceiver(route=lambda _: Answer(code, where)) as receiver:
+        with HttpReceiver(decide=lambda _: Answer(code, where)) as receiver:
             (result,) = send(made(kind, f"127.0.0.1:{receiver.port}"), delivery())
     assert len(receiver.requests) == 1
     assert not elsewhere.requests
@@ -252,10 +251,7 @@ def test_of_anything_else_the_code_counts(kind: str) -> None:
         assert isinstance(result_of(kind, Answer(200, HTML, body)), Delivered)
 
 
-PLAIN = [kind for kind in SERVICES if kind != "slack-bot"]  # which says more than yes
-
-
-@pytest.mark.parametrize(("kind", "headers"), [*product(PLAIN, [{}, HTML])])
+@pytest.mark.parametrize(("kind", "headers"), [*product(SERVICES, [{}, HTML])])
 @pytest.mark.parametrize(
     "body", [b"", b"ok", b"OK\n", b'{"success":true}', b'{"status":"ok"}', b"1", b"{}"]
 )
@@ -263,7 +259,7 @@ def test_whatever_says_yes_is_delivered(kind: str, headers: dict[str, str], body
     assert isinstance(result_of(kind, Answer(200, headers, body)), Delivered)
 
 
-@pytest.mark.parametrize("kind", PLAIN)
+@pytest.mark.parametrize("kind", SERVICES)
 def test_a_body_that_does_not_come_takes_nothing_back(kind: str) -> None:
     with RawReceiver(then=b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n") as receiver:
         (result,) = send(made(kind, f"127.0.0.1:{receiver.port}"), delivery())

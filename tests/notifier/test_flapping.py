@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 from notifier.asked import acknowledgement, put
 from notifier.builders import MINUTE, OPENED_AT, delivery, event, route
-from notifier.harness import Harness, Log, Scripted, life
+from notifier.harness import Log, Scripted, play
 from notifier.test_email_message import mail, text
 from warren.clock import ManualClock
 from warren.contracts import Flapping, GroupStatusName, StatusChangeEvent
@@ -41,38 +41,24 @@ class Group:
     def __init__(self, resends: int = 0) -> None:
         """`resends`: milliseconds after which the channel must hear of an incident again."""
         self._resends = {"hook": resends} if resends else {}
-        self.log = Log()
-        self.hook = Scripted()
+        self.log, self.hook, self.asked = Log(), Scripted(), Silences()
         self.clock = ManualClock(OPENED_AT)
-        self.asked = Silences()
-        self._offset = 0
 
     def lives(self, *events: StatusChangeEvent, quiet_at: float | None = None) -> None:
-        async def scenario(tasks: asyncio.TaskGroup) -> None:
-            channels = {"hook": self.hook}
-            harness = Harness(
-                self.log,
-                tasks,
-                ROUTES,
-                channels,
-                clock=self.clock,
-                flap_openings=3,
-                resends=self._resends,
-                silences=self.asked,
-            )
-            await harness.assign(committed=self._offset)
-            for one in events:
-                await harness.read(one, offset=self._offset)
-                self._offset += 1
-                await harness.idle()
-            if quiet_at is not None:
-                at = OPENED_AT + round(quiet_at * MINUTE)
-                self.clock.advance((at - self.clock.now_ms()) / 1000)
-                await harness.tick()
-                await harness.idle()
-                await harness.due.forget_settled()
-
-        life(scenario)
+        steps: list[Any] = list(events)
+        if quiet_at is not None:
+            at = OPENED_AT + round(quiet_at * MINUTE)
+            steps.append((at - self.clock.now_ms()) / 1000)
+        play(
+            {"hook": self.hook},
+            *steps,
+            routes=ROUTES,
+            log=self.log,
+            clock=self.clock,
+            flap_openings=3,
+            resends=self._resends,
+            silences=self.asked,
+        )
 
     def told(self) -> list[tuple[str, str]]:
         return [(one.pending.incident_id, one.pending.kind) for one in self.hook.sent]

@@ -6,7 +6,6 @@ import asyncio
 
 from notifier.builders import event, route
 from notifier.harness import Hanging, Harness, Log, life
-from warren.clock import ManualClock
 from warren.metrics.notifier import NOTIFIER
 from warren_notifier.gauges import PART, Gauges
 from warren_notifier.routing.routes import Grouping
@@ -17,14 +16,6 @@ GROUPS = 3 * PART + 1
 def gauge(name: str, channel: str | None = None) -> float | None:
     labels = {"channel": channel} if channel is not None else {}
     return NOTIFIER.get_sample_value(f"warren_notifier_{name}", labels)
-
-
-class Ticking(ManualClock):
-    """Each look takes a while."""
-
-    def monotonic(self) -> float:
-        self.advance(0.1)
-        return super().monotonic()
 
 
 def test_they_are_of_all_states_and_others_get_their_turns() -> None:
@@ -60,22 +51,3 @@ def test_they_are_of_all_states_and_others_get_their_turns() -> None:
     assert gauge("oldest_pending_seconds", "gauged") == 90
     assert gauge("oldest_pending_seconds", "idle") == 0
     assert (gauge("open_incidents"), gauge("states"), gauge("partitions")) == (GROUPS, GROUPS, 1)
-
-
-def test_a_look_that_takes_long_is_not_made_again_at_once() -> None:
-    log, hook, clock = Log(), Hanging(), Ticking(0)
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route(channels=("slow",))], {"slow": hook})
-        await harness.assign()
-        gauges = Gauges(["slow"], harness.owned, Grouping([], set()), clock)
-        await gauges.show()
-        assert gauge("states") == 0
-        await harness.read(event())
-        await gauges.show()
-        assert gauge("states") == 0
-        clock.advance(60)
-        await gauges.show()
-        assert gauge("states") == 1
-
-    life(scenario)

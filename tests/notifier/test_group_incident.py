@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
+from notifier.asked import acknowledgement, put
 from notifier.builders import MINUTE, OPENED_AT, route
-from notifier.harness import Harness, Log, Scripted, life
+from notifier.harness import Harness, Log, Scripted, kinds, play
 from notifier.test_email_message import breach, text, writer
 from notifier.test_joined_incidents import DELETED, LATE, LOSING, STANDS, broken, of, stuck
 from support.waiting import until
-from warren.clock import ManualClock
 from warren.contracts import (
     FRESHNESS_CHANGED,
     RETENTION_CHANGED,
     STATUS_CHANGED,
-    Acknowledgement,
     NotificationTest,
     StatusChangeEvent,
 )
@@ -24,7 +22,6 @@ from warren.silences import Silences
 from warren_notifier.state.delivery import Delivery
 
 ROOT = "losing-status"
-Channels = dict[str, Any]
 
 
 class People(Scripted):
@@ -77,27 +74,7 @@ def turns(count: int) -> list[StatusChangeEvent]:
     return events
 
 
-def play(
-    events: list[StatusChangeEvent], channels: Channels, log: Log | None = None, **more: Any
-) -> Log:
-    """Each event once all that came before is told."""
-    log = log or Log()
-    first, commit = more.pop("offset", 0), more.pop("commit", True)
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        routes = more.pop("routes", [route(channels=tuple(channels))])
-        harness = Harness(log, tasks, routes, channels, **more)
-        await harness.assign()
-        await harness.idle()
-        for offset, each in enumerate(events, first):
-            await harness.read(each, offset=offset, commit=commit)
-            await harness.idle()
-
-    life(scenario)
-    return log
-
-
-def kinds(channel: Scripted) -> list[tuple[str, str]]:
+def told(channel: Scripted) -> list[tuple[str, str]]:
     return [(one.pending.kind, one.pending.status) for one in channel.sent]
 
 
@@ -107,8 +84,8 @@ def mail(sent: Delivery) -> str:
 
 def test_the_conditions_of_a_group_are_one_incident_in_one_thread() -> None:
     people, machine = People(), Scripted()
-    log = play(STORM, {"mail": people, "hook": machine})
-    assert kinds(people) == [
+    log = play({"mail": people, "hook": machine}, *STORM)
+    assert told(people) == [
         ("opened", "WARN"),
         ("changed", "ERR"),
         ("changed", "ERR"),
@@ -124,7 +101,7 @@ def test_the_conditions_of_a_group_are_one_incident_in_one_thread() -> None:
 
 
 def test_the_audit_names_the_conditions_that_people_were_told_of() -> None:
-    log = play(STORM, {"mail": People(), "hook": Scripted()})
+    log = play({"mail": People(), "hook": Scripted()}, *STORM)
     said = {
         channel: [audit.conditions for audit in log.audit() if audit.channel == channel]
         for channel in ("mail", "hook")
@@ -139,14 +116,14 @@ def test_the_audit_names_the_conditions_that_people_were_told_of() -> None:
 
 def test_a_machine_is_told_of_each_condition_as_published() -> None:
     machine = Scripted()
-    play(STORM, {"mail": People(), "hook": machine})
+    play({"mail": People(), "hook": machine}, *STORM)
     assert [one.event for one in machine.sent] == [one.to_bytes().decode() for one in STORM]
     assert [one.pending.kind for one in machine.sent] == ["opened"] * 3 + ["resolved"] * 3
 
 
 def test_partitions_of_the_root_say_when_they_were_so_beside_figures_that_are_newer() -> None:
     people = People()
-    play([stuck(OPENED_AT), losing(OPENED_AT + 45_000)], {"mail": people})
+    play({"mail": people}, stuck(OPENED_AT), losing(OPENED_AT + 45_000))
     first, second = (mail(one) for one in people.sent)
     assert "Worst partitions\n" in first
     assert "As of " in first
@@ -155,7 +132,7 @@ def test_partitions_of_the_root_say_when_they_were_so_beside_figures_that_are_ne
 
 def test_the_subject_says_the_whole_as_it_is_now_the_root_first() -> None:
     people = People()
-    play(STORM, {"mail": people})
+    play({"mail": people}, *STORM)
     titles = [str(writer("").message(one, OPENED_AT + MINUTE)["Subject"]) for one in people.sent]
     assert all(one.startswith("[WARN]") for one in titles[:1])
     assert titles[2] == "[ERR] prod: losing stuck record, losing data, late"
@@ -176,8 +153,8 @@ def test_the_end_says_what_was_wrong_and_what_stays_lost() -> None:
     data = final.data.model_copy(update={"previous": "ERR", "objectives": [many]})
     people, machine = People(), Scripted()
     events = [*STORM[:3], final.model_copy(update={"data": data}), *STORM[3:]]
-    log = play(events, {"mail": people, "hook": machine})
-    assert [one.pending.kind for one in people.sent].count("changed") == 4
+    log = play({"mail": people, "hook": machine}, *events)
+    assert kinds(people).count("changed") == 4
     assert len(machine.sent) == len(STORM)
     end = people.sent[-1]
     mails = writer("").message(end, OPENED_AT + MINUTE)
@@ -209,7 +186,7 @@ def test_losses_that_pass_while_their_condition_lasts_stay_lost() -> None:
         over(RETENTION_CHANGED, OPENED_AT + 4_000, objectives=[]),
     ]
     events = [each.model_copy(update={"id": f"loss-{n}"}) for n, each in enumerate(events)]
-    play(events, {"mail": people})
+    play({"mail": people}, *events)
     assert "868 records stay lost" in mail(people.sent[-1])
 
 
@@ -218,90 +195,75 @@ def test_a_condition_that_gets_worse_below_the_worst_is_no_news() -> None:
     people = People()
     worse = losing(OPENED_AT + 2_000).model_copy(update={"id": "worse"})
     worse = worse.model_copy(update={"data": worse.data.model_copy(update={"previous": "WARN"})})
-    play([stuck(), warned(OPENED_AT + 1_000), worse], {"mail": people})
-    assert kinds(people) == [("opened", "ERR"), ("changed", "ERR")]
+    play({"mail": people}, stuck(), warned(OPENED_AT + 1_000), worse)
+    assert told(people) == [("opened", "ERR"), ("changed", "ERR")]
 
 
 def test_one_acknowledgement_is_of_the_whole_incident() -> None:
     people, silences = Acknowledging(), Silences()
-    said = Acknowledgement(
-        incident_id=ROOT, cluster="prod", group="losing", by="ada", why="", at=OPENED_AT + 10
+    play(
+        {"pager": people},
+        [stuck(), late(OPENED_AT + 1)],
+        lambda _: put(silences, acknowledgement(ROOT, group="losing")) and None,
+        0,
+        600,
+        losing(OPENED_AT + 600_000),
+        routes=[route(channels=("pager",), repeat_interval=60)],
+        silences=silences,
     )
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        clock = ManualClock(OPENED_AT)
-        routes = [route(channels=("pager",), repeat_interval=60)]
-        harness = Harness(Log(), tasks, routes, {"pager": people}, clock=clock, silences=silences)
-        await harness.assign()
-        await harness.read(stuck(), late(OPENED_AT + 1))
-        await harness.idle()
-        silences.apply_acknowledgement(ROOT.encode(), said.to_bytes())
-        await harness.tick()
-        await harness.idle()
-        clock.advance(600)
-        await harness.tick()
-        await harness.read(losing(OPENED_AT + 600_000), offset=2)
-        await harness.idle()
-
-    life(scenario)
-    assert [one.pending.kind for one in people.sent][-2:] == ["acknowledged", "changed"]
-    assert [one.pending.kind for one in people.sent].count("acknowledged") == 1
+    assert kinds(people)[-2:] == ["acknowledged", "changed"]
+    assert kinds(people).count("acknowledged") == 1
 
 
 def test_a_route_for_one_condition_hears_nothing_of_groups_without_it() -> None:
     storage = People()
     only = [route("storage", ("storage",), event_types=[RETENTION_CHANGED])]
-    play(STORM[:2], {"storage": storage}, routes=only)
+    play({"storage": storage}, *STORM[:2], routes=only)
     assert storage.sent == []
-    play(STORM, {"storage": storage}, routes=only)
-    assert kinds(storage)[0] == ("opened", "ERR")
-    assert kinds(storage)[-1] == ("resolved", "OK")
-    assert kinds(storage).count(("resolved", "OK")) == 1
+    play({"storage": storage}, *STORM, routes=only)
+    assert told(storage)[0] == ("opened", "ERR")
+    assert told(storage)[-1] == ("resolved", "OK")
+    assert told(storage).count(("resolved", "OK")) == 1
 
 
 def test_a_condition_that_comes_and_goes_in_an_open_incident_flaps() -> None:
     people = People()
     events = [late(OPENED_AT), *turns(7)]
-    play(events, {"mail": people}, flap_openings=3)
+    play({"mail": people}, *events, flap_openings=3)
     assert len(people.sent) < 8
     assert people.sent[-1].pending.flapping is not None
 
 
 def test_a_test_of_a_route_reaches_people_and_machines_once() -> None:
-    people, machine, log = People(), Scripted(), Log()
+    people, machine = People(), Scripted()
     asked = NotificationTest(id="7d3e", route="all", by="ada", at=OPENED_AT)
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        channels = {"mail": people, "hook": machine}
-        harness = Harness(log, tasks, [route(channels=("mail", "hook"))], channels)
-        await harness.assign(committed=1)
+    async def test(harness: Harness) -> None:
         await harness.dispatcher.test(0, asked)
         await until(lambda: not harness.pending())
-        await harness.tick()
-        await harness.idle()
 
-    life(scenario)
-    assert kinds(people) == kinds(machine) == [("opened", "ERR"), ("resolved", "OK")]
+    log = play({"mail": people, "hook": machine}, test, 0)
+    assert told(people) == told(machine) == [("opened", "ERR"), ("resolved", "OK")]
     assert {one.incident_id for one in log.audit()} == {"test-7d3e"}
     assert log.states() == []
 
 
-@pytest.mark.parametrize("told", range(1, len(STORM)))
-def test_after_a_kill_the_story_goes_on(told: int) -> None:
-    people, log = People(), Log()
-    play(STORM[:told], {"mail": people}, log)
-    play(STORM[told - 1 :], {"mail": people}, log, offset=told - 1)
-    assert [one.pending.kind for one in people.sent] == ["opened", *["changed"] * 4, "resolved"]
+@pytest.mark.parametrize("count", range(1, len(STORM)))
+def test_after_a_kill_the_story_goes_on(count: int) -> None:
+    people = People()
+    log = play({"mail": people}, *STORM[:count])
+    play({"mail": people}, *STORM[count - 1 :], log=log, read=count - 1)
+    assert kinds(people) == ["opened", *["changed"] * 4, "resolved"]
     assert log.states() == []
 
 
 def test_a_kill_between_any_two_records_leaves_no_incident_open() -> None:
     """The condition's record is written and the group's is not: the next life makes up for it."""
-    whole = play(STORM, {"mail": People()}, commit=False)
+    whole = play({"mail": People()}, *STORM)
     for count in range(1, len(whole.records)):
         log = Log()
         log.records = whole.records[:count]
-        play(STORM, {"mail": People()}, log, commit=False)
+        play({"mail": People()}, *STORM, log=log)
         assert all(state.incident is None for state in log.states())
         told = [one.kind for one in log.audit() if one.outcome == "delivered"]
         assert told[0] == "opened"

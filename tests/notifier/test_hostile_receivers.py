@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from notifier.builders import event, route
-from notifier.harness import Harness, Log, Scripted, life
+from notifier.builders import event
+from notifier.harness import Harness, Log, Scripted, play
 from notifier.http_receiver import Answer, HttpReceiver
 from notifier.raw_receiver import Flood, RawReceiver
 from notifier.smtp_receiver import SmtpReceiver, serving
@@ -110,21 +110,16 @@ class FirstAttempts:
 
 def told(channel: Channel, secrets: tuple[str, ...] = (), outcomes: int = 2) -> Log:
     """What is written when one event goes to a channel; the clock jumps over all waits."""
-    log = Log()
     channel = FirstAttempts(channel, outcomes)
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        routes = [route(channels=("hook",))]
-        harness = Harness(log, tasks, routes, {"hook": channel}, redaction=Redaction(secrets))
-        await harness.assign()
+    async def read(harness: Harness) -> None:
         await harness.read(event())
         async with asyncio.timeout(20):
-            while harness.pending() and len(log.outcomes()) < outcomes:
+            while harness.pending() and len(harness.log.outcomes()) < outcomes:
                 await asyncio.sleep(0.01)
         await channel.close()
 
-    life(scenario)
-    return log
+    return play({"hook": channel}, read, redaction=Redaction(secrets))
 
 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())

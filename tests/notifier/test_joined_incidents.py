@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
-from notifier.builders import MINUTE, OPENED_AT, delivery, event, route
-from notifier.harness import Harness, Log, life
+from notifier.builders import MINUTE, OPENED_AT, delivery, event
+from notifier.harness import play
 from notifier.http_receiver import HttpReceiver
 from notifier.slack_receiver import shown
 from notifier.test_digests import Together
@@ -70,6 +69,8 @@ def broken(
 ) -> StatusChangeEvent:
     breaches = [breach(limit, 1.0, sentence=said) for limit, said in limits.items()]
     none: dict[str, Any] = {"max_lag": None, "partitions": []}
+    if "min_time_to_loss" in limits:
+        none["time_to_loss_ms"] = 1_000
     return of(kind, status, at, opened_at=at, objectives=breaches, total_lag=lag, **none)
 
 
@@ -193,15 +194,6 @@ def news_of(group: str) -> StatusChangeEvent:
     return of(STATUS_CHANGED, group=group)
 
 
-@pytest.mark.parametrize("kind", ["opened", "changed"])
-def test_what_is_new_of_a_group_is_named_though_there_are_worse_ones(kind: str) -> None:
-    """20 groups with more lag were told before."""
-    worse = [news(number, total_lag=10_000).event for number in range(25)]
-    warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
-    about = Digest("d", PROD, [told(warned, kind), news(3, kind="repeated")], worse, None)
-    assert "losing" in [row.name for row in digest_text(about, "", NOW).worst]
-
-
 def test_told_alone_it_says_what_else_of_its_group_is_open() -> None:
     warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
     before = [stuck().to_bytes().decode(), news(1).event, news(2).event]
@@ -233,7 +225,7 @@ def test_a_chat_says_it_likewise() -> None:
 
 def test_what_is_audited_as_delivered_is_in_the_message() -> None:
     """Through queues and state: stuck at first, then about to lose, losing, and well by commits."""
-    log, clock = Log(), ManualClock(OPENED_AT)
+    clock = ManualClock(OPENED_AT)
     mail, limits = Together(clock), {"min_time_to_loss": LOSING}
     batches = [
         [stuck(), news_of("other")],
@@ -241,16 +233,7 @@ def test_what_is_audited_as_delivered_is_in_the_message() -> None:
         [of(STATUS_CHANGED, "OK", OPENED_AT + 2, previous="ERR"), news_of("third")],
     ]
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        offset = 0
-        harness = Harness(log, tasks, [route(channels=("mail",))], {"mail": mail}, clock=clock)
-        await harness.assign()
-        for batch in batches:
-            await harness.read(*batch, offset=offset)
-            offset += len(batch)
-            await harness.idle()
-
-    life(scenario)
+    log = play({"mail": mail}, *batches, clock=clock)
     assert set(log.outcomes()) == {"delivered"}
     said = [text(writer("").digest(d, NOW)) for d in mail.digests]
     both = ["losing: stuck record, close to losing data\n" in one for one in said]

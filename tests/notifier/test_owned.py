@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from notifier.builders import OPENED_AT, change, event, route
-from notifier.harness import Harness, Log, Scripted, life
+from notifier.harness import Harness, Scripted, play
 from support.waiting import until
 from warren.contracts import NotifierState
 from warren_notifier import due
@@ -34,25 +34,6 @@ def assigned(*, offset: int = 7, end: int = 8, committed: int = 8) -> tuple[Owne
     subjects = OwnedSubjects()
     ((owned, _),) = subjects.assign(0, [stored(offset)], end, committed)
     return subjects, owned
-
-
-def test_what_was_assigned_is_owned_until_it_is_revoked() -> None:
-    subjects, owned = assigned()
-    (delivery,) = owned.state.deliveries
-    assert list(subjects.all()) == [owned]
-    assert subjects.of(0, NEWS.subject) is owned
-    assert subjects.holding(delivery) is owned
-    subjects.revoke(0)
-    assert subjects.holding(delivery) is None
-    assert subjects.partitions == set()
-
-
-def test_beyond_the_log_end_offsets_have_begun_anew() -> None:
-    """Deliveries that are pending go on, and can be written again."""
-    _, owned = assigned(offset=8, committed=0)
-    assert owned.state.offset == -1
-    ((again, _),) = OwnedSubjects().assign(0, [to_store(owned.state)], 0, 0)
-    assert (again.state.offset, len(again.state.deliveries)) == (-1, 1)
 
 
 def test_one_is_settled_when_it_is_empty_and_its_event_is_not_read_again() -> None:
@@ -93,42 +74,36 @@ class Untouched(dict[Subject, Owned]):
 
 
 def test_a_second_in_which_nothing_is_due_looks_at_nothing() -> None:
-    log, mail = Log(), Scripted()
-    routes = [route(repeat_interval=600)]
+    mail = Scripted()
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, routes, {"mail": mail})
-        await harness.assign()
-        await harness.read(*(event(group=f"g{n}", event_id=f"e{n}") for n in range(50)))
-        await harness.idle()
+    async def seconds(harness: Harness) -> None:
         (partition,) = harness.owned._partitions.values()
         partition.subjects = Untouched(partition.subjects)
         for _ in range(2):
             harness.clock.advance(1)
             await harness.tick()
+        partition.subjects = {}
 
-    life(scenario)
+    events = [event(group=f"g{n}", event_id=f"e{n}") for n in range(50)]
+    play({"mail": mail}, events, seconds, routes=[route(repeat_interval=600)])
     assert len(mail.sent) == 50
 
 
 def test_others_have_their_turn_while_many_are_reminded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(due, "AT_ONCE", 10)
-    log, mail, turns = Log(), Scripted(), list[int]()
+    mail, turns = Scripted(), list[int]()
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route(repeat_interval=600)], {"mail": mail})
-        await harness.assign()
-        await harness.read(*(event(group=f"g{n}", event_id=f"e{n}") for n in range(30)))
-        await harness.idle()
+    async def reminded(harness: Harness) -> None:
         harness.writer.open.clear()  # a part is written before the next is looked at
         harness.clock.advance(600)
-        repeating = tasks.create_task(harness.tick())
+        repeating = asyncio.create_task(harness.tick())
         await until(harness.pending)
         turns.append(len(harness.pending()))
         harness.writer.open.set()
         await repeating
         await harness.idle()
 
-    life(scenario)
+    events = [event(group=f"g{n}", event_id=f"e{n}") for n in range(30)]
+    play({"mail": mail}, events, reminded, routes=[route(repeat_interval=600)])
     assert turns == [10]
     assert len(mail.sent) == 60

@@ -79,11 +79,3 @@ def test_a_storm_leads_to_the_worst_incidents(kind: str) -> None:
 def test_no_name_in_a_storm_breaks_a_limit(kind: str, name: str) -> None:
     message, _ = posted(kind, *storm(HOSTILE[name]))
     assert "<!" not in message.get("text", "")
-
-
-@pytest.mark.parametrize("kind", ["slack", "teams"])
-def test_one_beside_others_says_so(kind: str) -> None:
-    lasting = [told(number).event for number in (2, 3)]
-    _, text = posted(kind, told(1), lasting=lasting)
-    assert "Consumer group g0001 on cluster prod is ERR." in text
-    assert "Also open: 2 groups on prod (worst ERR)" in text

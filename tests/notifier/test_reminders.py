@@ -4,22 +4,20 @@ when it last heard of the incident.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT, event, route
-from notifier.harness import Hanging, Harness, Log, Scripted, life
+from notifier.harness import Hanging, Harness, Scripted, play
 from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import ChannelIdentity
 from warren.silences import Silences
 from warren_notifier.channels.channel import Refused, Result
-from warren_notifier.routing.routes import Route
 from warren_notifier.state.delivery import Delivery
 
-REMINDING = route(repeat_interval=20 * 60)
+REMINDING = [route(repeat_interval=20 * 60)]
 
 
 class Told(Scripted):
@@ -37,78 +35,40 @@ class Told(Scripted):
         return await super().send(delivery)
 
 
-class Life:
-    """Of a notifier with the channel `mail`."""
-
-    def __init__(self, *routes: Route, refuses: Sequence[Refused] = ()) -> None:
-        self._routes = routes
-        self.log, self.clock, self.asked = Log(), ManualClock(OPENED_AT), Silences()
-        self.mail = Told(self.clock, *refuses)
-
-    def harness(self, tasks: asyncio.TaskGroup) -> Harness:
-        channels = {"mail": self.mail}
-        return Harness(
-            self.log, tasks, self._routes, channels, clock=self.clock, silences=self.asked
-        )
-
-    async def until(self, harness: Harness, minute: int) -> None:
-        """Each minute all is done that is due."""
-        while self.clock.now_ms() < OPENED_AT + minute * MINUTE:
-            self.clock.advance(60)
-            await harness.tick()
-            await until(lambda: all(queues.idle for queues in harness.queues.values()))
-
-
 def reminders(*minutes: float) -> list[tuple[str, float]]:
     return [("opened", minutes[0]), *(("repeated", minute) for minute in minutes[1:])]
 
 
+HOUR = [60.0] * 60
+"""Each minute all is done that is due."""
+
+
 def test_what_was_silenced_counts_from_when_it_was_told() -> None:
-    notifier = Life(REMINDING)
-    put(notifier.asked, silence(ends_at=OPENED_AT + 18 * MINUTE))
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = notifier.harness(tasks)
-        await harness.assign()
-        await harness.read(event())
-        await notifier.until(harness, 60)
-
-    life(scenario)
-    assert notifier.mail.at == reminders(18, 38, 58)
+    clock = ManualClock(OPENED_AT)
+    mail, asked = Told(clock), put(Silences(), silence(ends_at=OPENED_AT + 18 * MINUTE))
+    play({"mail": mail}, event(), *HOUR, routes=REMINDING, clock=clock, silences=asked)
+    assert mail.at == reminders(18, 38, 58)
 
 
-@pytest.mark.parametrize("restart_at", [None, 15, 21, 30])
-def test_each_is_reminded_at_the_interval_over_a_restart(restart_at: int | None) -> None:
-    notifier = Life(REMINDING)
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = notifier.harness(tasks)
-        await harness.assign()
-        await harness.read(event())
-        await harness.idle()
-        await notifier.until(harness, restart_at or 60)
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = notifier.harness(tasks)
-        await harness.assign(committed=1)
-        await notifier.until(harness, 60)
-
-    life(first)
-    life(second)
-    assert notifier.mail.at == reminders(0, 20, 40, 60)
-    assert len(set(notifier.mail.ids)) == 4
+@pytest.mark.parametrize(("restart_at", "refused"), [(60, 0), (60, 2), (15, 0), (21, 0), (30, 0)])
+def test_each_is_reminded_at_the_interval_over_a_restart(restart_at: int, refused: int) -> None:
+    """Who refused the opening, too."""
+    clock = ManualClock(OPENED_AT)
+    mail = Told(clock, *[Refused("HTTP 404")] * refused)
+    known: dict[str, Any] = {"routes": REMINDING, "clock": clock}
+    log = play({"mail": mail}, event(), *HOUR[:restart_at], **known)
+    play({"mail": mail}, *HOUR[restart_at:], log=log, **known)
+    assert mail.at == reminders(0, 20, 40, 60)
 
 
 def test_news_count_when_they_arrive_at_a_receiver_that_was_away() -> None:
-    log, clock, hook = Log(), ManualClock(OPENED_AT), Hanging()
+    clock, hook = ManualClock(OPENED_AT), Hanging()
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [REMINDING], {"mail": hook}, clock=clock)
-        await harness.assign()
-        await harness.read(event())
+    async def is_away(harness: Harness) -> None:
         await until(lambda: hook.sent)
         clock.advance(19 * 60)
         hook.let_go.set()
+        harness.start()
         await harness.idle()
         for minute in range(20, 40):
             clock.advance(60)
@@ -116,51 +76,23 @@ def test_news_count_when_they_arrive_at_a_receiver_that_was_away() -> None:
             await harness.idle()
             assert len(hook.sent) == 1 + (minute == 39)
 
-    life(scenario)
-
-
-def test_who_refused_the_opening_is_told_at_the_interval() -> None:
-    notifier = Life(REMINDING, refuses=[Refused("HTTP 404"), Refused("HTTP 404")])
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = notifier.harness(tasks)
-        await harness.assign()
-        await harness.read(event())
-        await harness.idle()
-        await notifier.until(harness, 60)
-
-    life(scenario)
-    assert notifier.mail.at == reminders(0, 20, 40, 60)
+    play({"mail": hook}, event(), is_away, routes=REMINDING, clock=clock, stopped=True)
 
 
 @pytest.mark.parametrize("is_away", [False, True])
 def test_a_clock_that_is_set_back_makes_nobody_wait_for_longer(is_away: bool) -> None:
     """Also while no notifier runs."""
-    notifier = Life(route(repeat_interval=20 * 60))
+    clock = ManualClock(OPENED_AT)
+    mail = Told(clock)
+    known: dict[str, Any] = {"routes": REMINDING, "clock": clock}
 
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = notifier.harness(tasks)
-        await harness.assign()
-        await harness.read(event())
-        await harness.idle()
-        if not is_away:
-            await goes_on(harness)
+    def set_back(_: Harness) -> None:
+        clock.set_back(3600)
 
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = notifier.harness(tasks)
-        await harness.assign(committed=1)
-        await goes_on(harness)
-
-    async def goes_on(harness: Harness) -> None:
-        notifier.clock.set_back(3600)
-        await harness.tick()
-        if is_away:
-            notifier.clock.advance(3600)
-        notifier.clock.advance(20 * 60)
-        await harness.tick()
-        await harness.idle()
-
-    life(first)
+    steps = (set_back, 0, 20 * 60 + is_away * 3600)
     if is_away:
-        life(second)
-    assert [kind for kind, _ in notifier.mail.at] == ["opened", "repeated"]
+        log = play({"mail": mail}, event(), **known)
+        play({"mail": mail}, *steps, log=log, **known)
+    else:
+        play({"mail": mail}, event(), *steps, **known)
+    assert [kind for kind, _ in mail.at] == ["opened", "repeated"]

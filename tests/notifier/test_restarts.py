@@ -78,7 +78,7 @@ def test_a_topic_that_began_anew_is_no_replay() -> None:
 @pytest.mark.parametrize("failures", [0, 1, 3])
 def test_an_opening_that_was_under_way_when_it_was_killed_is_closed(failures: int) -> None:
     """It may have arrived; out of date, it is not sent again."""
-    log, mail = Log(), Scripted()
+    mail = Scripted()
 
     class Killed(Scripted):
         async def send(self, delivery: Delivery) -> Result:
@@ -89,21 +89,12 @@ def test_an_opening_that_was_under_way_when_it_was_killed_is_closed(failures: in
 
     killed = Killed(*[Retry("HTTP 503")] * failures)
 
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": killed})
-        await harness.assign()
+    async def read(harness: Harness) -> None:
         await harness.read(ERR)
         await until(lambda: len(killed.sent) == failures + 1)
 
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail}, stopped=True)
-        await harness.assign()
-        await harness.read(OK, offset=1)
-        harness.start()
-        await harness.idle()
-
-    life(first)
-    life(second)
+    log = play({"mail": killed}, read)
+    play({"mail": mail}, OK, Harness.start, Harness.idle, log=log, read=1, stopped=True)
     assert mail.ids[-1] == CLOSING
     assert log.states() == []
 
@@ -112,47 +103,38 @@ class TestRevoking:
     """Partitions go to another notifier."""
 
     def test_waiting_deliveries_stop_and_others_go_on(self) -> None:
-        log, mail = Log(), Scripted()
+        hanging = Hanging()
 
-        async def scenario(tasks: asyncio.TaskGroup) -> None:
-            hanging = Hanging()
-            harness = Harness(log, tasks, [route()], {"mail": hanging})
-            await harness.assign()
+        async def revoked(harness: Harness) -> None:
             await harness.read(ERR, event(group="g", event_id="g1"))
             await until(lambda: len(hanging.sent) == 2)
             revoking = asyncio.create_task(harness.dispatcher.revoke([0], grace=60))
             await asyncio.sleep(0)
             hanging.let_go.set()
             await revoking
-            assert log.outcomes() == ["delivered", "delivered"]
             assert len(harness.queues["mail"]) == 0
             assert harness.owned.partitions == set()
 
-        life(scenario)
-        assert not mail.sent
+        log = play({"mail": hanging}, revoked)
+        assert log.outcomes() == ["delivered", "delivered"]
         assert [s.deliveries for s in log.states()] == [[], []]
 
     def test_what_was_decided_meanwhile_is_for_the_next_owner_to_send(self) -> None:
-        log, mail, clock = Log(), Scripted(), ManualClock(1000)
+        mail = Scripted()
 
-        async def scenario(tasks: asyncio.TaskGroup) -> None:
-            routes = [route(repeat_interval=600)]
-            harness = Harness(log, tasks, routes, {"mail": mail}, clock=clock)
-            await harness.assign()
-            await harness.read(ERR)
-            await until(lambda: mail.sent and harness.queues["mail"].idle)
-            clock.advance(600)
+        async def revoked(harness: Harness) -> None:
+            harness.clock.advance(600)
             harness.writer.open.clear()
-            repeating = tasks.create_task(harness.tick())
+            repeating = asyncio.create_task(harness.tick())
             await until(lambda: len(harness.pending()) == 1)
-            revoking = tasks.create_task(harness.dispatcher.revoke([0], grace=60))
+            revoking = asyncio.create_task(harness.dispatcher.revoke([0], grace=60))
             await until(lambda: not harness.owned.partitions)
             assert not revoking.done()
             harness.writer.open.set()
             await revoking
             await repeating
 
-        life(scenario)
+        log = play({"mail": mail}, ERR, revoked, routes=[route(repeat_interval=600)])
         assert mail.ids == [OPENING]
         (state,) = log.states()
         assert [delivery.kind for delivery in state.deliveries] == ["repeated"]
@@ -163,26 +145,22 @@ def test_what_waited_behind_others_never_arrived_so_nobody_awaits_its_end() -> N
     mail = Hanging(concurrency=1)
     openings = [event(group=group, event_id=f"{group}-1") for group in ("one", "two")]
     over = event("OK", "ERR", group="two", event_id="two-2")
-    log = Log()
 
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
+    async def first(harness: Harness) -> None:
         await harness.read(*openings)
         await until(lambda: bool(mail.sent))
 
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
+    async def second(harness: Harness) -> None:
+        harness.start()
         await until(lambda: len(mail.sent) == 2)
         await harness.read(over, offset=2)
         mail.let_go.set()
         await harness.idle()
 
-    life(first)
+    log = play({"mail": mail}, first)
     uncertain = {state.group: told.uncertain for state in log.states() for told in state.told}
     assert uncertain == {"one": True, "two": False}
-    life(second)
+    play({"mail": mail}, second, log=log, stopped=True)
     assert [(d.subject.group, d.pending.kind) for d in mail.sent] == [("one", "opened")] * 2
     assert log.outcomes()[-1] == "delivered"
     assert "suppressed" in log.outcomes()

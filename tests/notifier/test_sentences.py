@@ -14,7 +14,7 @@ from notifier.test_email_digest import PROD, news, over
 from notifier.test_email_message import breach, html, mail, text
 from warren.contracts import Cause, CauseEvidence, MaxLag, StatusChangeEvent
 from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.digest_text import besides, digest_text
+from warren_notifier.channels.digest_text import digest_text
 from warren_notifier.channels.incident_text import incident_text
 from warren_notifier.channels.kinds.alertmanager import alert_annotations
 from warren_notifier.channels.kinds.pagerduty import _alert
@@ -113,13 +113,6 @@ def test_digests_over_counts(bad: int, new: int, ended: int) -> None:
     else:
         are_over = "its incident is over." if ended == 1 else "their incidents are over."
         assert said.headline.endswith(are_over)
-
-
-@pytest.mark.parametrize(("lasts", "said"), [(0, ""), (1, "1 group"), (2, "2 groups")])
-def test_what_else_is_open(lasts: int, said: str) -> None:
-    events = [news(n).event for n in range(lasts)]
-    wanted = f"{said} on prod (worst ERR)" if said else ""
-    assert besides(Digest("d", PROD, [news(9)], events, None)) == wanted
 
 
 def shown(published: StatusChangeEvent, kind: Any) -> Iterator[str]:

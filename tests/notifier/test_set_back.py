@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 from notifier.builders import event, route
-from notifier.harness import Harness, Log, Scripted, life
+from notifier.harness import Harness, Scripted, play
 from notifier.test_digests import INTERVAL, Together, news
 from support.waiting import until
 from warren.clock import ManualClock
+from warren.contracts import StatusChangeEvent
 from warren_notifier.channels.channel import Retry
 from warren_notifier.due import SetBack
 
@@ -17,90 +19,69 @@ HOUR = 3600
 START = 20 * HOUR * 1000
 
 
-@pytest.mark.parametrize("failures", [0, 1])
-def test_neither_a_retry_nor_an_opening_that_waits_for_its_end(failures: int) -> None:
-    log, clock = Log(), ManualClock(START)
-    hook = Scripted(*[Retry("HTTP 503")] * failures)
-    routes = [route(channels=("hook",), group_wait=0 if failures else 30)]
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, routes, {"hook": hook}, clock=clock, stopped=True)
-        await harness.assign()
-        await harness.read(event())
-        await until(lambda: len(log.outcomes()) == failures)
+def set_back(after: Callable[[Harness], bool]) -> Callable[[Harness], Awaitable[None]]:
+    async def step(harness: Harness) -> None:
+        await until(lambda: after(harness))
         for _ in range(20):  # its worker looks at the clock, and sleeps
             await asyncio.sleep(0)
-        clock.set_back(6 * HOUR)
-        harness.start()
-        await harness.idle()
+        harness.clock.set_back(6 * HOUR)
 
-    life(scenario)
+    return step
+
+
+@pytest.mark.parametrize(
+    ("failures", "then"), [(0, []), (1, []), (1, [event("ERR", "WARN", event_id="event-2")])]
+)
+def test_neither_a_retry_nor_an_opening_that_waits_for_its_end(
+    failures: int, then: list[StatusChangeEvent]
+) -> None:
+    """Nor what replaces a delivery that waits."""
+    clock, hook = ManualClock(START), Scripted(*[Retry("HTTP 503")] * failures)
+    play(
+        {"hook": hook},
+        event("WARN"),
+        set_back(lambda harness: len(harness.log.outcomes()) == failures),
+        *then,
+        Harness.start,
+        Harness.idle,
+        routes=[route(channels=("hook",), group_wait=0 if failures else 30)],
+        clock=clock,
+        stopped=True,
+    )
     assert len(hook.sent) == failures + 1
-    assert clock.monotonic() < 60
-
-
-def test_nor_what_replaces_a_delivery_that_waits() -> None:
-    log, clock, hook = Log(), ManualClock(START), Scripted(Retry("HTTP 503"))
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        routes = [route(channels=("hook",))]
-        harness = Harness(log, tasks, routes, {"hook": hook}, clock=clock, stopped=True)
-        await harness.assign()
-        await harness.read(event("WARN"))
-        await until(lambda: log.outcomes() == ["failed"])
-        for _ in range(20):
-            await asyncio.sleep(0)
-        clock.set_back(6 * HOUR)
-        await harness.read(event("ERR", "WARN", event_id="event-2"), offset=1)
-        harness.start()
-        await harness.idle()
-
-    life(scenario)
-    assert [one.pending.status for one in hook.sent] == ["WARN", "ERR"]
+    assert hook.sent[-1].pending.status == ("ERR" if then else "WARN")
     assert clock.monotonic() < 60
 
 
 @pytest.mark.parametrize("failures", [0, 1])
 def test_nor_a_message_about_several(failures: int) -> None:
-    log, clock = Log(), ManualClock(START)
+    clock = ManualClock(START)
     mail = Together(clock, *[Retry("451 later")] * failures)
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        routes = [route(channels=("mail",))]
-        harness = Harness(log, tasks, routes, {"mail": mail}, clock=clock)
-        await harness.assign()
+    async def read(harness: Harness) -> None:
         await harness.read(news("a"), news("b"))
         await until(lambda: all(one.pending.attempts == failures for one in harness.pending()))
         await until(lambda: clock.monotonic() > 0)
         clock.set_back(6 * HOUR)
         await harness.idle()
 
-    life(scenario)
+    play({"mail": mail}, read, clock=clock)
     assert len(mail.digests) == failures + 1
     assert clock.monotonic() * 1000 < INTERVAL
 
 
 def test_reminders_stay_as_far_away_as_they_were() -> None:
-    log, clock = Log(), ManualClock(START)
-    mail, routes = Scripted(), [route(repeat_interval=600)]
+    clock, mail, told = ManualClock(START), Scripted(), list[int]()
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, routes, {"mail": mail}, clock=clock)
-        await harness.assign()
-        await harness.read(event())
-        await until(lambda: harness.queues["mail"].idle)
-
-        async def after(seconds: float) -> int:
-            clock.advance(seconds)
-            await harness.tick()
-            await until(lambda: harness.queues["mail"].idle)
-            return len(mail.sent)
-
+    def back(_: Harness) -> None:
         clock.set_back(6 * HOUR)
-        assert await after(599) == 1
-        assert await after(1) == 2
 
-    life(scenario)
+    def look(_: Harness) -> None:
+        told.append(len(mail.sent))
+
+    routes = [route(repeat_interval=600)]
+    play({"mail": mail}, event(), back, 599, look, 1, look, routes=routes, clock=clock)
+    assert told == [1, 2]
 
 
 def test_only_what_is_more_than_a_correction_counts() -> None:

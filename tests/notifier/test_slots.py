@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from notifier.builders import event, route
-from notifier.harness import Harness, Log, Scripted, life, until
+from notifier.builders import event
+from notifier.harness import Harness, Scripted, play, until
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.delivery.slots import HUNG_ROUNDS, Slots
 from warren_notifier.state.delivery import Delivery
@@ -40,12 +40,10 @@ class Away(Scripted):
 
 
 def test_a_receiver_that_is_away_is_asked_one_at_a_time_until_it_answers() -> None:
-    log, hook = Log(), Away()
+    hook = Away()
+    groups = [f"g{number}" for number in range(12)]
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route(channels=("hook",))], {"hook": hook})
-        await harness.assign()
-        groups = [f"g{number}" for number in range(12)]
+    async def is_away(harness: Harness) -> None:
         await harness.read(*(event(group=g, event_id=f"{g}-1", incident_id=g) for g in groups))
         await until(lambda: hook.together[:4] == [1, 2, 3, 4])
         await until(lambda: hook.together[-3:] == [1, 1, 1])
@@ -55,7 +53,7 @@ def test_a_receiver_that_is_away_is_asked_one_at_a_time_until_it_answers() -> No
         await harness.idle()
         assert max(hook.together[away:]) == 4
 
-    life(scenario)
+    play({"hook": hook}, is_away)
     assert len(set(hook.taken)) == 12
 
 
@@ -79,11 +77,7 @@ def test_whatever_is_answered_ends_it(answered: Result) -> None:
     assert at_once(*away) == 1
     assert at_once(*away[1:], answered, HUNG) == 2
     assert at_once(*away, HUNG, answered) == 2
-
-
-def test_one_is_always_made() -> None:
-    assert at_once(*[HUNG] * 20, concurrency=4) == 1
-    assert at_once(*[HUNG] * 20, concurrency=1) == 1
+    assert at_once(*away * 4, concurrency=4) == at_once(*away, concurrency=1) == 1
 
 
 class Turns:
@@ -171,30 +165,20 @@ def test_groups_that_hang_are_not_the_receiver() -> None:
     asyncio.run(scenario())
 
 
-def test_whoever_goes_while_waiting_takes_no_slot_along() -> None:
+def test_whoever_goes_takes_no_slot_along() -> None:
+    """While waiting, when the slot is theirs already, and amid an attempt."""
+
     async def scenario() -> None:
         turns = Turns(1)
         await turns.ask("a", "gone", "b")
         await turns.cancel("gone")
         await turns.end("a")
         assert turns.begun == ["a", "b"]
-
-    asyncio.run(scenario())
-
-
-def test_nor_whoever_goes_when_it_is_theirs_already() -> None:
-    async def scenario() -> None:
         turns = Turns(1)
         async with turns.slots.turn(lambda: True, tried=False):
             await turns.ask("gone", "gone too", "b")
         await turns.cancel("gone", "gone too")  # the first has not gone on yet
         assert turns.begun == ["b"]
-
-    asyncio.run(scenario())
-
-
-def test_nor_whoever_goes_amid_an_attempt() -> None:
-    async def scenario() -> None:
         turns = Turns(2)
         await turns.ask("a", "b", "c", "d")
         await turns.cancel("a", "b")

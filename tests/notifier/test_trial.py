@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from notifier.asked import put, silence
 from notifier.builders import OPENED_AT, event, route
-from notifier.harness import Harness, Log, Scripted, life
+from notifier.harness import Harness, Scripted, kinds, play
 from support.waiting import until
-from warren.clock import ManualClock
 from warren.contracts import NotificationTest, StatusChangeEvent
 from warren.settings.notifier import DAYS
 from warren.silences import Silences
@@ -26,30 +23,24 @@ PAGER = route(
 )
 
 
-def kinds(channel: Scripted) -> list[str]:
-    return [delivery.pending.kind for delivery in channel.sent]
+BESIDES = [route("rest", ("other",), continue_matching=True), PAGER]
+
+
+async def asked(harness: Harness) -> None:
+    await harness.dispatcher.test(1, TEST)  # of a partition that another one serves
+    await harness.dispatcher.test(0, TEST.model_copy(update={"route": "unknown"}))
+    assert not harness.pending()
+    await harness.dispatcher.test(0, TEST)
+    await harness.dispatcher.test(0, TEST.model_copy(update={"id": "twice"}))
+    await harness.tick()  # not before the opening has arrived
+    await until(lambda: not harness.pending())
 
 
 def test_an_opening_and_its_end_on_the_routes_channels_and_nowhere_else() -> None:
-    log, hook, mail, other = Log(), Scripted(), Scripted(), Scripted()
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        quiet = put(Silences(), silence())
-        channels = {"hook": hook, "mail": mail, "other": other}
-        routes = [route("rest", ("other",), continue_matching=True), PAGER]
-        harness = Harness(log, tasks, routes, channels, silences=quiet)
-        await harness.assign(committed=1)
-        await harness.dispatcher.test(1, TEST)  # of a partition that another one serves
-        await harness.dispatcher.test(0, TEST.model_copy(update={"route": "unknown"}))
-        assert not harness.pending()
-        await harness.dispatcher.test(0, TEST)
-        await harness.dispatcher.test(0, TEST.model_copy(update={"id": "twice"}))
-        await harness.tick()  # not before the opening has arrived
-        await until(lambda: not harness.pending())
-        await harness.tick()
-        await harness.idle()
-
-    life(scenario)
+    hook, mail, other = Scripted(), Scripted(), Scripted()
+    quiet = put(Silences(), silence())
+    channels = {"hook": hook, "mail": mail, "other": other}
+    log = play(channels, asked, 0, routes=BESIDES, silences=quiet)
     assert kinds(hook) == kinds(mail) == ["opened", "resolved"]
     assert not other.sent
     assert {one.incident_id for one in log.audit()} == {"test-7d3e"}
@@ -60,41 +51,16 @@ def test_an_opening_and_its_end_on_the_routes_channels_and_nowhere_else() -> Non
 
 
 def test_it_is_given_up_after_a_minute_and_then_there_is_no_end() -> None:
-    log, hook, mail = Log(), Scripted(*[Retry("busy")] * 30), Scripted(Refused("unknown"))
-
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [PAGER], {"hook": hook, "mail": mail})
-        await harness.assign(committed=1)
-        await harness.dispatcher.test(0, TEST)
-        await until(lambda: not harness.pending())
-        await harness.tick()
-        await harness.idle()
-
-    life(scenario)
+    hook, mail = Scripted(*[Retry("busy")] * 30), Scripted(Refused("unknown"))
+    log = play({"hook": hook, "mail": mail}, asked, 0, routes=[PAGER])
     assert log.outcomes("mail") == ["refused", "suppressed"]
     assert log.outcomes("hook")[-2:] == ["given_up", "suppressed"]
 
 
 def test_the_next_notifier_tells_the_end() -> None:
-    log, hook, mail, other = Log(), Scripted(), Scripted(), Scripted()
-    clock = ManualClock(OPENED_AT)
+    hook, mail, other = Scripted(), Scripted(), Scripted()
     channels = {"hook": hook, "mail": mail, "other": other}
-    routes = [route("rest", ("other",), continue_matching=True), PAGER]
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, routes, channels, clock=clock)
-        await harness.assign(committed=1)
-        await harness.dispatcher.test(0, TEST)
-        await until(lambda: not harness.pending())
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, routes, channels, clock=clock)
-        await harness.assign(committed=1)
-        await harness.tick()
-        await harness.read(event(), offset=1)
-        await until(lambda: len(other.taken) == 1)
-        await until(lambda: kinds(hook)[-1:] == ["resolved"] and kinds(mail)[-1:] == ["resolved"])
-
-    life(first)
-    life(second)
+    log = play(channels, asked, routes=BESIDES)
+    play(channels, 0, event(), routes=BESIDES, log=log)
     assert kinds(hook) == kinds(mail) == ["opened", "resolved"]
+    assert kinds(other) == ["opened"]

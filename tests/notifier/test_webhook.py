@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 import pytest
-from notifier.builders import delivery, event, route
-from notifier.harness import Harness, Log, life
+from notifier.builders import delivery, event
+from notifier.harness import Log, play
 from notifier.hostile_names import HOSTILE
 from notifier.http_receiver import Answer, Drip, Hang, HttpReceiver, Request, Reset, Script
 from notifier.specimens import Specimen, channel, of_table
@@ -319,24 +319,18 @@ def test_a_name_is_reached_at_its_checked_address() -> None:
     assert receiver.requests[0].headers["host"] == f"localhost:{receiver.port}"
 
 
-def test_a_reset_connection_is_tried_again() -> None:
-    assert isinstance(answer(Reset()), Retry)
+@pytest.mark.parametrize("script", [Reset(), Hang()])
+def test_no_answer_is_tried_again(script: Script) -> None:
+    assert isinstance(answer(script, timeout=0.2), Retry)
 
 
-def test_nobody_listens() -> None:
+def test_who_is_not_there_is_tried_again() -> None:
     with HttpReceiver() as receiver:
         url = receiver.url
-    assert isinstance(send(url), Retry)
-
-
-def test_a_name_that_does_not_resolve_is_tried_again() -> None:
-    result = send("http://no-such-host.invalid/")
-    assert isinstance(result, Retry)
+    for where in (url, "http://no-such-host.invalid/"):
+        result = send(where)
+        assert isinstance(result, Retry)
     assert "no-such-host.invalid" in result.detail
-
-
-def test_no_answer_in_time_is_tried_again() -> None:
-    assert isinstance(answer(Hang(), timeout=0.2), Retry)
 
 
 def test_certificates_are_checked_against_the_name_not_the_address(tmp_path: Path) -> None:
@@ -351,38 +345,25 @@ def test_certificates_are_checked_against_the_name_not_the_address(tmp_path: Pat
     assert len(receiver.requests) == 1
 
 
-class TestDelivered:
+def delivered(*script: Script, **fields: Any) -> tuple[HttpReceiver, Log]:
     """With the whole machinery around the channel."""
+    with HttpReceiver(*script) as receiver:
+        channel = hook(receiver.url, **fields)
+        log = play({"hook": channel}, event(), lambda _: channel.close())
+    return receiver, log
 
-    def delivered(self, *script: Script, **fields: Any) -> tuple[HttpReceiver, Log]:
-        log = Log()
-        with HttpReceiver(*script) as receiver:
 
-            async def scenario(tasks: asyncio.TaskGroup) -> None:
-                channel = hook(receiver.url, **fields)
-                harness = Harness(log, tasks, [route(channels=("hook",))], {"hook": channel})
-                await harness.assign()
-                await harness.read(event())
-                while harness.pending():
-                    await asyncio.sleep(0.01)
-                await channel.close()
+def test_429_waits_as_long_as_it_is_asked_to() -> None:
+    _, log = delivered(Answer(429, {"Retry-After": "600"}))
+    failed, taken = log.audit()
+    assert failed.next_attempt_at == failed.at + 600_000
+    assert taken.at >= failed.at + 600_000
 
-            life(scenario)
-        return receiver, log
 
-    def test_429_waits_as_long_as_it_is_asked_to(self) -> None:
-        _, log = self.delivered(Answer(429, {"Retry-After": "600"}))
-        failed, taken = log.audit()
-        assert failed.next_attempt_at == failed.at + 600_000
-        assert taken.at >= failed.at + 600_000
-
-    def test_hanging_and_reset_connections_are_overcome(self) -> None:
-        receiver, log = self.delivered(Hang(), Reset(), timeout=4)
-        assert log.outcomes() == ["failed", "failed", "delivered"]
-        assert len(set(receiver.ids())) == 1
-
-    def test_an_answer_that_drips_in_is_cut_off(self) -> None:
-        """The timeout is for the whole attempt, not for each byte."""
-        _, log = self.delivered(Drip(), timeout=4)
-        assert log.outcomes() == ["failed", "delivered"]
-        assert log.audit()[0].detail == "no answer within 4s"
+@pytest.mark.parametrize("script", [(Hang(), Reset()), (Drip(),)])
+def test_whoever_does_not_answer_in_time_is_asked_again(script: tuple[Script, ...]) -> None:
+    """The timeout is for the whole attempt, not for each byte."""
+    receiver, log = delivered(*script, timeout=4)
+    assert log.outcomes() == ["failed"] * len(script) + ["delivered"]
+    assert len(set(receiver.ids())) == 1
+    assert Drip() not in script or log.audit()[0].detail == "no answer within 4s"

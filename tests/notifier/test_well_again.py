@@ -168,11 +168,6 @@ def test_in_a_digest_who_loses_data_within_the_hour_comes_first() -> None:
     assert said.worst[0].action == "Raise retention.ms of orders until the group has caught up"
 
 
-def test_a_sum_of_lag_is_of_one_time() -> None:
-    said = dict(digest(news(1, at=LATER, total_lag=5), news(2, total_lag=70)).facts)
-    assert said["Lag"] == "5 records; 1 group not measured lately"
-
-
 def test_who_lost_records_and_may_lose_more_is_told_both() -> None:
     near = breach("min_time_to_loss", 1.0, sentence="soon", objective="retention")
     lost = breach("lost_records", 66.0, sentence="66 deleted", objective="retention")

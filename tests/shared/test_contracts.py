@@ -169,23 +169,6 @@ def test_a_group_is_err_when_a_partition_is_worse_than_warn() -> None:
     }
 
 
-def test_a_lag_event_from_before_there_were_reasons_has_none() -> None:
-    old = json.loads(LAG_EVENT.to_bytes())
-    for name in ("reason", "explanation"):
-        del old[name]
-        del old["topics"]["orders"][name]
-    read = LagEvent.from_bytes(json.dumps(old).encode())
-    assert read == LAG_EVENT
-    assert read.topics["orders"].reason == [None, None]
-    assert read.topics["orders"].explanation == [None, None]
-
-
-def test_a_reason_that_this_version_does_not_know_is_read() -> None:
-    new = json.loads(LAG_EVENT.to_bytes()) | {"reason": "of_tomorrow"}
-    new["topics"]["orders"]["reason"] = ["of_tomorrow", None]
-    assert LagEvent.from_bytes(json.dumps(new).encode()).reason == "of_tomorrow"
-
-
 def test_reasons_are_one_per_partition() -> None:
     wrong = json.loads(LAG_EVENT.to_bytes())
     wrong["topics"]["orders"]["reason"] = ["no_commit"]

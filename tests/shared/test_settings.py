@@ -14,7 +14,6 @@ from warren.errors import SettingsError
 from warren.refused_words import words_of
 from warren.settings import ClusterSettings, KafkaConnection, Settings
 from warren.settings.clusters import shares_offsets_topic
-from warren.settings.removed import REMOVED
 from warren.settings_file import load_settings
 from warren_notifier.channels.configured import kinds
 
@@ -38,7 +37,7 @@ def write(tmp_path: Path, text: str) -> Path:
 def test_defaults_without_any_file() -> None:
     settings = load_settings()
     assert settings.home.bootstrap == "localhost:9092"
-    assert (settings.evaluation.policy, settings.evaluation.intervals) == ("burrow", 10)
+    assert (settings.evaluation.policy, settings.evaluation.intervals) == ("progress", 10)
     assert settings.clusters == {}
 
 
@@ -264,29 +263,6 @@ def test_all_clients_read_bootstrap_servers_alike(written: str) -> None:
         servers
     )
     assert servers == [server.strip() for server in written.split(",") if server.strip()]
-
-
-@pytest.mark.parametrize("gone", [each for each in REMOVED if "*" not in each])  # the notifier's
-def test_a_removed_setting_says_what_is_instead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str
-) -> None:
-    said = f"{gone}: this setting was removed after version 0.1.0: {REMOVED[gone]}"
-    section, _, name = gone.rpartition(".")
-    required = "issuer = 'https://a'\nclient_id = 'w'\npublic_url = 'https://w'\nadmins = ['a']\n"
-    more = required if section == "api.oidc" else ""
-    with pytest.raises(SettingsError) as refused:
-        load_settings(write(tmp_path, f"[{section}]\n{more}{name} = '1'\n"))
-    assert str(refused.value) == said
-    write(tmp_path, f"[{section}]\n{more}")
-    monkeypatch.setenv("WARREN_" + gone.replace(".", "__").upper(), "1")
-    with pytest.raises(SettingsError) as refused:
-        load_settings()
-    assert str(refused.value) == said
-
-
-def test_what_is_below_a_removed_table_is_removed(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="OTEL_EXPORTER_OTLP_ENDPOINT"):
-        load_settings(write(tmp_path, "[api.push.otlp]\nendpoint = 'http://c:4318'\n"))
 
 
 def test_misspelt_variables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

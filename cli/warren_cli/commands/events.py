@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import httpx
 import typer
 from httpx_sse import SSEError, connect_sse
-from warren.errors import SettingsError
 from warren.words import visible
 
 from warren_cli.api_client import ApiRefused, ApiUnavailable, http_client, without_login
@@ -23,7 +22,6 @@ from warren_cli.resources.output import Form, FormOption, write_document
 AGAIN_AFTER = 2.0  # seconds
 _SILENT_FOR = 60.0  # seconds; the API says something every 15
 _GAP = "warren.gap"
-_PROBLEM = "warren.problem"  # ends the stream: asking for the same again would not help
 
 
 def events(
@@ -124,8 +122,6 @@ def _stream(
         for event in source.iter_sse():
             if event.event == _GAP:
                 typer.echo("warren: some changes are no longer remembered", err=True)
-            elif event.event == _PROBLEM:
-                raise SettingsError("events", visible(str(json.loads(event.data)["detail"])))
             elif event.data:
                 cloud = json.loads(event.data)
                 at = datetime.fromisoformat(cloud["time"]).timestamp() * 1000

@@ -21,12 +21,10 @@ from warren.contracts import (
 from warren.contracts.silence import Expression, Person, Why
 from warren.contracts.topics import ACKNOWLEDGEMENTS, NOTIFICATION_TESTS, SILENCES
 from warren.errors import ContractViolation
-from warren.patterns import Budget
 from warren.silences import group_matcher
 
 from warren_api.context import ApiContext
 from warren_api.http.access import Asker
-from warren_api.http.names import BUDGET
 from warren_api.model.status_history import IncidentRecord
 
 log = structlog.get_logger(__name__)
@@ -95,7 +93,7 @@ async def begin_silence(
 ) -> tuple[Silence, int]:
     """The silence, and how many groups it matches now.
 
-    Raises KafkaError, and PatternTooCostly where matching them takes too long.
+    Raises KafkaError.
     """
     groups = await asyncio.to_thread(_matched, context, wanted)
     now = context.clock.now_ms()
@@ -115,7 +113,7 @@ async def begin_silence(
 
 
 def _matched(context: ApiContext, wanted: NewSilence) -> int:
-    matches = group_matcher(wanted.cluster, wanted.group, Budget(BUDGET))
+    matches = group_matcher(wanted.cluster, wanted.group)
     return sum(
         sum(matches(one.cluster, one.group) for one in known)
         for known in (context.model.groups(), context.model.not_judged())

@@ -26,6 +26,7 @@ from warren.standstill_watch import StandstillWatch
 from warren_evaluator.app import Evaluator, create_evaluator
 from warren_evaluator.faust_corrections.kafka_trouble import KafkaTrouble
 from warren_evaluator.faust_corrections.worker import Worker
+from warren_evaluator.files_watch import FilesWatch
 from warren_evaluator.home.credentials import CredentialsWatch
 from warren_evaluator.home.preparation import app_id, prepare
 from warren_evaluator.memory import search_seldom
@@ -80,11 +81,12 @@ def _run(read: Settings, config: Path | None) -> None:
             SystemClock(),
         )
         closing.enter_context(watch)
-        objectives = ObjectivesWatch(config, read, evaluator.latenesses)
-        credentials = CredentialsWatch(HOME, settings.home, evaluator.app)
-        for each in (objectives, credentials):
-            each.start()
-            closing.callback(each.stop)
+        files = FilesWatch(
+            ObjectivesWatch(config, read, evaluator.latenesses).look,
+            CredentialsWatch(HOME, settings.home, evaluator.app).look,
+        )
+        files.start()
+        closing.callback(files.stop)
         search_seldom()
         log.info("starting", app_id=app_id(settings), partitions=partitions)
         _work(evaluator, stop)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 from warren.settings import Settings
@@ -11,27 +10,16 @@ from warren_core.objectives.limits import ObjectiveBook
 
 from warren_evaluator.latenesses import Latenesses
 
-LOOK_EVERY = 2.0  # seconds; a file is read once it has stayed the same from one look to the next
 
-
-class ObjectivesWatch(threading.Thread):
-    """Ends when it is told to stop."""
+class ObjectivesWatch:
+    """Looks each time it is told to."""
 
     def __init__(self, path: Path | None, settings: Settings, latenesses: Latenesses) -> None:
         """`settings`: as they were read from `path`."""
-        super().__init__(name="objectives-watch", daemon=True)
         self._watch = SettingsWatch(path, settings, OBJECTIVES)
         self._latenesses = latenesses
-        self._stop_event = threading.Event()
-
-    def run(self) -> None:
-        while not self._stop_event.wait(LOOK_EVERY):
-            self.look()
 
     def look(self) -> None:
         found = self._watch.look()
         if found is not None:
             self._latenesses.book = ObjectiveBook(found.objectives, found.groups)
-
-    def stop(self) -> None:
-        self._stop_event.set()

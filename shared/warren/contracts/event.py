@@ -26,7 +26,7 @@ class Event(BaseModel):
     topic_name: ClassVar[str]
     content_type: ClassVar[str] = "application/json"
     headers: ClassVar[Headers] = ()
-    """Of every record with such an event. Readers do without: older versions sent none."""
+    """Of every record with such an event."""
 
     def to_bytes(self) -> bytes:
         return self.model_dump_json().encode()
@@ -64,7 +64,7 @@ def is_empty(value: object) -> bool:
 
 
 def nulls(columns: dict[str, Any]) -> list[Any]:
-    """For a column that events of before it was there lack."""
+    """For a column that says nothing."""
     return [None] * len(columns.get("partition", ()))
 
 

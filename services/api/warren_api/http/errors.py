@@ -16,15 +16,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 from starlette.types import Scope
-from warren.patterns import PatternTooCostly
 from warren.refused_words import words_of
 
 from warren_api.http.names import decoded_path
-from warren_api.http.problem import ProblemKind, problem
+from warren_api.http.problem import ProblemKind
 
 log = structlog.get_logger(__name__)
 
-TOO_COSTLY = "Matching the regular expression takes too long."
 _METHODS = ("GET", "POST", "PUT", "DELETE")
 
 
@@ -126,10 +124,6 @@ class Errors:
         async def invalid(request: Request, error: RequestValidationError) -> Response:
             refused = [Refused.of(each) for each in error.errors()]
             return self._answers(request.scope).invalid(request, refused)
-
-        @app.exception_handler(PatternTooCostly)
-        async def too_costly(_: Request, __: PatternTooCostly) -> Response:
-            return problem(ProblemKind.PATTERN_TOO_COSTLY, TOO_COSTLY)
 
         @app.exception_handler(ClientDisconnect)
         async def gone(_: Request, __: ClientDisconnect) -> Response:

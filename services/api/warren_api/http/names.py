@@ -7,14 +7,12 @@ from a separator. Here routes match the encoded path and each segment is decoded
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 from urllib.parse import quote, unquote
 
 from pydantic import AfterValidator
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from warren.path_segments import name_of
-from warren.patterns import Budget, searcher
 
 # RFC 3986: what may stand in a path as it is. `%` is there because the path is already encoded.
 _PATH_CHARACTERS = "/%:@!$&'()*+,;=-._~"
@@ -62,15 +60,3 @@ def _without_body(send: Send) -> Send:
         await send(message)
 
     return send_head
-
-
-BUDGET = 0.5  # seconds of CPU that a request may spend on matching
-
-
-def matcher(pattern: str, share: float = 0.0) -> Callable[[str], bool]:
-    """Says whether the pattern matches anywhere in a text; raises PatternTooCostly once all calls
-    together have taken too long. `share`: what comes back in each second, where a request lasts.
-
-    Raises InvalidExpression, which says what is wrong with the pattern.
-    """
-    return searcher(pattern, budget=Budget(BUDGET, share))

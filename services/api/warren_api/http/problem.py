@@ -33,11 +33,6 @@ class ProblemKind(Enum):
     INVALID_REQUEST = _Kind(
         422, "Invalid request", "A parameter is unknown or has a value that is not accepted."
     )
-    PATTERN_TOO_COSTLY = _Kind(
-        400,
-        "Pattern too costly",
-        "Matching the regular expression takes too long. Do without large bounded repetitions.",
-    )
     INVALID_CURSOR = _Kind(
         422,
         "Invalid cursor",

@@ -15,10 +15,6 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from warren.patterns import PatternTooCostly
-
-from warren_api.http.errors import TOO_COSTLY
-from warren_api.http.problem import ProblemKind, problem
 from warren_api.model.status_history import Positions, RecordedChange, StatusHistory
 
 HEARTBEAT_SECONDS = 15.0  # below the idle timeouts of usual proxies
@@ -28,7 +24,6 @@ _GAP = "event: warren.gap\ndata: {}\n\n"
 _NOWHERE = "-"  # an empty id would mean that there is none
 
 Wanted = Callable[[RecordedChange], bool]
-"""Raises PatternTooCostly."""
 
 
 def positions_of(event_id: str) -> dict[int, int] | None:
@@ -97,15 +92,11 @@ class EventStream:
                 except TimeoutError:
                     # With the position: changes that this client did not want count as seen.
                     yield f": still here\nid: {id_of(self._positions)}\n\n"
-        except PatternTooCostly:
-            # The end: the id stays, so the client may come back with another expression.
-            body = bytes(problem(ProblemKind.PATTERN_TOO_COSTLY, TOO_COSTLY).body).decode()
-            yield f"event: warren.problem\ndata: {body}\n\n"
         finally:
             stop_listening()
 
     def _told(self, changes: Iterable[RecordedChange]) -> str:
-        """Those that are wanted; all of them count as seen. Raises PatternTooCostly."""
+        """Those that are wanted; all of them count as seen."""
         pieces = []
         for recorded in changes:
             self._positions[recorded.partition] = recorded.offset + 1

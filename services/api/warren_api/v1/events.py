@@ -9,9 +9,9 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.types import Receive, Scope, Send
 from warren.contracts import GroupStatusName
+from warren.patterns import searcher
 
 from warren_api.context import ApiContext
-from warren_api.http.names import matcher
 from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.model.status_history import RecordedChange
 from warren_api.v1.event_stream import EventStream
@@ -20,9 +20,6 @@ from warren_api.v1.openapi import EVENTS
 
 MEDIA_TYPE = "text/event-stream"
 RETRY_SECONDS = "10"
-LIVE_SHARE = 0.01
-"""Of a second of CPU that a stream may spend on matching in each second: 100 streams, as many as
-there may be by default, take one core at most."""
 
 
 class EventQuery(BaseModel):
@@ -97,14 +94,13 @@ def router(context: ApiContext) -> APIRouter:
 
         A client that comes back with the last `id` gets what it has missed, whichever copy of the
         API it comes to. `event: warren.gap` says that some of it is no longer remembered: load the
-        lists again. Without an id the stream begins with what comes next. `event: warren.problem`
-        ends it: `data` is the problem, such as a regular expression that takes too long to match.
+        lists again. Without an id the stream begins with what comes next.
         """
         require_read(context)
         if len(followers) >= context.settings.api.event_streams:
             detail = f"{len(followers)} clients follow events already (api.event_streams)."
             raise NotDone(ProblemKind.TOO_MANY_STREAMS, detail, {"Retry-After": RETRY_SECONDS})
-        matches = matcher(query.regex or "", LIVE_SHARE)
+        matches = searcher(query.regex or "")
         stream = EventStream(
             context.model.history,
             lambda recorded: query.wanted(recorded) and matches(recorded.change.group),

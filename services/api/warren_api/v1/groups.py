@@ -8,12 +8,13 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, Field
 from warren.bootstrap import addressed, runnable
+from warren.patterns import searcher
 from warren.words import visible
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow, UnjudgedRow
-from warren_api.http.names import Segment, matcher
+from warren_api.http.names import Segment
 from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.group import NEVER, ShownStatusName
 from warren_api.model.topics import progress_on
@@ -141,7 +142,7 @@ def router(context: ApiContext) -> APIRouter:
         first, and of them those that lose data. Share groups are listed without a verdict.
         """
         require_read(context)
-        search, matches = Search(query.q or ""), matcher(query.regex or "")
+        search, matches = Search(query.q or ""), searcher(query.regex or "")
         asked = Asked.of(context, book)
         known = [asked.any_row(each) for each in context.model.groups()]
         known += [asked.any_row(each) for each in context.model.not_judged()]

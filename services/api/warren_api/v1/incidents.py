@@ -7,13 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from warren.contracts import Acknowledgement
+from warren.patterns import searcher
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.asked import NewAcknowledgement, acknowledge, find_incident, withdraw
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked
 from warren_api.http.access import asker
-from warren_api.http.names import Segment, matcher
+from warren_api.http.names import Segment
 from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.model.status_history import IncidentRecord
 from warren_api.v1.group_parts import Incidents, IncidentView
@@ -71,7 +72,7 @@ def router(context: ApiContext) -> APIRouter:
     def all_incidents(query: Annotated[IncidentQuery, Query()]) -> Incidents:
         """Incidents of groups, newest first: all that are open, and those that are remembered."""
         require_read(context)
-        matches = matcher(query.regex or "")
+        matches = searcher(query.regex or "")
         entries = [
             Entry((-each.opened_at, each.id), each)
             for each in context.model.incidents().all

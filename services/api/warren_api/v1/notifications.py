@@ -8,11 +8,11 @@ from typing import Annotated, Literal, Self
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from warren.contracts import DeliveryKind, DeliveryOutcome, GroupStatusName, NotificationEvent
+from warren.patterns import searcher
 
 from warren_api.asked import NewTest, find_incident, test_route
 from warren_api.context import ApiContext
 from warren_api.http.access import asker
-from warren_api.http.names import matcher
 from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.notifications import Waiting, newest_first
 from warren_api.v1.group_parts import same
@@ -96,7 +96,7 @@ class NotificationQuery(ListQuery):
 
     def wanted(self, context: ApiContext) -> Callable[[str, str, str, str], bool]:
         """Of (cluster, group, incident, channel)."""
-        matches = matcher(self.regex or "")
+        matches = searcher(self.regex or "")
         asked = find_incident(context, self.incident) if self.incident is not None else None
         ids = asked.ids if asked is not None else [self.incident]
         return lambda cluster, group, incident, channel: (

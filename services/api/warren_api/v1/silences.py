@@ -90,7 +90,7 @@ def router(context: ApiContext) -> APIRouter:
     @routes.post(
         "/silences",
         status_code=HTTPStatus.CREATED,
-        responses=documented(ProblemKind.INVALID_REQUEST, ProblemKind.PATTERN_TOO_COSTLY, *CHANGES),
+        responses=documented(ProblemKind.INVALID_REQUEST, *CHANGES),
     )
     async def begin(request: Request, wanted: NewSilence, answer: Response) -> BegunSilence:
         """Silence groups: they are judged and shown, but nobody is told of what begins. What is

@@ -6,9 +6,10 @@ from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
+from warren.patterns import searcher
 
 from warren_api.context import ApiContext
-from warren_api.http.names import Segment, matcher
+from warren_api.http.names import Segment
 from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.group import ShownStatusName
 from warren_api.model.topics import LogRange, TopicProgress, TopicView
@@ -108,7 +109,7 @@ def router(context: ApiContext) -> APIRouter:
     def topics(query: Annotated[TopicQuery, Query()]) -> Topics:
         """Topics with the rates of producers and consumers."""
         require_read(context)
-        matches = matcher(query.regex or "")
+        matches = searcher(query.regex or "")
         rows = [
             TopicSummary.of(view)
             for view in context.model.topics.topics()

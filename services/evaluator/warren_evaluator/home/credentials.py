@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,24 +39,16 @@ def credentials(setting: str, connection: KafkaConnection) -> Credentials | None
 
 log = structlog.get_logger(__name__)
 
-LOOK_EVERY = 2.0  # seconds between two looks at the files
 
-
-class CredentialsWatch(threading.Thread):
-    """Looks at the files with the home cluster's credentials until it is told to stop."""
+class CredentialsWatch:
+    """Looks at the files with the home cluster's credentials each time it is told to."""
 
     def __init__(self, setting: str, connection: KafkaConnection, app: faust.App) -> None:
         """`setting` is the cluster's table, `app` runs with what the files have said just now."""
-        super().__init__(name="credentials-watch", daemon=True)
         self._setting = setting
         self._connection = connection
         self._app = app
         self._version = connection.login_version
-        self._stop_event = threading.Event()
-
-    def run(self) -> None:
-        while not self._stop_event.wait(LOOK_EVERY):
-            self.look()
 
     def look(self) -> None:
         """Take up what was renewed. Files that do not fit together yet are looked at again."""
@@ -75,9 +66,6 @@ class CredentialsWatch(threading.Thread):
         for client in _clients(self._app):
             log_in_anew(client, options)
         log.info("credentials renewed", setting=f"{self._setting}.kafka")
-
-    def stop(self) -> None:
-        self._stop_event.set()
 
 
 def _clients(app: faust.App) -> Iterator[Any]:

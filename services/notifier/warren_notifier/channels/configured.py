@@ -22,13 +22,6 @@ from warren_notifier.channels import kinds as modules
 from warren_notifier.channels.channel import Channel, ChannelUnusable, Kind
 from warren_notifier.channels.egress import EgressGuard
 
-# Types that were, and what to write instead.
-GONE = {
-    "opsgenie": 'Opsgenie ends in April 2027: write type = "apprise" and '
-    'url = "opsgenie://<api key>/#<team>" (with ?region=eu in the EU), or for Jira Service '
-    'Management url = "jira://<api key>/#<team>"'
-}
-
 
 @cache
 def kinds() -> dict[str, Kind[Any]]:
@@ -86,8 +79,6 @@ def digesting(settings: NotifierSettings) -> set[str]:
 
 def _kind(setting: str, name: str) -> Kind[Any]:
     """Raises SettingsError."""
-    if name in GONE:
-        raise SettingsError(setting, GONE[name])
     if name not in kinds():
         raise SettingsError(setting, f"{visible(name)!r} is none of {', '.join(kinds())}")
     return kinds()[name]

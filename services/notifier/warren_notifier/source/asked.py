@@ -27,7 +27,7 @@ LOOK_AGAIN_SECONDS = 30.0  # for topics that are not there
 
 
 class SilenceTopics:
-    """Keeps `silences` as the topics say. An older installation does without them."""
+    """Keeps `silences` as the topics say. Where they are not there, nobody is silenced."""
 
     def __init__(
         self,

@@ -170,7 +170,7 @@ class NewestTopics:
             try:
                 await self._follow()
             except KafkaError as error:
-                if isinstance(error, TopicMissing):  # as in an older installation
+                if isinstance(error, TopicMissing):  # nobody waits for them
                     self._known.set()
                 log.warning(
                     "messages have the figures of their events, not of now", problem=str(error)
