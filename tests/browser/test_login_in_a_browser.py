@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from api.login_lab import SECRET, Lab
-from api.served_api import NOW, Api, served
+from api.served_api import Api, served
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from support.mock_provider import mock_provider
@@ -72,7 +72,6 @@ def test_a_page_whose_session_is_over_says_so_and_goes_on_after_a_login(
     expect(page.locator("tbody tr")).to_have_count(1)
     with page.context.expect_page() as opened:
         told.get_by_role("link", name="Log in again").click(modifiers=["ControlOrMeta"])
-    lab.provider.now = lambda: NOW // 1000 + 28_800
     another = opened.value
     another.goto(f"{lab.url}/login")
     expect(another.locator("form.account")).to_contain_text("ada")
