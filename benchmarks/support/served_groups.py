@@ -237,7 +237,7 @@ def _serve(
     )
     app = create_app(context, Access(settings.api, is_loopback=True))
     with listen(settings.api) as listener:
-        HttpServer(app, settings.api, clock).run([listener])
+        HttpServer(app, settings.api).run([listener])
 
 
 def _feed(load: GroupLoad, model: ReadModel) -> None:
