@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ import typer
 from httpx_sse import SSEError, connect_sse
 from warren.words import visible
 
-from warren_cli.api_client import ApiRefused, ApiUnavailable, http_client, without_login
+from warren_cli.api_client import ApiRefused, ApiUnavailable, sent_headers, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.resources.catalogue import GROUPS, INCIDENTS, because
 from warren_cli.resources.listing import fetch
@@ -110,7 +111,12 @@ def _stream(
     headers = {} if position is None else {"Last-Event-ID": position}
     url = f"{address}/api/v1/events"
     with (
-        http_client(_SILENT_FOR) as client,
+        httpx.Client(
+            headers=sent_headers(),
+            timeout=_SILENT_FOR,
+            trust_env=False,
+            verify=ssl.create_default_context(),
+        ) as client,
         connect_sse(client, "GET", url, params=asked, headers=headers) as source,
     ):
         if source.response.is_client_error:
