@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 from support.measuring import jars_of
-from warren.settings_file import load_settings
 from warren_local.jar_sets import KAFKA_JARS, SPARK_JARS
 from warren_local.ports import free_port
 
@@ -36,40 +34,10 @@ class RunningWarren:
             return {}
         return found
 
-    @property
-    def topic_prefix(self) -> str:
-        """From its effective settings."""
-        return load_settings(self.state / "warren.toml").home.topic_prefix
-
-    def groups(self) -> list[dict[str, Any]]:
-        """As /api/v1/groups has them; none while nobody answers."""
-        try:
-            listed = httpx.get(self.running["api"] + "/api/v1/groups?limit=500", timeout=10)
-            found: list[dict[str, Any]] = listed.json()["groups"]
-        except (httpx.HTTPError, KeyError, ValueError):
-            return []
-        return found
-
-    def statuses(self) -> dict[str, str | None]:
-        """By group."""
-        return {group["group"]: group["status"] for group in self.groups()}
-
     def pids(self, service: str) -> list[int]:
         """Of a service's processes; none while it is started again."""
         found: list[int] = self.running.get("pids", {}).get(service, [])
         return found
-
-    def restarts(self) -> list[str]:
-        """What it says of services that ended, and were started again."""
-        printed = (self.state / "output.txt").read_text(errors="replace").splitlines()
-        return [line for line in printed if "starting it again" in line]
-
-
-@contextmanager
-def running_warren(state: Path, bootstrap: str) -> Iterator[RunningWarren]:
-    """Default settings, but for the ports that two of them on one machine cannot share."""
-    with _up(state, ["--bootstrap", bootstrap]) as warren:
-        yield warren
 
 
 @contextmanager

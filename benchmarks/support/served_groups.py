@@ -18,7 +18,7 @@ from warren.garbage import collect_seldom
 from warren.settings import Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.home.requests import AskedOnTopics, ForgetRequests
+from warren_api.home.requests import HomeWriter
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
@@ -231,8 +231,7 @@ def _serve(
         model,
         lambda: state,
         clock,
-        ForgetRequests(settings.home).forget,
-        AskedOnTopics(settings.home),
+        HomeWriter(settings.home).write,
         Archive(settings.archiver),
     )
     app = create_app(context, Access(settings.api, is_loopback=True))

@@ -14,22 +14,20 @@ import httpx
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import (
-    Acknowledgement,
     FreshnessEvent,
     GroupEvent,
     LagEvent,
     NotificationTest,
-    Silence,
     StatusChangeEvent,
     TopicsEvent,
     TrendEvent,
     TrendTopics,
     group_key,
 )
+from warren.contracts.topics import NOTIFICATION_TESTS, SILENCES, Topic
 from warren.settings import ApiSettings, ClusterSettings, Settings
 from warren_api.app import create_app
-from warren_api.context import ApiContext, Asking
-from warren_api.home.requests import ForgetRequests
+from warren_api.context import ApiContext, Write
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
@@ -212,18 +210,13 @@ class Obeying:
         self._silences = model.silences
         self.tests: list[NotificationTest] = []
 
-    def silence(self, silence: Silence) -> None:
-        self._silences.apply(silence.id.encode(), silence.to_bytes())
-
-    def acknowledge(self, acknowledgement: Acknowledgement) -> None:
-        key = acknowledgement.incident_id.encode()
-        self._silences.apply_acknowledgement(key, acknowledgement.to_bytes())
-
-    def test(self, test: NotificationTest) -> None:
-        self.tests.append(test)
-
-    def withdraw(self, incident_id: str) -> None:
-        self._silences.apply_acknowledgement(incident_id.encode(), None)
+    def __call__(self, topic: Topic, key: bytes, value: bytes | None) -> None:
+        if topic is NOTIFICATION_TESTS:
+            self.tests.append(NotificationTest.from_bytes(value))
+        elif topic is SILENCES:
+            self._silences.apply(key, value)
+        else:
+            self._silences.apply_acknowledgement(key, value)
 
 
 @dataclass
@@ -239,21 +232,18 @@ class Api:
     next_offset: dict[int, int] = field(default_factory=dict)
     metrics: dict[str, Any] = field(default_factory=dict)  # metrics_… of [api]
     settings: Settings | None = None
-    requests: ForgetRequests | None = None
-    asking: Asking | None = None
+    asking: Write | None = None
     archive: Archive | None = None
 
     def __post_init__(self) -> None:
         clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
         api = self.api.model_copy(update=self.metrics)
         self.settings = self.settings or Settings(clusters=clusters, api=api)
-        requests = self.requests or ForgetRequests(self.settings.home)
         self.context = ApiContext(
             self.settings,
             self.model,
             lambda: self.feed,
             self.clock,
-            requests.forget,
             self.asking or Obeying(self.model),
             self.archive or Archive(self.settings.archiver),
         )
@@ -261,7 +251,7 @@ class Api:
         access = Access(
             self.settings.api,
             is_loopback=self.is_loopback,
-            sessions=self.login.sessions if self.login else None,
+            sessions=self.login,
         )
         self.app = create_app(self.context, access, self.login)
 

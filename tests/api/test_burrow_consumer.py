@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from api.burrow_goldens import Commit, golden, put_windows, steady
+from api.burrow_goldens import Commit, golden, put_windows, steady, windows_of
 from api.served_api import NOW, Api, topic
+from warren_core.evaluation.packed_windows import pack
 
 # A group that went back on its eleventh commit, two partitions of which it never committed.
 REWOUND: list[Commit] = [
@@ -46,7 +47,9 @@ def test_slots_that_are_still_empty_are_null_and_come_first(api: Api) -> None:
 
 def test_the_index_is_the_number_of_the_partition(api: Api) -> None:
     """Also where lower ones are not known."""
-    api.put("g", topics={"orders": topic({"partition": 2}, {"partition": 4})})
+    windows = pack(windows_of(steady(1), steady(1)))
+    topics = {"orders": topic({"partition": 2}, {"partition": 4})}
+    api.put("g", topics=topics, windows=windows)
     partitions = api.get("/v3/kafka/demo/consumer/g").json()["topics"]["orders"]
     assert [bool(partition["offsets"]) for partition in partitions] == [
         False,
@@ -56,15 +59,6 @@ def test_the_index_is_the_number_of_the_partition(api: Api) -> None:
         True,
     ]
     assert partitions[3] == {"offsets": [], "owner": "", "client_id": "", "current-lag": 0}
-
-
-def test_without_windows_the_oldest_and_newest_commit_are_shown(api: Api) -> None:
-    """Events of an evaluator that did not publish windows."""
-    one = {"start": (100, NOW, NOW, 0), "end": (100, NOW, NOW, 0)}
-    api.put("g", topics={"orders": topic({}, one)})
-    several, single = api.get("/v3/kafka/demo/consumer/g").json()["topics"]["orders"]
-    assert [slot["offset"] for slot in several["offsets"]] == [91, 100]
-    assert [slot["offset"] for slot in single["offsets"]] == [100]
 
 
 def test_windows_that_do_not_fit_do_not_fail(api: Api) -> None:

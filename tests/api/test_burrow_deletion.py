@@ -8,30 +8,29 @@ import pytest
 from api.burrow_goldens import golden
 from api.served_api import NOW, Api, topic
 from warren.contracts import OffsetEvent, group_key
+from warren.contracts.topics import OFFSETS, Topic
 from warren.errors import PublishFailed
-from warren.settings import HomeSettings
-from warren_api.home.requests import ForgetRequests
 from warren_api.model.cluster import FeedState
 
 GROUP = "/v3/kafka/demo/consumer/billing"
 
 
-class Obeyed(ForgetRequests):
+class Obeyed:
     """Keeps what is sent; `then` is what the evaluator does about it."""
 
     def __init__(self) -> None:
-        super().__init__(HomeSettings())
         self.sent: list[OffsetEvent] = []
         self.then: Callable[[OffsetEvent], None] = lambda _: None
 
-    def send(self, request: OffsetEvent) -> None:
-        self.sent.append(request)
-        self.then(request)
+    def __call__(self, topic: Topic, _key: bytes, value: bytes | None) -> None:
+        assert topic is OFFSETS
+        assert value is not None
+        self.sent.append(OffsetEvent.from_bytes(value))
+        self.then(self.sent[-1])
 
 
-class Refused(ForgetRequests):
-    def send(self, request: OffsetEvent) -> None:
-        raise PublishFailed("home", "home", f"not acknowledged: {request.group}")
+def refused(*asked: object) -> None:
+    raise PublishFailed("home", "home", f"not acknowledged: {asked}")
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def requests() -> Obeyed:
 
 @pytest.fixture
 def api(requests: Obeyed) -> Api:
-    api = Api(requests=requests)
+    api = Api(asking=requests)
     api.put("billing", topics={"orders": topic({}), "quiet": topic({})})
     requests.then = lambda asked: api.model.apply(group_key(asked.cluster, asked.group), None)
     return api
@@ -102,7 +101,7 @@ def test_what_was_evaluated_by_a_clock_ahead_is_forgotten_too(api: Api, requests
 
 
 def test_a_request_that_nobody_took_is_an_error() -> None:
-    api = Api(requests=Refused(HomeSettings()))
+    api = Api(asking=refused)
     api.put("billing")
     answer = api.request("DELETE", GROUP)
     assert answer.status_code == 503

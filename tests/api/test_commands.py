@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from api.served_api import NOW, Api
 from warren.contracts import Cause
-from warren_api.pages.commands import commands, without_commands
+from warren_api.pages.sentences import commands, without_commands
 
 DROP = 'kafka-consumer-groups --bootstrap-server "$BOOTSTRAP" --delete-offsets --group g'
 CAUSE = {

@@ -15,7 +15,7 @@ from warren.clock import SystemClock
 from warren.contracts import OffsetEvent
 from warren.settings import HomeSettings, Settings
 from warren_api.home.feed import Feed
-from warren_api.home.requests import ForgetRequests
+from warren_api.home.requests import HomeWriter
 
 pytestmark = pytest.mark.heavy
 
@@ -31,7 +31,7 @@ def home(broker: Any, unique: str, tmp_path: Path) -> Home:
 @pytest.fixture
 def api(home: Home) -> Iterator[Api]:
     settings = Settings(home=HomeSettings(bootstrap=home.bootstrap, topic_prefix=home.prefix))
-    served = Api(settings=settings, requests=ForgetRequests(settings.home))
+    served = Api(settings=settings, asking=HomeWriter(settings.home).write)
     failures: list[Exception] = []
     feed = Feed(settings.home, served.model, SystemClock(), failures.append)
     feed.start()

@@ -6,8 +6,6 @@ import pytest
 from api.read_pages import cells, page, text
 from api.served_api import NOW, Api
 from warren.contracts import MINUTE_MS
-from warren_api.model.status_history import incidents
-from warren_api.pages.incidents import Flapping, folded
 
 HOUR = 60 * MINUTE_MS
 THIS = NOW - NOW % MINUTE_MS
@@ -55,30 +53,6 @@ def test_each_with_when_how_bad_and_why(api: Api) -> None:
     ]
     links = [a["href"] for a in page(api, PATH).select(".incidents tbody a")]
     assert links == [f"/incidents/{new}", f"/incidents/{old}"]
-
-
-def test_five_within_half_an_hour_are_one_row(api: Api) -> None:
-    for n in range(6):
-        begin(api, NOW - HOUR + n * 5 * MINUTE_MS)
-    begin(api, NOW - 5 * HOUR)
-    flapped, alone = shown(api)
-    assert (
-        flapped["What was wrong"]
-        == "flapped 6 times, 23 % of the time ERR at 06:25 UTC : nobody is in <it>"
-    )
-    assert flapped["Started"] == "1h ago 06:00 UTC"
-    assert flapped["Duration"] == "26m"
-    assert "flapped" not in alone["What was wrong"]
-
-
-def test_what_is_far_apart_is_not_folded(api: Api) -> None:
-    opened = [*range(0, 40, 8), *range(200, 225, 5), 400, 410]
-    for minute in opened:
-        begin(api, NOW - 10 * HOUR + minute * MINUTE_MS, MINUTE_MS if minute % 2 else 2 * MINUTE_MS)
-    found = folded(incidents(api.model.history.changes(), api.model.groups()), NOW)
-    assert [len(one.incidents) if isinstance(one, Flapping) else 1 for one in found] == [
-        *(1, 1, 5, 1, 1, 1, 1, 1)
-    ]
 
 
 def test_they_are_shaded_in_the_charts(api: Api) -> None:

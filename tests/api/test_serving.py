@@ -14,11 +14,10 @@ from api.served_api import Api, Obeying, served
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 from support.waiting import eventually, until
-from warren.contracts import Silence
+from warren.contracts.topics import Topic
 from warren.settings import ApiSettings
-from warren_api.burrow.errors import refusal
+from warren_api.burrow.answers import refusal
 from warren_api.http import middleware, serving
-from warren_api.http.callers import site_of
 from warren_api.http.middleware import LARGEST_BODY, PLACES, InLine
 from warren_api.http.serving import LARGEST_HEAD
 
@@ -186,9 +185,9 @@ def test_many_that_wait_for_the_home_cluster_hold_up_nobody_who_reads(api: Api) 
     answers = threading.Event()
 
     class Waiting(Obeying):
-        def silence(self, silence: Silence) -> None:
+        def __call__(self, topic: Topic, key: bytes, value: bytes | None) -> None:
             assert answers.wait(SECONDS)
-            super().silence(silence)
+            super().__call__(topic, key, value)
 
     api = Api(model=api.model, asking=Waiting(api.model))
 
@@ -208,16 +207,3 @@ def test_many_that_wait_for_the_home_cluster_hold_up_nobody_who_reads(api: Api) 
             assert {each.status_code for each in await asyncio.gather(*waiting)} == {201}
 
     asyncio.run(ask())
-
-
-@pytest.mark.parametrize(
-    ("address", "site"),
-    [
-        ("::ffff:10.1.2.3", "10.1.2.3"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("testclient", "testclient"),
-        (None, ""),
-    ],
-)
-def test_whom_an_address_stands_for(address: str | None, site: str) -> None:
-    assert site_of(address) == site

@@ -26,7 +26,7 @@ from warren_archiver.errors import AnotherWrites, LakeGone
 from warren_archiver.lake.contract_view import accepted, quarantine
 
 OF_ROWS = "the log of the table of events does not say where they end: its rows do"
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 
 
 @pytest.mark.smoke

@@ -13,7 +13,7 @@ from warren_archiver.gold.days import replace
 from warren_archiver.gold.units import Unit
 from warren_archiver.lake.lake import ensure, newest_version
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 TABLE = STATUS[Unit.DAY]
 
 

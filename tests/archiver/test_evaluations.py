@@ -29,7 +29,7 @@ from warren_core.judgement.state import GroupState
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 SETTINGS = Settings()
 INTERVALS = SETTINGS.evaluation.intervals
 TOPIC = OFFSETS.full_name(SETTINGS.home.topic_prefix)

@@ -53,7 +53,7 @@ from warren_archiver.silver.catalogue import (
 )
 from warren_archiver.silver.upsert import upsert
 
-pytestmark = [pytest.mark.timeout(1800), pytest.mark.contract]
+pytestmark = [pytest.mark.timeout(1800)]
 STATUS_DAYS = catalogue.STATUS[Unit.DAY]
 # The same functions make hours of them, or days: one of both is enough to see.
 LEFT_OUT = [
@@ -141,6 +141,7 @@ def _store(spark: SparkSession, lake: Lake, rows: Rows) -> None:
         upsert(spark, path, table, frame(spark, table, rows[name]), stored)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_days_that_changed_give_what_all_of_silver_gives(filled: Filled, table: Table) -> None:
     """As others read it."""
@@ -160,6 +161,7 @@ def test_every_step_gives_its_table_what_the_catalogue_says(spark: SparkSession)
         assert types == {field.name: field.type for field in step.table.fields}
 
 
+@pytest.mark.contract
 def test_what_has_not_changed_is_not_written_again(filled: Filled) -> None:
     assert set(filled.again.values()) == {0}
 
@@ -180,6 +182,7 @@ def _held(rows: Rows, group: str, begin: int, end: int) -> dict[str, int]:
     return held
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("unit", list(Unit), ids=lambda unit: unit.column)
 def test_statuses_and_lags_are_those_of_a_recount(filled: Filled, unit: Unit) -> None:
     table = catalogue.STATUS[unit]
@@ -219,6 +222,7 @@ def _rows(filled: Filled, table: Table, **where: Any) -> list[Row]:
     return sorted(found, key=lambda row: row["date"])
 
 
+@pytest.mark.contract
 def test_incidents_are_counted_where_they_began(filled: Filled) -> None:
     rows = _rows(filled, catalogue.INCIDENT[Unit.DAY], group="billing")
     counts = [(row["opened"], row["closed"], row["short"], row["flapped"]) for row in rows]
@@ -228,6 +232,7 @@ def test_incidents_are_counted_where_they_began(filled: Filled) -> None:
     assert all(0 <= row["mttd_ms"] <= HOUR for row in rows)
 
 
+@pytest.mark.contract
 def test_channels_are_told_of_what_was_noise(filled: Filled) -> None:
     rows = _rows(filled, catalogue.ALERT[Unit.DAY], channel="mail")
     assert [(row["deliveries"], row["failures"]) for row in rows] == [(2, 2), (4, 4), (2, 2)]
@@ -238,6 +243,7 @@ def test_channels_are_told_of_what_was_noise(filled: Filled) -> None:
     ]
 
 
+@pytest.mark.contract
 def test_a_group_that_is_behind_shows_how_fast_it_can_go(filled: Filled) -> None:
     rows = _rows(filled, catalogue.RATE[Unit.DAY], group="billing")
     assert len(rows) == DAYS
@@ -245,6 +251,7 @@ def test_a_group_that_is_behind_shows_how_fast_it_can_go(filled: Filled) -> None
     assert [row["produce_peak"] for row in rows] == [10.0, 11.0, 12.0, 13.0]
 
 
+@pytest.mark.contract
 def test_capacity_follows_the_trend(filled: Filled) -> None:
     """Produced: 10, 11, 12 and 13 records a second; consumed at best 15."""
     row = _rows(filled, catalogue.CAPACITY, group="billing")[-1]
@@ -254,6 +261,7 @@ def test_capacity_follows_the_trend(filled: Filled) -> None:
     assert row["days_until_loss"] == pytest.approx(5, rel=0.05)
 
 
+@pytest.mark.contract
 def test_objectives_are_counted_in_minutes(filled: Filled) -> None:
     lag = _rows(filled, catalogue.OBJECTIVE[Unit.DAY], group="billing", limit="max_lag")
     minutes = [row for row in filled.rows["group_minutes"] if row["group"] == "billing"]

@@ -32,7 +32,7 @@ from warren_archiver.silver.catalogue import (
     NOTIFICATIONS,
 )
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 GROUP = {"cluster": "prod", "group": "billing"}
 
 

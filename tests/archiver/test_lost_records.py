@@ -29,7 +29,7 @@ from warren_archiver.lake.events import events
 from warren_archiver.topics import topic_ids
 
 WRITE = Bronze._write
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 
 
 def test_what_retention_took_is_told_once_though_nobody_could_look(

@@ -34,7 +34,7 @@ from warren_archiver.silver.silver import ensure
 from warren_archiver.steps import Step
 from warren_archiver.streaming.archive import archive
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 HOUR = 3_600_000
 MINUTE = 60_000
 

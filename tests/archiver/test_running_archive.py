@@ -20,7 +20,7 @@ from warren_archiver.bronze.bronze import Bronze
 from warren_archiver.errors import LakeGone
 from warren_archiver.streaming.archive import archive
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 
 
 class QuickClock:

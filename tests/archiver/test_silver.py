@@ -31,7 +31,7 @@ from warren_archiver.silver.incidents import incidents
 from warren_archiver.silver.models import MODELS
 from warren_archiver.silver.silver import Silver, whole
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.contract]
+pytestmark = [pytest.mark.timeout(1800)]
 # Evaluations have a way of their own, and tests of their own.
 TABLES = [table for table in catalogue.TABLES if not table.name.startswith("evaluation")]
 TOPICS = {topic.full_name("warren."): topic for topic in CATALOGUE}
@@ -78,6 +78,7 @@ def _killed(_: DataFrame) -> DataFrame:
     raise PySparkException("killed")
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_batches_give_what_all_events_at_once_give(filled: Filled, table: Table) -> None:
     """As others read it."""
@@ -106,6 +107,7 @@ def test_a_batch_is_taken_in_parts_of_a_size(spark: SparkSession) -> None:
     assert max(o for t, o in parts[0] if t == "a") < min(o for t, o in parts[2] if t == "a")
 
 
+@pytest.mark.contract
 def test_what_was_written_before_the_kill_is_not_written_again(filled: Filled) -> None:
     written = filled.taken_again
     assert (written["positions"], written["partition_minutes"]) == (0, 0)
@@ -121,6 +123,7 @@ def _of(filled: Filled, table: Table, **where: Any) -> list[Row]:
     return sorted(found, key=repr)
 
 
+@pytest.mark.contract
 def test_moves_of_a_position_are_told_unless_it_was_silent_for_long(filled: Filled) -> None:
     rows = _of(filled, catalogue.POSITIONS, group="billing", partition=0, repeated=False)
     rows.sort(key=lambda row: row["at"])
@@ -132,6 +135,7 @@ def test_moves_of_a_position_are_told_unless_it_was_silent_for_long(filled: Fill
     assert (never["committed"], never["lag"]) == (None, None)
 
 
+@pytest.mark.contract
 def test_minutes_are_sums_of_what_was_observed_once(filled: Filled) -> None:
     moves = ("produced", "consumed", "rewound")
     positions = _of(filled, catalogue.POSITIONS)
@@ -145,6 +149,7 @@ def test_minutes_are_sums_of_what_was_observed_once(filled: Filled) -> None:
     assert observed == sum(not row["repeated"] for row in positions) < len(positions)
 
 
+@pytest.mark.contract
 def test_a_topic_has_what_was_appended_between_two_minutes(filled: Filled) -> None:
     """Unless the log end was unknown at one of both."""
     rows = _of(filled, catalogue.TOPIC_MINUTES, topic="orders")
@@ -153,6 +158,7 @@ def test_a_topic_has_what_was_appended_between_two_minutes(filled: Filled) -> No
     assert [row["partitions"] for row in rows][:3] == [2, 1, 2]
 
 
+@pytest.mark.contract
 def test_how_late_a_group_was_is_told_of_each_minute(filled: Filled) -> None:
     rows = _of(filled, catalogue.LATENESS_MINUTES, group="billing")
     rows.sort(key=lambda row: row["minute"])
@@ -166,6 +172,7 @@ def test_how_late_a_group_was_is_told_of_each_minute(filled: Filled) -> None:
     assert [row["lost_records"] for row in rows] == [2, 5, 8, 11]
 
 
+@pytest.mark.contract
 def test_an_incident_is_one_row(filled: Filled) -> None:
     (row,) = _of(filled, catalogue.INCIDENTS, group="billing")
     assert row["opened_at"].timestamp() * 1000 == START
@@ -175,6 +182,7 @@ def test_an_incident_is_one_row(filled: Filled) -> None:
     assert [tuple(told) for told in row["told"]] == [("all", "mail")]
 
 
+@pytest.mark.contract
 def test_an_incident_is_told_with_others_of_its_group(filled: Filled) -> None:
     rows = {row["incident_id"]: row for row in _of(filled, catalogue.INCIDENTS, group="settlement")}
     told = rows[f"{STATUS_CHANGED}-settlement"]
@@ -217,6 +225,7 @@ def test_an_end_that_is_told_again_is_no_later_end(spark: SparkSession) -> None:
     }
 
 
+@pytest.mark.contract
 def test_statuses_hold_until_the_next_one(filled: Filled) -> None:
     rows = _of(filled, catalogue.STATUS_INTERVALS, group="billing")
     rows.sort(key=lambda row: row["from"])
@@ -224,6 +233,7 @@ def test_statuses_hold_until_the_next_one(filled: Filled) -> None:
     assert [row["until"] for row in rows] == [rows[1]["from"], rows[2]["from"], None]
 
 
+@pytest.mark.contract
 def test_a_status_has_its_cause_and_what_follows(filled: Filled) -> None:
     """A cause that is unknown is none."""
     rows = _of(filled, catalogue.STATUS_INTERVALS, group="billing")
@@ -240,6 +250,7 @@ def test_a_status_has_its_cause_and_what_follows(filled: Filled) -> None:
     assert incident["cause"] == "stuck_record"
 
 
+@pytest.mark.contract
 def test_statuses_of_other_types_do_not_end_one(filled: Filled) -> None:
     rows = _of(filled, catalogue.STATUS_INTERVALS, group="settlement")
     minutes = {
@@ -256,6 +267,7 @@ def test_statuses_of_other_types_do_not_end_one(filled: Filled) -> None:
     }
 
 
+@pytest.mark.contract
 def test_members_that_joined_and_left_are_told(filled: Filled) -> None:
     rows = _of(filled, catalogue.MEMBERSHIP_CHANGES, group="billing")
     rows.sort(key=lambda row: row["at"])
@@ -268,6 +280,7 @@ def test_members_that_joined_and_left_are_told(filled: Filled) -> None:
     assert [row["deleted"] for row in rows] == [False, False, False, True]
 
 
+@pytest.mark.contract
 def test_what_is_no_event_is_in_quarantine(filled: Filled) -> None:
     (row,) = _of(filled, catalogue.QUARANTINE)
     assert (bytes(row["value"]), row["reason"]) == (b"not an event", "not a JSON object")

@@ -28,7 +28,7 @@ from warren_archiver.streaming import part, work
 from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.silver_query import SilverQuery
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.lake import Lake
 from warren_archiver.spark_failures import told_by_spark
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 
 
 def test_a_file_system_without_its_jars_names_the_setting(spark: SparkSession) -> None:

@@ -24,7 +24,7 @@ from warren_archiver.report.make import report
 from warren_archiver.silver.catalogue import STATUS_INTERVALS
 from warren_archiver.streaming.archive import archive
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 YEAR_99999_MS = 3_093_527_980_800_000
 AHEAD_MS = 50 * 60_000
 """A broker takes no record that is dated more than an hour ahead."""

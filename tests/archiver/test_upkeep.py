@@ -34,7 +34,7 @@ from warren_archiver.streaming import part as part_module
 from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.upkeep import Upkeep, Upkept
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 
 
 SMALL_FILES = "spark.databricks.delta.autoCompact.minNumFiles"

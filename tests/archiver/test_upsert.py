@@ -14,7 +14,7 @@ from warren_archiver.silver import upsert as upsert_module
 from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, GROUP_MINUTES
 from warren_archiver.silver.upsert import upsert
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 
 
 def test_rows_that_somebody_else_adds_meanwhile_are_there_once(

@@ -16,8 +16,6 @@ from axe_playwright_python.sync_playwright import Axe
 from browser.scenes import everything, long_names, starting, thousand, wide
 from playwright.sync_api import Page
 
-pytestmark = pytest.mark.contract
-
 PICTURES = Path(__file__).parents[2] / ".warren" / "screenshots"
 Scheme = Literal["light", "dark"]
 Look = tuple[str, int, int, Scheme]

@@ -11,7 +11,8 @@ from api.test_notifications import told
 from structlog.testing import capture_logs
 from typer.testing import CliRunner
 from warren.clock import SystemClock
-from warren.contracts import NotificationTest, Silence
+from warren.contracts import Silence
+from warren.contracts.topics import Topic
 from warren.errors import SettingsError
 from warren_cli.main import app
 
@@ -154,8 +155,9 @@ class Notifier(Obeying):
         self._notifications = api.model.notifications
         self._channels = channels
 
-    def test(self, test: NotificationTest) -> None:
-        super().test(test)
+    def __call__(self, topic: Topic, key: bytes, value: bytes | None) -> None:
+        super().__call__(topic, key, value)
+        (test,) = self.tests
         offsets = count()
         for channel, outcome in self._channels.items():
             ended = "delivered" if outcome == "delivered" else "suppressed"

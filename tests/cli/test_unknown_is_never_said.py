@@ -9,9 +9,9 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 import pytest
+from cli.api_bodies import PENDING, SILENCE, TOLD
 from pydantic import BaseModel
 from rich.console import Console, RenderableType
-from warren_api.v1 import example_groups, examples
 from warren_api.v1.clusters import ClusterSummary
 from warren_api.v1.group_bodies import GroupDetail, GroupSummary
 from warren_api.v1.group_parts import IncidentView
@@ -23,12 +23,12 @@ from warren_cli.resources.catalogue import Resource
 from warren_cli.resources.output import NONE, resource_table
 from warren_cli.screens import change_line
 
+from cli import api_bodies
+
 NOW = 1_795_244_460_000
 SAID = re.compile(r"\b(None|null|nan|NaN|undefined)\b")
 Path = tuple[str | int, ...]
 Body = dict[str, Any]
-(TOLD, *_), (PENDING, *_) = (examples.NOTIFICATIONS[name] for name in ("notifications", "pending"))
-SILENCE = examples.BY_MODEL["SilenceView"]
 
 
 def nullable(model: type[BaseModel], body: Any, path: Path = ()) -> Iterator[Path]:
@@ -85,22 +85,22 @@ def incident(body: Body) -> str:
 def delivery(name: str) -> Callable[[Body], str]:
     told: Body = {"notifications": [], "pending": []}
     return lambda body: shown(
-        descriptions.incident({**examples.INCIDENT, **told, name: [body]}, NOW)
+        descriptions.incident({**api_bodies.INCIDENT, **told, name: [body]}, NOW)
     )
 
 
 CASES: list[tuple[type[BaseModel], Body, Callable[[Body], str]]] = [
-    (GroupDetail, example_groups.GROUP_DETAIL, lambda body: shown(descriptions.group(body, NOW))),
-    (TopicDetail, examples.TOPIC_DETAIL, lambda body: shown(descriptions.topic(body))),
-    (IncidentView, examples.INCIDENT, incident),
+    (GroupDetail, api_bodies.GROUP_DETAIL, lambda body: shown(descriptions.group(body, NOW))),
+    (TopicDetail, api_bodies.TOPIC_DETAIL, lambda body: shown(descriptions.topic(body))),
+    (IncidentView, api_bodies.INCIDENT, incident),
     (NotificationView, TOLD, delivery("notifications")),
     (PendingView, PENDING, delivery("pending")),
-    (GroupSummary, example_groups.GROUP_SUMMARY, table),
-    (GroupSummary, example_groups.GROUP_SUMMARY, lambda body: change_line(body, None, NOW)),
-    (GroupSummary, example_groups.GROUP_SUMMARY, cells(catalogue.GROUPS)),
-    (TopicSummary, examples.TOPIC_DETAIL, cells(catalogue.TOPICS)),
-    (ClusterSummary, examples.CLUSTER_SUMMARY, cells(catalogue.CLUSTERS)),
-    (IncidentView, examples.INCIDENT, cells(catalogue.INCIDENTS)),
+    (GroupSummary, api_bodies.GROUP_SUMMARY, table),
+    (GroupSummary, api_bodies.GROUP_SUMMARY, lambda body: change_line(body, None, NOW)),
+    (GroupSummary, api_bodies.GROUP_SUMMARY, cells(catalogue.GROUPS)),
+    (TopicSummary, api_bodies.TOPIC_DETAIL, cells(catalogue.TOPICS)),
+    (ClusterSummary, api_bodies.CLUSTER_SUMMARY, cells(catalogue.CLUSTERS)),
+    (IncidentView, api_bodies.INCIDENT, cells(catalogue.INCIDENTS)),
     (SilenceView, SILENCE, cells(catalogue.SILENCES)),
 ]
 
@@ -120,32 +120,32 @@ def test_nothing_that_is_unknown_is_said(
 
 def test_a_fact_without_a_value_is_left_out() -> None:
     """Seen: "what to do  None"."""
-    stands = {**examples.INCIDENT["now"], "action": None}
-    assert "what to do" in incident(examples.INCIDENT)
-    assert "what to do" not in incident({**examples.INCIDENT, "now": stands})
+    stands = {**api_bodies.INCIDENT["now"], "action": None}
+    assert "what to do" in incident(api_bodies.INCIDENT)
+    assert "what to do" not in incident({**api_bodies.INCIDENT, "now": stands})
     changes = [
         {**change, "cause": {"name": "unknown", "sentence": "s", "action": None}}
-        for change in examples.INCIDENT["changes"]
+        for change in api_bodies.INCIDENT["changes"]
     ]
-    said = incident({**examples.INCIDENT, "now": None, "changes": changes})
+    said = incident({**api_bodies.INCIDENT, "now": None, "changes": changes})
     assert "what to do" not in said
     assert "lag now" not in said
 
 
 def test_an_incident_is_told_of_as_it_is_now_else_with_the_time() -> None:
-    stands = {**examples.INCIDENT["now"], "sentence": "42,000 behind", "total_lag": 42_000}
-    now = incident({**examples.INCIDENT, "now": stands})
+    stands = {**api_bodies.INCIDENT["now"], "sentence": "42,000 behind", "total_lag": 42_000}
+    now = incident({**api_bodies.INCIDENT, "now": stands})
     assert re.search(r"what is wrong +42,000 behind", now)
     assert re.search(r"lag now +42,000", now)
-    told = incident({**examples.INCIDENT, "now": {**stands, "said_at": NOW - 60_000}})
+    told = incident({**api_bodies.INCIDENT, "now": {**stands, "said_at": NOW - 60_000}})
     assert re.search(r"what is wrong +at 07:00 UTC: 42,000 behind", told)
-    over = {**examples.INCIDENT, "open": False, "closed_at": NOW, "now": None}
+    over = {**api_bodies.INCIDENT, "open": False, "closed_at": NOW, "now": None}
     assert re.search(r"what was wrong +at \d\d:\d\d UTC: ", incident(over))
     assert "at " in (catalogue.what_is_wrong(over, NOW) or "")
 
 
 def test_an_objective_is_told_of_with_the_time_at_which_it_was_told() -> None:
-    fine = {**example_groups.GROUP_SUMMARY, "status": "OK", "cause": None, "severity": "WARN"}
+    fine = {**api_bodies.GROUP_SUMMARY, "status": "OK", "cause": None, "severity": "WARN"}
     (broken,) = fine["broken_objectives"]
     text = table(fine)
     assert f"orders-on-time: at 06:58 UTC: {broken['sentence']}" in text
@@ -155,11 +155,11 @@ def test_an_objective_is_told_of_with_the_time_at_which_it_was_told() -> None:
 
 
 def test_what_is_lost_is_said_once_with_the_figure_of_now() -> None:
-    (broken,) = example_groups.GROUP_DETAIL["broken_objectives"]
+    (broken,) = api_bodies.GROUP_DETAIL["broken_objectives"]
     told = {**broken, "objective": "retention", "sentence": "340 unread records deleted"}
     limits = ("lost_records", "min_time_to_loss")
     both = [{**told, "limit": limit} for limit in limits]
-    body = {**example_groups.GROUP_DETAIL, "lost_records": 60, "broken_objectives": [*both, broken]}
+    body = {**api_bodies.GROUP_DETAIL, "lost_records": 60, "broken_objectives": [*both, broken]}
     said = shown(descriptions.group(body, NOW))
     assert said.count("broken objective") == 2
     assert re.search(r"data loss in +lost 60", said)

@@ -121,6 +121,7 @@ def test_a_subscriber_needs_only_confluent_kafka_and_the_schema(
         jsonschema.validate(event, schema)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("service", ["evaluator", "collector"])
 def test_kill_9_loses_nothing_and_nothing_flaps(
     warren: Running, subscriber: Subscriber, service: str

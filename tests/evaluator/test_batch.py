@@ -119,7 +119,7 @@ def test_a_huge_group_is_published_in_parts() -> None:
 def test_each_group_has_its_own_rules() -> None:
     """Two commits and a silence are a stop for Burrow, and too little to know for progress."""
     quiet = EvaluationOverride(groups=["^quiet"], policy="progress")
-    book = RuleBook(EvaluationSettings(overrides=[quiet]))
+    book = RuleBook(EvaluationSettings(policy="burrow", overrides=[quiet]))
     evaluator = BatchEvaluator(book.rules_for, "w.", ManualClock(NOW))
     looks = {
         0: At(100, NOW, lag=5),

@@ -53,6 +53,7 @@ def test_nothing_is_lost_nor_doubled_when_workers_are_killed(
         assert_as_expected(home, expected)
 
 
+@pytest.mark.heavy
 def test_nothing_is_lost_nor_doubled_when_workers_come_and_go(
     home: Home, expected: dict[str, Outputs]
 ) -> None:
@@ -69,6 +70,7 @@ def test_nothing_is_lost_nor_doubled_when_workers_come_and_go(
         assert_as_expected(home, expected)
 
 
+@pytest.mark.heavy
 def test_a_rebalance_replays_only_what_others_wrote(home: Home) -> None:
     """What a worker keeps it knows, and what comes back to it was the other's to change."""
     groups = lives(10)
@@ -98,6 +100,7 @@ def test_a_rebalance_replays_only_what_others_wrote(home: Home) -> None:
         assert_as_expected(home, {group: fold(life) for group, life in groups.items()})
 
 
+@pytest.mark.heavy
 def test_nothing_is_lost_when_the_seek_after_a_recovery_takes_long(home: Home) -> None:
     """More events wait than small batches get through before the seek, and than queues hold."""
     groups = lives(100)
@@ -119,6 +122,7 @@ def test_nothing_is_lost_when_the_seek_after_a_recovery_takes_long(home: Home) -
         assert_as_expected(home, {group: fold(life) for group, life in groups.items()})
 
 
+@pytest.mark.heavy
 def test_a_groups_first_events_are_judged_when_they_come_amid_a_rebalance(home: Home) -> None:
     """Nothing is committed yet to seek back to, and a fetch that waits since before takes them."""
     groups = lives(20)

@@ -23,7 +23,7 @@ from warren_local.demo.command import demo_connection
 from warren_local.demo.groups import GROUPS, DemoGroup
 from warren_local.demo.operator import LOOKED_AFTER, SILENCED, Operator
 from warren_local.demo.topics import ORDERS, PAYMENTS, DemoTopic, Feed, prepare_topics
-from warren_local.demo.traffic import Flow, Schedule
+from warren_local.demo.traffic import Flow
 from warren_local.demo.workload import Gate, Workload
 from warren_local.ports import free_port
 
@@ -115,24 +115,6 @@ def test_each_attempt_has_a_client_of_its_own(
 
 FAST = Flow(PAYMENTS, every=0.5, first=0.5, count=1)
 SLOW = Flow(ORDERS, every=2.0, first=1.0, count=9)
-
-
-def test_flows_come_when_they_are_due() -> None:
-    schedule = Schedule((FAST, SLOW), now=100.0)
-    assert schedule.seconds_to_next(100.0) == 0.5
-    assert schedule.take_due(100.4) == []
-    assert schedule.take_due(100.5) == [FAST]
-    assert schedule.take_due(101.0) == [FAST, SLOW]
-    assert schedule.take_due(101.0) == []
-    assert schedule.take_due(101.6) == [FAST]
-    assert schedule.seconds_to_next(101.6) == pytest.approx(0.4), "it does not drift"
-
-
-def test_turns_that_were_missed_are_not_made_up_for() -> None:
-    schedule = Schedule((FAST,), now=0.0)
-    assert schedule.take_due(60.0) == [FAST]
-    assert schedule.take_due(60.0) == [FAST]  # due since 60.0
-    assert schedule.take_due(60.0) == []
 
 
 def test_the_demo_goes_where_it_is_told() -> None:

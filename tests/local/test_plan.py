@@ -143,22 +143,6 @@ def test_the_api_needs_a_port_that_can_be_told() -> None:
         plan(api={"port": 0})
 
 
-def test_flags_overrule_settings() -> None:
-    options = Options(api_port=1, kafka_port=2, redis_port=3, state_dir="/somewhere", demo=False)
-    made = plan(options, api={"port": 9}, local={"kafka_port": 9, "jars_mirror": "http://m"})
-    assert [port.number for port in made.ports()] == [1, 2, 3]
-    assert made.settings.local.jars_mirror == "http://m"
-    assert made.state_dir == Path("/somewhere")
-    assert made.settings.evaluator.data_dir == "/somewhere/evaluator"
-    assert made.kafka
-    assert not made.demo
-
-
-def test_the_state_directory_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert plan().state_dir == tmp_path / ".warren"
-
-
 def test_the_run_file_has_endpoints_that_can_be_dialled_and_no_password() -> None:
     made = plan(api={"host": "0.0.0.0"}, redis={"url": "rediss://user:secret@cache:6380/1"})
     state = run_state(made)

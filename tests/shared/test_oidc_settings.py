@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from warren.errors import SettingsError
-from warren.settings.oidc import secret_lines
 from warren.settings_file import load_settings
 
 GOOD = {
@@ -86,7 +84,6 @@ def test_secrets_come_from_files_and_are_shown_to_nobody(
 
 
 def test_several_secrets_are_lines() -> None:
-    assert secret_lines(SecretStr(" a \n\nb\n")) == ["a", "b"]
     assert load_settings().api.oidc is None
 
 

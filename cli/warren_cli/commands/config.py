@@ -67,10 +67,9 @@ def _check_login(oidc: OidcSettings, *, connect: bool) -> int:
     """1 when the provider was asked and does not answer as it should."""
     # With them come libraries that no other command needs.
     from warren_api.login.claims import ProviderAway
-    from warren_api.login.provider import Provider
-    from warren_api.login.service import CALLBACK, LOGGED_OUT
+    from warren_api.login.service import CALLBACK, LOGGED_OUT, Login
 
-    provider = Provider(oidc, SystemClock())  # it refuses what it cannot use
+    login = Login(oidc, SystemClock())  # it refuses what it cannot use
     typer.echo(f"login: {oidc.issuer}, client {oidc.client_id}")
     typer.echo(f"  to be registered there: {oidc.public_url}{CALLBACK}")
     typer.echo(f"  and for after a logout: {oidc.public_url}{LOGGED_OUT}")
@@ -79,15 +78,9 @@ def _check_login(oidc: OidcSettings, *, connect: bool) -> int:
     if not oidc.session_secret.get_secret_value():
         typer.echo("  api.oidc.session_secret is not set: a restart of the API logs everybody out")
 
-    async def ask() -> None:
-        try:
-            await provider.keys()
-        finally:
-            await provider.close()
-
     if connect:
         try:
-            asyncio.run(ask())
+            asyncio.run(login.metadata())
             typer.echo("api.oidc: connected")
         except ProviderAway as away:
             typer.echo(f"api.oidc.issuer: {away.detail}", err=True)

@@ -7,7 +7,6 @@ from socket import gethostname
 
 from warren.log import NOISY, configure
 from warren.service import command
-from warren.settings import Settings
 from warren.settings_file import load_settings
 
 from warren_api.server import run
@@ -19,12 +18,9 @@ def main() -> None:
 
 
 def _run(config: Path | None) -> None:
-    def load() -> Settings:
-        return load_settings(config).of_service("api", gethostname())
-
-    settings = load()
+    settings = load_settings(config).of_service("api", gethostname())
     configure(settings.log, service="api", quiet=(*NOISY, "uvicorn"))
-    run(settings, load)
+    run(settings)
 
 
 if __name__ == "__main__":

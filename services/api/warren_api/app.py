@@ -10,7 +10,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from warren_api.burrow import admin, config, v3
-from warren_api.burrow import errors as burrow_errors
+from warren_api.burrow import answers as burrow_errors
 from warren_api.context import ApiContext
 from warren_api.http.access import Access
 from warren_api.http.access_control import AccessControl
@@ -20,11 +20,10 @@ from warren_api.http.middleware import (
     RequestLimits,
     RequestMetrics,
     ResponseHeaders,
+    Revalidation,
 )
 from warren_api.http.names import RawPathRouting
-from warren_api.http.parameters import require_known_parameters
 from warren_api.http.problem import ProblemKind, documented
-from warren_api.http.revalidation import Revalidation
 from warren_api.metrics import scrape
 from warren_api.pages import routes as pages
 from warren_api.pages.errors import PageErrors
@@ -40,6 +39,7 @@ from warren_api.v1 import (
     topics,
 )
 from warren_api.v1 import errors as v1_errors
+from warren_api.v1.lists import require_known_parameters
 
 if TYPE_CHECKING:
     from warren_api.login.service import Login
@@ -75,6 +75,10 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
     app.add_middleware(Revalidation)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(AccessControl, access=access, refusal=errors.refusal, clock=context.clock)
+    if login is not None:
+        from starlette.middleware.sessions import SessionMiddleware  # likewise
+
+        app.add_middleware(SessionMiddleware, **login.session_options())
     app.add_middleware(RequestLimits, refusal=errors.refusal)
     app.add_middleware(InLine, refusal=errors.refusal)
     if context.settings.api.cors_origins:

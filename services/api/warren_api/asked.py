@@ -19,11 +19,12 @@ from warren.contracts import (
     Silence,
 )
 from warren.contracts.silence import Expression, Person, Why
+from warren.contracts.topics import ACKNOWLEDGEMENTS, NOTIFICATION_TESTS, SILENCES
 from warren.errors import ContractViolation
 from warren.silences import group_matcher
 
 from warren_api.context import ApiContext
-from warren_api.http.callers import Asker
+from warren_api.http.access import Asker
 from warren_api.model.status_history import IncidentRecord
 
 log = structlog.get_logger(__name__)
@@ -136,7 +137,7 @@ def _signed(said: str, asker: Asker) -> str:
 
 
 async def _write(context: ApiContext, silence: Silence) -> None:
-    await asyncio.to_thread(context.asking.silence, silence)
+    await asyncio.to_thread(context.write, SILENCES, silence.id.encode(), silence.to_bytes())
     log.info("silence", **silence.model_dump(exclude={"v"}))
     await _shown(lambda: context.model.silences.silence(silence.id) == silence)
 
@@ -162,7 +163,7 @@ async def acknowledge(
     open_ones = [one.id for one in incident.conditions if one.is_open]
     for id_ in dict.fromkeys([*open_ones, incident.id]):
         of_one = acknowledgement.model_copy(update={"incident_id": id_})
-        await asyncio.to_thread(context.asking.acknowledge, of_one)
+        await asyncio.to_thread(context.write, ACKNOWLEDGEMENTS, id_.encode(), of_one.to_bytes())
     log.info("incident acknowledged", **acknowledgement.model_dump(exclude={"v"}))
     found = context.model.silences.acknowledgement
     await _shown(lambda: found(incident.id) == acknowledgement)
@@ -177,7 +178,7 @@ async def test_route(context: ApiContext, wanted: NewTest, asker: Asker) -> Noti
         by=_signed(wanted.by, asker),
         at=context.clock.now_ms(),
     )
-    await asyncio.to_thread(context.asking.test, test)
+    await asyncio.to_thread(context.write, NOTIFICATION_TESTS, test.id.encode(), test.to_bytes())
     log.info("route to be tried out", route=test.route, by=test.by, id=test.id)
     return test
 
@@ -186,7 +187,7 @@ async def withdraw(context: ApiContext, incident: IncidentRecord) -> None:
     """Nobody looks after it any more. Raises KafkaError."""
     found = context.model.silences.acknowledgement
     for id_ in [id_ for id_ in incident.ids if id_ == incident.id or found(id_) is not None]:
-        await asyncio.to_thread(context.asking.withdraw, id_)
+        await asyncio.to_thread(context.write, ACKNOWLEDGEMENTS, id_.encode(), None)
     log.info("acknowledgement withdrawn", incident_id=incident.id)
     await _shown(lambda: found(incident.id) is None)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
 from warren.clock import Clock
-from warren.contracts import Acknowledgement, NotificationTest, Silence
+from warren.contracts import Acknowledgement, Silence
+from warren.contracts.topics import Topic
 from warren.settings import Settings
 from warren.silences import InForce
 
@@ -24,30 +24,8 @@ from warren_api.model.verdict import Doubts, believed_from, doubts, group_doubts
 Verdicts = Callable[[GroupView], Verdict]
 
 
-class Forget(Protocol):
-    """Asks the evaluators to forget a group, or topics of it."""
-
-    def __call__(self, cluster: str, group: str, topics: list[str], until: int) -> None:
-        """What was committed up to `until` (Unix milliseconds); no topics are all of them.
-
-        Raises KafkaError when the request did not get through.
-        """
-
-
-class Asking(Protocol):
-    """Makes durable what people ask for. All raise KafkaError when that failed."""
-
-    def silence(self, silence: Silence) -> None:
-        """A new silence, or what one is from now on."""
-
-    def acknowledge(self, acknowledgement: Acknowledgement) -> None:
-        """Somebody looks after an incident."""
-
-    def test(self, test: NotificationTest) -> None:
-        """A route is to be tried out."""
-
-    def withdraw(self, incident_id: str) -> None:
-        """Nobody looks after it any more."""
+Write = Callable[[Topic, bytes, bytes | None], None]
+"""Makes a record of what people ask for. Raises KafkaError when that failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +66,7 @@ class ApiContext:
     model: ReadModel
     feed_state: Callable[[], FeedState]
     clock: Clock
-    forget: Forget
-    asking: Asking
+    write: Write
     archive: Archive
 
     def notes(self) -> Notes:

@@ -279,7 +279,11 @@ def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
     None where nothing was said.
     """
     asked = [one for one in incident.conditions if one.is_open] or incident.conditions or [incident]
-    said = [(one, wrong) for one in asked if (wrong := _wrong(one, row)) is not None]
+    said = [
+        (one, wrong)
+        for one in asked
+        if (wrong := (_now(one, row) if one.is_open and row else None) or _told(one)) is not None
+    ]
     if not said:
         return None
     (_, root), *others = said
@@ -308,11 +312,6 @@ def _is_loss(incident: IncidentRecord, row: GroupRow | None) -> bool:
     changes = (recorded.change for recorded in incident.changes)
     then = {breach.limit for change in changes for breach in change.objectives or []}
     return (mine or then) == {"lost_records"}
-
-
-def _wrong(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
-    now = _now(incident, row) if incident.is_open and row is not None else None
-    return now or _told(incident)
 
 
 def _now(incident: IncidentRecord, row: GroupRow) -> Wrong | None:

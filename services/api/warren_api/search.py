@@ -144,16 +144,7 @@ def _matches(term: Term) -> Matches:
 
 
 def _word(value: str) -> Matches:
-    return lambda row: value in _words_of(row)
-
-
-def _words_of(row: Row) -> str:
-    if isinstance(row, UnjudgedRow):
-        return _words(row)
-    rendered = row.view.rendered
-    if "words" not in rendered:
-        rendered["words"] = _words(row)
-    return rendered["words"]
+    return lambda row: value in _words(row)
 
 
 def _words(row: Row) -> str:
@@ -217,10 +208,6 @@ def _cause(row: Row) -> Iterable[str]:
     return (text for each in found for text in (each.name, each.sentence))
 
 
-def _age(row: GroupRow) -> float | None:
-    return None if row.since is None else row.asked.now - row.since
-
-
 _STATUSES: dict[str, Matches] = {
     "bad": _judged(lambda row: row.status != "OK"),
     "err": _judged(lambda row: row.status == "ERR"),
@@ -267,7 +254,12 @@ _KEYS: dict[str, Key] = {
     "loss": _measure(
         "loss", lambda row: row.view.time_to_loss_ms, _milliseconds, "a duration, e.g. loss:<1h"
     ),
-    "since": _measure("since", _age, _milliseconds, "a duration, e.g. since:<30m"),
+    "since": _measure(
+        "since",
+        lambda row: None if row.since is None else row.asked.now - row.since,
+        _milliseconds,
+        "a duration, e.g. since:<30m",
+    ),
     "lag": _measure(
         "lag", lambda row: row.view.event.total_lag, _number, "a number, e.g. lag:>1000"
     ),

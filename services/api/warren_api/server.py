@@ -6,7 +6,6 @@ import asyncio
 import signal
 import socket
 import ssl
-from collections.abc import Callable
 from dataclasses import replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from warren_api.app import create_app
 from warren_api.context import ApiContext
 from warren_api.home.feed import Feed
 from warren_api.home.past_feed import PastFeed
-from warren_api.home.requests import AskedOnTopics, ForgetRequests
+from warren_api.home.requests import HomeWriter
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
@@ -86,9 +85,8 @@ def login_of(api: ApiSettings, clock: Clock) -> Login | None:
     return Login(api.oidc, clock)
 
 
-def run(settings: Settings, load: Callable[[], Settings] | None = None) -> None:
-    """Serves until SIGTERM or SIGINT. `load` reads the settings again, for secrets that have
-    changed.
+def run(settings: Settings) -> None:
+    """Serves until SIGTERM or SIGINT.
 
     Raises SettingsError for an address that cannot be had or would be open to everyone or a
     connection that cannot be made, and whatever ended the feed.
@@ -99,21 +97,19 @@ def run(settings: Settings, load: Callable[[], Settings] | None = None) -> None:
         is_loopback = ip_address(listener.getsockname()[0]).is_loopback
         clock = SystemClock()
         login = login_of(settings.api, clock)
-        sessions = login.sessions if login else None
-        access = Access(settings.api, is_loopback=is_loopback, sessions=sessions)
+        access = Access(settings.api, is_loopback=is_loopback, sessions=login)
         if access.reads_under_any_name:
             log.warning(
                 "a page of another site may read, under a name of its own that points here: "
                 "name this API's in api.trusted_hosts"
             )
-        asyncio.run(_serve(settings, access, login, load or (lambda: settings), listener, clock))
+        asyncio.run(_serve(settings, access, login, listener, clock))
 
 
 async def _serve(
     settings: Settings,
     access: Access,
     login: Login | None,
-    load: Callable[[], Settings],
     listener: socket.socket,
     clock: Clock,
 ) -> None:
@@ -136,8 +132,7 @@ async def _serve(
         model,
         lambda: replace(feed.state, standstill=watch.reason),
         clock,
-        ForgetRequests(settings.home).forget,
-        AskedOnTopics(settings.home),
+        HomeWriter(settings.home).write,
         Archive(settings.archiver),
     )
     app = create_app(context, access, login)
@@ -150,32 +145,16 @@ async def _serve(
     feed.start()
     past.start()
     with watch:
-        renewing = asyncio.create_task(_renew(login, load)) if login else None
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         stopping = asyncio.create_task(stop.wait())
         await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
-    if renewing is not None:
-        renewing.cancel()
     model.history.close()
     server.should_exit = True
     await serving
     await asyncio.to_thread(feed.stop)
     await asyncio.to_thread(past.stop)
     context.archive.close()
-    if login is not None:
-        await login.close()
     log.info("stopped")
     if fatal:
         raise fatal[0]
-
-
-async def _renew(login: Login, load: Callable[[], Settings]) -> None:
-    from warren_api.login.service import LOOK_SECONDS, SecretsWatch
-
-    watch = SecretsWatch(login.settings, load)
-    while True:
-        await asyncio.sleep(LOOK_SECONDS)
-        found = await asyncio.to_thread(watch.look)
-        if found is not None:
-            login.renew(found)

@@ -16,10 +16,7 @@ SHORTEST_SECRET = 32  # characters
 
 
 class OidcSettings(Section):
-    """Logging in to the pages at an identity provider (OpenID Connect). Without it nobody logs in.
-
-    `client_secret` and `session_secret` are looked at again while the API runs.
-    """
+    """Logging in to the pages at an identity provider (OpenID Connect); without it nobody does."""
 
     issuer: str = Field(
         description="The provider's issuer, exactly as its discovery document has it: "
@@ -63,9 +60,9 @@ class OidcSettings(Section):
     )
     session_secret: SecretStr = Field(
         default=SecretStr(""),
-        description="What sessions are sealed with, the same for all copies of the API, 32 "
-        "characters or more; of several lines the first seals and all open. Empty: one is drawn at "
-        "each start, so that a restart logs everybody out",
+        description="What sessions are signed with, the same for all copies of the API, 32 "
+        "characters or more. Empty: one is drawn at each start, so that a restart logs everybody "
+        "out",
     )
     tls_ca: str = Field(
         default="",
@@ -121,11 +118,8 @@ class OidcSettings(Section):
     @field_validator("session_secret")
     @classmethod
     def _long_enough(cls, secret: SecretStr) -> SecretStr:
-        lines = secret_lines(secret)
-        if any(len(line) < SHORTEST_SECRET for line in lines):
-            raise ValueError(
-                f"{SHORTEST_SECRET} characters or more on each line: `openssl rand -base64 32`"
-            )
+        if 0 < len(secret.get_secret_value()) < SHORTEST_SECRET:
+            raise ValueError(f"{SHORTEST_SECRET} characters or more: `openssl rand -base64 32`")
         return secret
 
     @model_validator(mode="after")
@@ -136,12 +130,6 @@ class OidcSettings(Section):
                 'admins, or viewers = ["*"]'
             )
         return self
-
-
-def secret_lines(secret: SecretStr) -> list[str]:
-    """One secret a line."""
-    lines = (line.strip() for line in secret.get_secret_value().splitlines())
-    return [line for line in lines if line]
 
 
 def _url(written: str) -> SplitResult:

@@ -12,7 +12,9 @@ from warren_core.evaluation import PartitionRules, RuleBook, Rules
 
 def book(*overrides: dict[str, Any], **settings: Any) -> RuleBook:
     listed = [EvaluationOverride(**override) for override in overrides]
-    return RuleBook(EvaluationSettings(overrides=listed, **settings))
+    return RuleBook(
+        EvaluationSettings.model_validate({"policy": "burrow", **settings, "overrides": listed})
+    )
 
 
 def test_without_overrides_all_groups_share_the_same_rules() -> None:

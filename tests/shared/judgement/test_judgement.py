@@ -126,7 +126,9 @@ def test_a_silly_commit_time_does_not_wrap_around() -> None:
 
 
 def rules_of(*overrides: EvaluationOverride) -> GroupRules:
-    return RuleBook(EvaluationSettings(overrides=list(overrides))).rules_for("prod", "billing")
+    return RuleBook(EvaluationSettings(policy="burrow", overrides=list(overrides))).rules_for(
+        "prod", "billing"
+    )
 
 
 def test_topics_of_a_group_may_be_judged_by_different_rules() -> None:

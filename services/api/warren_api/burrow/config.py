@@ -7,11 +7,10 @@ a login only the name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request, Response
-from pydantic import SecretStr
 from warren.contracts import Status
 from warren.settings import ClusterSettings, KafkaConnection, Settings
 
@@ -139,7 +138,10 @@ def notifier_body(name: str, settings: Settings) -> Body:
             return {**shared, **templates, **_mail(written), **trust}
         case "slack":
             return {**shared, **timing, **templates, **_SLACK}
-    url = _without_secrets(str(written.get("url", "")))
+    # Scheme, host and port: paths and queries of webhooks are often keys.
+    parts = urlsplit(str(written.get("url", "")))
+    host = parts.netloc.rpartition("@")[2]
+    url = f"{parts.scheme}://{host}/" if host else ""
     requests = {
         "url-open": url,
         "url-close": url if sends_close else "",
@@ -171,23 +173,23 @@ def _client_profile(name: str, connection: KafkaConnection | None) -> Body:
         "name": name,
         "client-id": kafka.get("client.id", "warren"),
         "kafka-version": "",  # negotiated with each broker
-        "tls": _tls(name, kafka) if protocol.endswith("SSL") else None,
-        "sasl": _sasl(name, kafka) if protocol.startswith("SASL") else None,
+        "tls": {
+            "name": name,
+            "noverify": kafka.get("enable.ssl.certificate.verification") == "false",
+            "certfile": kafka.get("ssl.certificate.location", ""),
+            "keyfile": kafka.get("ssl.key.location", ""),
+            "cafile": kafka.get("ssl.ca.location", ""),
+        }
+        if protocol.endswith("SSL")
+        else None,
+        "sasl": {
+            "name": name,
+            "handshake-first": True,
+            "username": kafka.get("sasl.username", ""),
+        }
+        if protocol.startswith("SASL")
+        else None,
     }
-
-
-def _tls(name: str, kafka: Mapping[str, str]) -> Body:
-    return {
-        "name": name,
-        "noverify": kafka.get("enable.ssl.certificate.verification") == "false",
-        "certfile": kafka.get("ssl.certificate.location", ""),
-        "keyfile": kafka.get("ssl.key.location", ""),
-        "cafile": kafka.get("ssl.ca.location", ""),
-    }
-
-
-def _sasl(name: str, kafka: Mapping[str, str]) -> Body:
-    return {"name": name, "handshake-first": True, "username": kafka.get("sasl.username", "")}
 
 
 def _servers(listed: str) -> list[str]:
@@ -197,13 +199,6 @@ def _servers(listed: str) -> list[str]:
 def _any_of(patterns: Sequence[str]) -> str:
     """One regular expression for several."""
     return patterns[0] if len(patterns) == 1 else "|".join(f"({pattern})" for pattern in patterns)
-
-
-def _without_secrets(url: SecretStr | str) -> str:
-    """Scheme, host and port: paths and queries of webhooks are often keys."""
-    parts = urlsplit(url.get_secret_value() if isinstance(url, SecretStr) else url)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}/" if host else ""
 
 
 def router(context: ApiContext) -> APIRouter:

@@ -12,9 +12,11 @@ from contextlib import suppress
 
 import structlog
 from fastapi import APIRouter, Request, Response
+from warren.contracts import OffsetEvent, group_key
+from warren.contracts.topics import OFFSETS
 from warren.errors import KafkaError
 
-from warren_api.burrow import shapes
+from warren_api.burrow import answers as shapes
 from warren_api.burrow.answers import ADMIN, answer, error_response
 from warren_api.burrow.config import cluster_detail
 from warren_api.context import ApiContext
@@ -140,7 +142,17 @@ async def _forget(context: ApiContext, cluster: str, group: str, topics: list[st
     if view is None or not _has(context, cluster, group, topics):
         return
     until = max(context.clock.now_ms(), view.event.evaluated_at)
-    await asyncio.to_thread(context.forget, cluster, group, topics, until)
+    # Of no position: whoever else reads the topic takes it for older than what it knows.
+    asked = OffsetEvent(
+        cluster=cluster,
+        group=group,
+        source="offsets_topic",
+        observed_at=until,
+        position=-1,
+        forget=topics,
+    )
+    key = group_key(cluster, group)
+    await asyncio.to_thread(context.write, OFFSETS, key, asked.to_bytes())
     log.info("group removed until its next commit", cluster=cluster, group=group, topics=topics)
     with suppress(TimeoutError):
         async with asyncio.timeout(EFFECT_SECONDS):

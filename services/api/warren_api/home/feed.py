@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from heapq import heappush, heappushpop
+from typing import Protocol
 
 import structlog
 from confluent_kafka import Message
@@ -160,7 +161,10 @@ class Feed:
         )
         prefix = self._home.topic_prefix
         self._model.silences.keep_only(
-            *(_ids(t.full_name(prefix), newest.values()) for t in (SILENCES, ACKNOWLEDGEMENTS))
+            *(
+                {key.decode(errors="replace") for key in _kept(name, newest.values())}
+                for name in (SILENCES.full_name(prefix), ACKNOWLEDGEMENTS.full_name(prefix))
+            )
         )
         self._model.history.begin_again(changes.newest_offsets)
         self._remember(changes.in_order())
@@ -269,49 +273,30 @@ def _kept(topic: str, records: Iterable[Message]) -> Iterator[bytes]:
     return (record.key() or b"" for record in _of(topic, records) if record.value() is not None)
 
 
-def _ids(topic: str, records: Iterable[Message]) -> set[str]:
-    return {key.decode(errors="replace") for key in _kept(topic, records)}
-
-
 def _of(topic: str, records: Iterable[Message]) -> list[Message]:
     return [record for record in records if record.topic() == topic]
 
 
-class _Dated(NamedTuple):
-    """`at`: the record's time, or that of an earlier one of its partition where that is later."""
-
-    at: int
-    partition: int
-    offset: int
-    record: Message
-
-
 class NewestChanges:
-    """The newest records of a topic that is read from its beginning, partition after partition: at
-    most twice `limit` records at any time; partitions come in any order.
+    """The newest records of a topic that is read from its beginning, partition after partition; at
+    most `limit`. Partitions come in any order.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._kept: list[_Dated] = []
+        self._kept: list[tuple[int, int, int, Message]] = []
         self._latest: dict[int, int] = {}
         self.newest_offsets: dict[int, int] = {}
 
     def add(self, records: Iterable[Message]) -> None:
-        """Records of one partition come in their order."""
+        """Records of one partition come in their order: where a clock goes back they stay in it."""
         for record in records:
             partition, offset = record.partition() or 0, record.offset() or 0
             at = max(record.timestamp()[1], self._latest.get(partition, 0))
-            self._latest[partition] = at
-            self.newest_offsets[partition] = offset
-            self._kept.append(_Dated(at, partition, offset, record))
-            if len(self._kept) >= 2 * self._limit:
-                self._cut()
+            self._latest[partition], self.newest_offsets[partition] = at, offset
+            push = heappush if len(self._kept) < self._limit else heappushpop
+            push(self._kept, (at, partition, offset, record))
 
     def in_order(self) -> Sequence[Message]:
-        """The newest `limit`, oldest first; those of a partition in its order."""
-        self._cut()
-        return [dated.record for dated in self._kept]
-
-    def _cut(self) -> None:
-        self._kept = sorted(self._kept, key=lambda dated: dated[:3])[-self._limit :]
+        """The newest, oldest first; those of a partition in its order."""
+        return [record for *_, record in sorted(self._kept, key=lambda kept: kept[:3])]

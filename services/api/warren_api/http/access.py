@@ -14,18 +14,18 @@ import base64
 import binascii
 import hmac
 from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from ipaddress import ip_address
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.requests import cookie_parser
+from starlette.requests import Request
+from starlette.types import Scope
 from warren.api_tokens import hash_of
 from warren.errors import SettingsError
 from warren.settings import ApiSettings
 from warren.settings.api import Role
-
-from warren_api.http.callers import Caller, Person
 
 ANY = "*"
 BROWSERS_OWN = "sec-"  # no script can set or remove such a header (Fetch, forbidden names)
@@ -78,7 +78,7 @@ READING = ("GET", "HEAD", "OPTIONS")
 class Sessions(Protocol):
     """Of people who have logged in."""
 
-    def person(self, cookies: Mapping[str, str]) -> Person | None:
+    def person(self, session: Mapping[str, Any]) -> Person | None:
         """Whose session it is, unless it is over."""
 
 
@@ -109,12 +109,11 @@ class Access:
     def has_login(self) -> bool:
         return self._sessions is not None
 
-    def person(self, headers: Headers) -> Person | None:
+    def person(self, scope: Scope, headers: Headers) -> Person | None:
         """Who has logged in. A token that comes along counts instead."""
-        cookies = headers.get("Cookie")
-        if self._sessions is None or cookies is None or "Authorization" in headers:
+        if self._sessions is None or "Authorization" in headers:
             return None
-        return self._sessions.person(cookie_parser(cookies))
+        return self._sessions.person(scope["session"])
 
     def caller(self, authorization: str | None) -> Caller | None:
         """None: there is a token, but it is none of those that the settings know."""
@@ -186,3 +185,65 @@ def token_in(authorization: str) -> str:
     except (binascii.Error, UnicodeDecodeError):
         return ""
     return text.partition(":")[2]
+
+
+class Caller(NamedTuple):
+    """Who asks: the token's name, None without one."""
+
+    name: str | None
+    role: Role | None
+
+
+class Person(NamedTuple):
+    """Somebody who has logged in; `subject` is what the provider knows them by, `ends` is when
+    they have to log in again, Unix seconds.
+    """
+
+    name: str
+    role: Role
+    subject: str
+    ends: int
+
+
+class Asker(NamedTuple):
+    """Who changes something: the name of a person or a token, empty without both."""
+
+    name: str = ""
+    is_person: bool = False
+
+    def signs(self, said: str) -> str:
+        """Under which name it stands. A machine may say for whom it asks, a person is who they
+        are.
+        """
+        return self.name if self.is_person else said or self.name
+
+
+ANYBODY = Asker()
+
+
+class Reader(NamedTuple):
+    """Whoever gets a page; `login` is where they can log in and come back from, if at all."""
+
+    person: Person | None = None
+    login: str = ""
+
+    @property
+    def may_change(self) -> bool:
+        """As far as a login decides it."""
+        return self.person.role == "admin" if self.person else not self.login
+
+
+NOBODY = Reader()
+_reader: ContextVar[Reader] = ContextVar("reader")
+# For what every page says of whoever reads it; routes are told what they need.
+reads = _reader.set
+
+
+def who_reads() -> Reader:
+    return _reader.get(NOBODY)
+
+
+def asker(request: Request) -> Asker:
+    """Who changes something with this request."""
+    found: Asker = getattr(request.state, "asker", ANYBODY)
+    return found

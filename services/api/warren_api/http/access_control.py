@@ -19,17 +19,25 @@ from warren.metrics import api as metrics
 from warren.settings.api import Role
 from warren.words import shortened
 
-from warren_api.http.access import OPEN_PATHS, READING, Access, token_in
-from warren_api.http.callers import Asker, Caller, Person, Reader, reads, site_of
+from warren_api.http.access import (
+    OPEN_PATHS,
+    READING,
+    Access,
+    Asker,
+    Caller,
+    Person,
+    Reader,
+    reads,
+    token_in,
+)
 from warren_api.http.errors import Refusal
 from warren_api.http.names import decoded_path, encoded_path
 from warren_api.http.problem import ProblemKind
 
 log = structlog.get_logger(__name__)
 
-TELL_EVERY = 60.0  # seconds between two lines about the same address
+TELL_EVERY = 10.0  # seconds between two lines
 LONGEST_PATH = 200  # characters
-MOST_TOLD = 10  # addresses with a line of their own in that time
 
 
 class RefusedTokens:
@@ -37,27 +45,18 @@ class RefusedTokens:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._told: dict[str, float] = {}
+        self._told_at = -TELL_EVERY
         self._unlogged = 0
 
     def note(self, address: str | None, method: str, path: str) -> None:
-        """`unlogged`, in the line: how many had no line since the one before, from any address."""
+        """`unlogged`, in the line: how many had no line since the one before."""
         metrics.API_TOKENS_REFUSED.inc()
-        now, site = self._clock.monotonic(), site_of(address)
-        while self._told and now - next(iter(self._told.values())) >= TELL_EVERY:
-            del self._told[next(iter(self._told))]
-        if site in self._told or len(self._told) >= MOST_TOLD:
+        if self._clock.monotonic() - self._told_at < TELL_EVERY:
             self._unlogged += 1
             return
-        self._told[site] = now
-        unlogged, self._unlogged = self._unlogged, 0
-        log.warning(
-            "token refused",
-            client=address,
-            method=method,
-            path=shortened(path, LONGEST_PATH),
-            unlogged=unlogged,
-        )
+        said = {"client": address, "method": method, "path": shortened(path, LONGEST_PATH)}
+        log.warning("token refused", **said, unlogged=self._unlogged)
+        self._told_at, self._unlogged = self._clock.monotonic(), 0
 
 
 OPEN_PREFIX = "/static/"
@@ -82,11 +81,12 @@ class AccessControl:
         self._refused_tokens = RefusedTokens(clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _is_open(scope["path"]):
+        path = scope.get("path", "")
+        if scope["type"] != "http" or path in OPEN_PATHS or path.startswith(OPEN_PREFIX):
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        person = self._access.person(headers)
+        person = self._access.person(scope, headers)
         reads(Reader(person, _login(scope) if self._access.has_login else ""))
         caller = None if person else self._access.caller(headers.get("Authorization"))
         needed: Role | None = "read" if scope["method"] in READING else "admin"
@@ -120,7 +120,9 @@ class AccessControl:
             )
         if scope["method"] in READING:
             return None
-        if self._access.is_foreign(origin, host) or _is_cross_site(headers):
+        # A browser that sends no Origin may say so.
+        is_of_other_site = headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+        if self._access.is_foreign(origin, host) or (origin is None and is_of_other_site):
             return self._refusal(scope, ProblemKind.FOREIGN_ORIGIN, "A page of another site asked.")
         if person is not None and not self._access.is_own_page(headers):
             detail = "Who has logged in changes something on Warren's own pages only."
@@ -215,10 +217,6 @@ class AccessControl:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _is_open(path: str) -> bool:
-    return path in OPEN_PATHS or path.startswith(OPEN_PREFIX)
-
-
 def _login(scope: Scope) -> str:
     """Where a browser logs in, and from there back to what it asked for."""
     query = scope["query_string"].decode("latin-1")
@@ -240,9 +238,3 @@ def _asked(scope: Scope) -> dict[str, str | None]:
         "path": decoded_path(scope),
         "client": client[0] if client else None,
     }
-
-
-def _is_cross_site(headers: Headers) -> bool:
-    """Whether a browser that sends no Origin says that a page of another site asks."""
-    site = headers.get("Sec-Fetch-Site")
-    return headers.get("Origin") is None and site in ("cross-site", "same-site")

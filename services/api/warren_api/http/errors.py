@@ -112,7 +112,11 @@ class Errors:
             status_code = refused.status_code
             if status_code == 404 and (elsewhere := _cleaned(app, request)):
                 return _moved(elsewhere)
-            methods = _methods(app, request) if status_code == 405 else ()
+            methods = [
+                method
+                for method in _METHODS
+                if status_code == 405 and _is_answered(app, {**request.scope, "method": method})
+            ]
             answers = self._answers(request.scope)
             return answers.unanswered(request, status_code, refused.headers, methods)
 
@@ -130,11 +134,6 @@ class Errors:
         async def failed(request: Request, failure: Exception) -> Response:
             log.error("request failed", path=decoded_path(request.scope), exc_info=failure)
             return self._answers(request.scope).failed(request)
-
-
-def _methods(app: FastAPI, request: Request) -> list[str]:
-    """Those that the path knows."""
-    return [method for method in _METHODS if _is_answered(app, {**request.scope, "method": method})]
 
 
 def _cleaned(app: FastAPI, request: Request) -> str | None:

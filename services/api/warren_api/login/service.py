@@ -1,280 +1,266 @@
-"""Logging in and out: authorization code flow with PKCE, state and nonce; and secrets that change
-while the API runs, in files that settings name mostly.
+"""Logging in and out by Authlib: authorization code flow with PKCE, state and nonce.
+
+Who has logged in, and a login that has begun, are in a signed cookie (SessionMiddleware of
+starlette) and nowhere else: any copy of the API knows, and nobody can be given a session that was
+not made for them. The provider is asked when somebody logs in and never before: it may be away.
 """
 
 from __future__ import annotations
 
-import secrets as random
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode, urlsplit
+import asyncio
+import json
+import secrets
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote, urlsplit
 
+import httpx2
 import structlog
-from anyio import CapacityLimiter
-from authlib.oauth2.auth import ClientAuth
-from authlib.oauth2.rfc6749.parameters import prepare_grant_uri, prepare_token_request
-from authlib.oauth2.rfc7636 import create_s256_code_challenge
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.starlette_client import StarletteIntegration, StarletteOAuth2App
+from joserfc.errors import JoseError
+from starlette.requests import Request
+from starlette.responses import Response
 from warren.clock import Clock
 from warren.errors import SettingsError
-from warren.settings import OidcSettings, Settings
-from warren.settings.oidc import secret_lines
+from warren.settings import OidcSettings
 
-from warren_api.http.callers import Person
+from warren_api.http.access import Person
 from warren_api.login.claims import (
     LONGEST_SUBJECT,
-    Expected,
     LoginFailed,
     ProviderAway,
-    UnknownKey,
     claim_at,
     cleaned,
     name_of,
     role_of,
-    verified_claims,
 )
-from warren_api.login.cookies import LONGEST_COOKIE, Attempt, Attempts, Jar, Sessions, next_path
-from warren_api.login.provider import Provider
 
 log = structlog.get_logger(__name__)
 
-LOOK_SECONDS = 10.0  # between two looks
-
-
-class SecretsWatch:
-    """Looks at the settings each time it is told to. What was found is taken up once it has stayed
-    the same from one look to the next: a file may be half written.
-    """
-
-    def __init__(self, settings: OidcSettings, load: Callable[[], Settings]) -> None:
-        self._in_force = self._seen = _secrets(settings)
-        self._load = load
-        self._refused = ""
-
-    def look(self) -> OidcSettings | None:
-        """Settings whose secrets are to be taken up; None when there is nothing to do. Blocks."""
-        try:
-            found = self._load().api.oidc
-        except SettingsError as error:
-            if str(error) != self._refused:
-                log.error("settings refused, those before stay in force", problem=str(error))
-            self._refused = str(error)
-            return None
-        self._refused = ""
-        if found is None:
-            return None
-        seen, self._seen = self._seen, _secrets(found)
-        if self._seen != seen or seen == self._in_force:
-            return None
-        self._in_force = seen
-        log.info("new secrets taken up", setting="api.oidc")
-        return found
-
-
-def _secrets(settings: OidcSettings) -> tuple[str, str]:
-    return (
-        settings.client_secret.get_secret_value(),
-        settings.session_secret.get_secret_value(),
-    )
-
-
 CALLBACK = "/login/callback"
 LOGGED_OUT = "/logged-out"
-AT_A_TIME = 8  # logins that the provider is asked about
-LONGEST_LINE = 32  # logins that wait meanwhile; who comes then is asked to come again
-HINT = "warren_hint"
-LONGEST_CODE = 4096
+DISCOVERY = "/.well-known/openid-configuration"
+DEADLINE = 5.0  # seconds for one answer of the provider
+LARGEST = 512 * 1024  # bytes of one
+LEEWAY = 60  # seconds that clocks may differ
+HOME = "/"
+LONGEST_PATH = 1500  # characters; the cookie has to hold it
+_OWN = ("/login", "/logout", "/logged-out")
+# Of public keys only: `none` is no signature, and who knows a public key could make an HS256.
+ALGORITHMS = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "EdDSA", "Ed25519"),
+)
 
 
-class Redirect(NamedTuple):
-    """Where to, and cookies to be set."""
+def next_path(wanted: str) -> str:
+    """The path that is wanted, or the first page where it could lead elsewhere.
 
-    url: str
-    cookies: list[str]
+    Browsers take `//host` and `/\\host` for another site, and take tabs and newlines out first.
+    """
+    if not wanted.startswith("/") or wanted.startswith("//") or len(wanted) > LONGEST_PATH:
+        return HOME
+    if "\\" in wanted or not wanted.isascii() or not wanted.isprintable() or " " in wanted:
+        return HOME
+    return HOME if urlsplit(wanted).path.startswith(_OWN) else wanted
 
 
-class Refused(NamedTuple):
+class NoRole(Exception):
     """Somebody whom the provider knows and who may nothing here."""
 
-    name: str
-    subject: str
-    cookies: list[str]
+    def __init__(self, name: str, subject: str) -> None:
+        super().__init__(name)
+        self.name = name
+        self.subject = subject
+
+
+class _Bounded(httpx2.AsyncHTTPTransport):
+    """Answers whole, in time, and not too large. Shared by all clients: none of them closes it."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        body = bytearray()
+        async with asyncio.timeout(DEADLINE):
+            answer = await super().handle_async_request(request)
+            try:
+                async for piece in answer.aiter_raw():
+                    body += piece
+                    if len(body) > LARGEST:
+                        raise httpx2.ReadError(f"more than {LARGEST} bytes")
+            finally:
+                await answer.aclose()
+        return httpx2.Response(answer.status_code, headers=answer.headers, content=bytes(body))
+
+    async def __aenter__(self) -> _Bounded:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """As what people and the log are told."""
+    try:
+        yield
+    except OAuthError as error:
+        said = cleaned(str(error.description or error.error), 300)
+        raise LoginFailed(f"The identity provider did not take the login: {said}", said) from None
+    except (JoseError, TypeError) as error:
+        detail = f"{type(error).__name__}: {error}"
+        text = "What the identity provider says cannot be believed."
+        raise LoginFailed(text, detail) from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, OSError) as error:
+        raise ProviderAway(str(error) or type(error).__name__) from None
+    except (ValueError, KeyError, RuntimeError) as error:
+        raise ProviderAway(f"no usable answer: {type(error).__name__}: {error}") from None
 
 
 class Login:
-    """One for the process; used by one event loop only."""
+    """One for the process. Redirects are not followed: secrets would go with them."""
 
     def __init__(self, settings: OidcSettings, clock: Clock) -> None:
-        """Raises SettingsError for files that cannot be used."""
+        """Raises SettingsError for authorities that cannot be used."""
         self.settings = settings
         self.public_url = settings.public_url
         self._clock = clock
-        self._jar = Jar(is_https=settings.is_https)
-        self._drawn = random.token_urlsafe(32)
-        secrets = self._session_secrets(settings)
-        if secrets == [self._drawn]:
-            log.warning(
-                "sessions end with this process, and no other copy of the API knows them: set "
-                "api.oidc.session_secret"
-            )
-        self._provider = Provider(settings, clock)
-        self._attempts = Attempts(
-            secrets, f"{settings.issuer} {settings.client_id}", self._jar, clock
+        secret, method = settings.client_secret.get_secret_value(), settings.client_auth
+        if method == "basic":  # RFC 6749, section 2.3.1: as in a form
+            secret = quote(secret, safe="")
+        seldom = httpx2.Limits(max_keepalive_connections=0)
+        self._app = StarletteOAuth2App(
+            StarletteIntegration("warren"),
+            name="warren",
+            client_id=settings.client_id,
+            client_secret=secret,
+            server_metadata_url=settings.issuer.rstrip("/") + DISCOVERY,
+            client_kwargs={
+                "scope": " ".join(settings.scopes),
+                "code_challenge_method": "S256",
+                "token_endpoint_auth_method": f"client_secret_{method}" if secret else "none",
+                "transport": _Bounded(verify=_authorities(settings.tls_ca), limits=seldom),
+                "timeout": DEADLINE,
+            },
         )
-        self._exchanging = CapacityLimiter(AT_A_TIME)
-        self.sessions = Sessions(settings, secrets, self._jar, clock)
 
-    def renew(self, found: OidcSettings) -> None:
-        """Takes up secrets that have changed, and nothing else."""
-        secrets = {name: getattr(found, name) for name in ("client_secret", "session_secret")}
-        self.settings = self.settings.model_copy(update=secrets)
-        self.sessions.renew(self._session_secrets(found))
-        self._attempts.renew(self._session_secrets(found))
+    def session_options(self) -> dict[str, Any]:
+        """Of SessionMiddleware. Other settings of who may what end all sessions; over https the
+        name says that no other host has set it.
+        """
+        s = self.settings
+        binding = [s.issuer, s.client_id, s.public_url, s.roles_claim, s.viewers, s.admins]
+        secret = s.session_secret.get_secret_value() or secrets.token_urlsafe(32)
+        return {
+            "secret_key": sha256(f"{secret} {json.dumps(binding)}".encode()).hexdigest(),
+            "session_cookie": "__Host-warren_session" if s.is_https else "warren_session",
+            "max_age": int(s.session),
+            "https_only": s.is_https,
+        }
 
-    async def close(self) -> None:
-        await self._provider.close()
+    def person(self, session: Mapping[str, Any]) -> Person | None:
+        """Whose session it is, unless it is over."""
+        known = session.get("person")
+        if known is None or known[-1] <= self._clock.now_ms() // 1000:
+            return None
+        return Person(*known)
 
-    async def begin(self, wanted: str, cookies: Mapping[str, str], *, anew: bool) -> Redirect:
+    async def metadata(self) -> dict[str, Any]:
+        """What the provider says of itself. Raises ProviderAway."""
+        with _failures():
+            found: dict[str, Any] = await self._app.load_server_metadata()
+        if found.get("issuer") != self.settings.issuer:
+            # A provider of several tenants would else speak for all of them.
+            self._app.server_metadata = {}
+            raise ProviderAway(
+                f"it calls itself {str(found.get('issuer'))[:300]!r}: api.oidc.issuer has to be "
+                "exactly that"
+            )
+        supported = found.get("id_token_signing_alg_values_supported") or ["RS256"]
+        found["id_token_signing_alg_values_supported"] = [a for a in supported if a in ALGORITHMS]
+        return found
+
+    async def begin(self, request: Request, wanted: str, *, anew: bool) -> Response:
         """To the provider. `anew`: it is to ask who it is, whoever is logged in there. Raises
         ProviderAway.
         """
-        endpoints = await self._provider.endpoints()
-        attempt = Attempt.new(next_path(wanted))
-        url = prepare_grant_uri(
-            endpoints.authorization,
-            self.settings.client_id,
-            "code",
-            redirect_uri=self.public_url + CALLBACK,
-            scope=self.settings.scopes,
-            state=attempt.state,
-            nonce=attempt.nonce,
-            code_challenge=create_s256_code_challenge(attempt.verifier),
-            code_challenge_method="S256",
-            prompt="login" if anew else None,
-        )
-        return Redirect(url, self._attempts.begin(attempt, cookies))
+        await self.metadata()
+        asked = {"prompt": "login"} if anew else {}
+        with _failures():
+            answer: Response = await self._app.authorize_redirect(
+                request, self.public_url + CALLBACK, **asked
+            )
+        request.session["next"] = next_path(wanted)
+        answer.status_code = HTTPStatus.SEE_OTHER
+        return answer
 
-    async def finish(
-        self, answer: Mapping[str, str], cookies: Mapping[str, str]
-    ) -> tuple[Person, Redirect] | Refused:
-        """The provider's answer, as the browser brings it. Raises LoginFailed, ProviderAway."""
-        attempt = self._attempts.find(answer.get("state", ""), cookies)
-        if attempt is None:
-            raise LoginFailed(
-                "This login was not begun in this browser, or too long ago.", "unknown state"
-            )
-        if answer.get("iss", self.settings.issuer) != self.settings.issuer:
+    async def finish(self, request: Request) -> tuple[Person, str]:
+        """Who it is, and where to go. Raises LoginFailed, ProviderAway, NoRole."""
+        if request.query_params.get("iss", self.settings.issuer) != self.settings.issuer:
             raise LoginFailed("Another identity provider answered.", "iss is another")
-        if "error" in answer:
-            said = answer.get("error_description") or answer["error"]
-            raise LoginFailed(
-                f"The identity provider refused: {cleaned(said, 300)}", cleaned(said, 300)
+        issuer, client_id = self.settings.issuer, self.settings.client_id
+        options = {
+            "iss": {"essential": True, "value": issuer},
+            "aud": {"essential": True, "value": client_id},
+            "exp": {"essential": True},
+            "nonce": {"essential": True},
+        }
+        await self.metadata()
+        with _failures():
+            token = await self._app.authorize_access_token(
+                request, claims_options=options, leeway=LEEWAY
             )
-        code = answer.get("code", "")
-        if not code or len(code) > LONGEST_CODE:
-            raise LoginFailed("The identity provider sent no code.", "no code")
-        if self._exchanging.statistics().tasks_waiting >= LONGEST_LINE:
-            raise ProviderAway(f"{AT_A_TIME + LONGEST_LINE} logins wait for it already")
-        async with self._exchanging:
-            token, claims = await self._exchange(code, attempt)
-        done = [self._attempts.end(attempt)]
+        claims = token.get("userinfo")
+        if not claims or not isinstance(claims.get("sub"), str) or not claims["sub"]:
+            raise LoginFailed("The identity provider did not say who it is.", "no id_token or sub")
+        claims = await self._with_userinfo(dict(claims), token)
         role, name = role_of(claims, self.settings), name_of(claims)
-        subject = cleaned(claims["sub"], LONGEST_SUBJECT)
+        subject, wanted = cleaned(claims["sub"], LONGEST_SUBJECT), request.session.get("next", HOME)
+        request.session.clear()
         if role is None:
-            return Refused(name, subject, [*done, *self.forget()])
+            raise NoRole(name, subject)
         ends = self._clock.now_ms() // 1000 + int(self.settings.session)
         person = Person(name, role, subject, ends)
-        set_ = [*done, self.sessions.begin(person), *self._hint(token)]
-        return person, Redirect(attempt.next, set_)
+        request.session["person"] = list(person)
+        return person, wanted
 
-    async def logout_url(self, cookies: Mapping[str, str]) -> str | None:
+    async def logout_url(self) -> str | None:
         """Where the provider ends its session too, if it does that and answers."""
         try:
-            endpoint = (await self._provider.endpoints()).end_session
-        except ProviderAway:
+            if not (await self.metadata()).get("end_session_endpoint"):
+                return None
+            with _failures():
+                made = await self._app.create_logout_url(
+                    self.public_url + LOGGED_OUT, client_id=self.settings.client_id
+                )
+        except LoginFailed:
             return None
-        if endpoint is None:
-            return None
-        asked = {
-            "client_id": self.settings.client_id,
-            "post_logout_redirect_uri": self.public_url + LOGGED_OUT,
-        }
-        if hint := cookies.get(self._jar.name(HINT, "/logout")):
-            asked["id_token_hint"] = hint
-        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(asked)}"
-
-    def forget(self) -> list[str]:
-        """Cookies of whoever logs out."""
-        return [self.sessions.end(), self._jar.remove(HINT, "/logout")]
-
-    async def _exchange(self, code: str, attempt: Attempt) -> tuple[str, dict[str, Any]]:
-        """The ID token, and what it and userinfo say."""
-        endpoints = await self._provider.endpoints()
-        answer = await self._token(endpoints.token, code, attempt)
-        token, access_token = answer.get("id_token"), answer.get("access_token")
-        if not isinstance(token, str):
-            said = answer.get("error_description") or answer.get("error") or "no id_token"
-            raise LoginFailed(
-                "The identity provider did not take the login.", cleaned(str(said), 300)
-            )
-        usable = access_token if isinstance(access_token, str) else None
-        claims = await self._verified(token, usable, attempt.nonce)
-        missing = claim_at(claims, self.settings.roles_claim) is None
-        if missing and usable and endpoints.userinfo:
-            claims = await self._with_userinfo(claims, endpoints.userinfo, usable)
-        return token, claims
+        return str(made["url"])
 
     async def _with_userinfo(
-        self, claims: dict[str, Any], url: str, access_token: str
+        self, claims: dict[str, Any], token: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """What the ID token says wins."""
+        """Asked where the ID token does not say the role; what that says wins."""
+        if claim_at(claims, self.settings.roles_claim) is not None:
+            return claims
         try:
-            more = await self._provider.userinfo(url, access_token)
-        except ProviderAway as away:
+            with _failures():
+                more = await self._app.userinfo(token=token)
+        except LoginFailed as away:
             log.warning("no userinfo", problem=away.detail)
             return claims
-        if more.get("sub") != claims["sub"]:  # of somebody else it says nothing
-            return claims
-        return {**more, **claims}
+        # Of somebody else it says nothing.
+        return {**more, **claims} if more.get("sub") == claims["sub"] else claims
 
-    async def _token(self, url: str, code: str, attempt: Attempt) -> dict[str, Any]:
-        body = prepare_token_request(
-            "authorization_code",
-            code=code,
-            redirect_uri=self.public_url + CALLBACK,
-            code_verifier=attempt.verifier,
-        )
-        client_id = self.settings.client_id
-        secret = self.settings.client_secret.get_secret_value()
-        method = f"client_secret_{self.settings.client_auth}" if secret else "none"
-        if method == "client_secret_basic":  # RFC 6749, section 2.3.1: as in a form
-            client_id, secret = quote(client_id, safe=""), quote(secret, safe="")
-        headers = {
-            "Accept": "application/json",
-            "Content-Type": "application/x-www-form-urlencoded",
-        }
-        client = ClientAuth(client_id, secret, method)
-        url, headers, body = client.prepare("POST", url, headers, body)
-        return await self._provider.post(url, headers, body)
 
-    async def _verified(self, token: str, access_token: str | None, nonce: str) -> dict[str, Any]:
-        now = self._clock.now_ms() // 1000
-        issuer, client_id = self.settings.issuer, self.settings.client_id
-        expected = Expected(issuer, client_id, nonce, access_token, now)
-        try:
-            return verified_claims(token, await self._provider.keys(), expected)
-        except UnknownKey:  # it may sign with a new one
-            try:
-                return verified_claims(token, await self._provider.new_keys(), expected)
-            except UnknownKey as error:
-                raise LoginFailed(
-                    "What the identity provider says cannot be believed.", str(error)
-                ) from None
-
-    def _hint(self, token: str) -> list[str]:
-        """The ID token, for the logout alone: with it the provider need not ask whose it is."""
-        if len(token) > LONGEST_COOKIE - 200:
-            return []
-        return [self._jar.set(HINT, token, int(self.settings.session), "/logout")]
-
-    def _session_secrets(self, settings: OidcSettings) -> list[str]:
-        return secret_lines(settings.session_secret) or [self._drawn]
+def _authorities(file: str) -> ssl.SSLContext | bool:
+    if not file:
+        return True
+    try:
+        return ssl.create_default_context(cafile=file)
+    except OSError as error:
+        problem = error.strerror or str(error)
+        raise SettingsError("api.oidc.tls_ca", f"{file} cannot be used: {problem}") from None

@@ -14,6 +14,7 @@ from warren.contracts import Status, TopicsEvent
 from warren.metrics import adopted_families as families
 
 from warren_api.metrics.exposition import Value, partition_lines
+from warren_api.metrics.group_series import of_columns, seconds
 from warren_api.metrics.series import (
     Collected,
     JudgedTopic,
@@ -28,10 +29,9 @@ from warren_api.metrics.series import (
     topic_blocks,
     unconsumed,
 )
-from warren_api.model.burrow_lag import burrow_lags
 from warren_api.model.freshness import late_ms
 from warren_api.model.group import GroupView, group_status, partition_status
-from warren_api.model.partitions import lags_to_show
+from warren_api.model.partitions import burrow_lags, lags_to_show
 
 _CODES: dict[str, int] = {name: int(status) for name, status in Status.__members__.items()}
 
@@ -45,10 +45,6 @@ def burrow_series(
     yield from wanted.collect(
         _BURROW_LOGS, log_blocks([*snapshot.logs, *unconsumed(snapshot.logs, listed)])
     )
-
-
-def _burrow_lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:
-    return [lag for topic in topics for lag in burrow_lags(topic.columns)]
 
 
 def _statuses(topics: Sequence[JudgedTopic]) -> list[Value | None]:
@@ -75,7 +71,10 @@ _BURROW_GROUPS: tuple[Series[GroupView], ...] = (
     Series(families.BURROW_STATUS, lambda views: [_CODES[group_status(v)] for v in views]),
 )
 _BURROW_PARTITIONS: tuple[Series[JudgedTopic], ...] = (
-    Series(families.BURROW_PARTITION_LAG, _burrow_lags),
+    Series(
+        families.BURROW_PARTITION_LAG,
+        lambda topics: [lag for t in topics for lag in burrow_lags(t.columns)],
+    ),
     Series(families.BURROW_PARTITION_STATUS, _statuses),
     Series(families.BURROW_CURRENT_OFFSET, _current_offsets),
 )
@@ -114,33 +113,13 @@ def _max_lag(view: GroupView) -> Value | None:
     return max((lag for lag in known if lag is not None), default=None)
 
 
-def _max_lag_seconds(view: GroupView) -> Value | None:
-    latest = view.freshness.late_ms if view.freshness else None
-    return None if latest is None else latest / 1000
-
-
-def _offsets(topics: Sequence[JudgedTopic]) -> list[Value | None]:
-    return [
-        committed if committed >= 0 else None
-        for topic in topics
-        for committed in topic.columns.committed
-    ]
-
-
-def _lags(topics: Sequence[JudgedTopic]) -> list[Value | None]:
-    return [lag for topic in topics for lag in lags_to_show(topic.columns)]
-
-
-def _lag_seconds(topics: Sequence[MeasuredTopic]) -> list[Value | None]:
-    return [
-        None if late is None else late / 1000 for topic in topics for late in late_ms(topic.columns)
-    ]
-
-
 _GROUPS: tuple[Series[GroupView], ...] = (
     Series(families.EXPORTER_SUM_LAG, lambda views: [v.lag_of_all for v in views]),
     Series(families.EXPORTER_MAX_LAG, lambda views: [_max_lag(v) for v in views]),
-    Series(families.EXPORTER_MAX_LAG_SECONDS, lambda views: [_max_lag_seconds(v) for v in views]),
+    Series(
+        families.EXPORTER_MAX_LAG_SECONDS,
+        lambda views: seconds([v.freshness.late_ms if v.freshness else None for v in views]),
+    ),
 )
 _TOPICS: tuple[Series[JudgedTopic], ...] = (
     Series(
@@ -149,11 +128,19 @@ _TOPICS: tuple[Series[JudgedTopic], ...] = (
     ),
 )
 _JUDGED: tuple[Series[JudgedTopic], ...] = (
-    Series(families.EXPORTER_OFFSET, _offsets),
-    Series(families.EXPORTER_LAG, _lags),
+    Series(
+        families.EXPORTER_OFFSET,
+        lambda topics: [
+            offset if offset >= 0 else None for t in topics for offset in t.columns.committed
+        ],
+    ),
+    Series(
+        families.EXPORTER_LAG,
+        lambda topics: [lag for t in topics for lag in lags_to_show(t.columns)],
+    ),
 )
 _MEASURED: tuple[Series[MeasuredTopic], ...] = (
-    Series(families.EXPORTER_LAG_SECONDS, _lag_seconds),
+    Series(families.EXPORTER_LAG_SECONDS, of_columns(late_ms)),
 )
 _LOGS: tuple[Series[LogEnds], ...] = (
     Series(families.EXPORTER_LATEST_OFFSET, lambda logs: [end for log in logs for end in log.ends]),

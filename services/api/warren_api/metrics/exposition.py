@@ -27,7 +27,9 @@ Value = int | float
 
 
 def head(family: Family, *, openmetrics: bool = False) -> bytes:
-    documentation = _escaped_help(family.documentation, openmetrics=openmetrics)
+    documentation = family.documentation.replace("\\", r"\\").replace("\n", r"\n")
+    if openmetrics:
+        documentation = documentation.replace('"', r"\"")
     kind = "unknown" if openmetrics and family.type == "untyped" else family.type
     return f"# HELP {family.name} {documentation}\n# TYPE {family.name} {kind}\n".encode()
 
@@ -126,8 +128,3 @@ def _escaped(value: str) -> str:
     """A label's value as it is in a template: percent signs are doubled."""
     text = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
     return text.replace("%", "%%")
-
-
-def _escaped_help(documentation: str, *, openmetrics: bool) -> str:
-    text = documentation.replace("\\", r"\\").replace("\n", r"\n")
-    return text.replace('"', r"\"") if openmetrics else text

@@ -123,7 +123,7 @@ def _of_event(
     value: Callable[[FreshnessEvent], int | None],
 ) -> Callable[[Sequence[GroupView]], list[Value | None]]:
     """Seconds, of groups that were measured."""
-    return lambda views: _seconds(
+    return lambda views: seconds(
         [value(view.freshness.event) if view.freshness else None for view in views]
     )
 
@@ -146,14 +146,14 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def _of_columns(
+def of_columns(
     column: Callable[[TopicFreshness], list[int | None]],
 ) -> Callable[[Sequence[MeasuredTopic]], list[Value | None]]:
     """Seconds."""
-    return lambda topics: _seconds([value for t in topics for value in column(t.columns)])
+    return lambda topics: seconds([value for t in topics for value in column(t.columns)])
 
 
-def _seconds(milliseconds: Sequence[int | None]) -> list[Value | None]:
+def seconds(milliseconds: Sequence[int | None]) -> list[Value | None]:
     return [None if value is None else value / 1000 for value in milliseconds]
 
 
@@ -165,12 +165,12 @@ def _latest(topic: MeasuredTopic) -> int | None:
 _MEASURED_GROUPS: tuple[Series[GroupView], ...] = (
     Series(
         families.GROUP_FRESHNESS,
-        lambda views: _seconds([v.freshness.late_ms if v.freshness else None for v in views]),
+        lambda views: seconds([v.freshness.late_ms if v.freshness else None for v in views]),
     ),
     Series(families.GROUP_TIME_TO_LOSS, _of_event(lambda event: event.time_to_loss_ms)),
     Series(
         families.GROUP_RUNNING_OUT,
-        lambda views: _seconds([v.runs_out_in_ms for v in views]),
+        lambda views: seconds([v.runs_out_in_ms for v in views]),
     ),
     Series(families.GROUP_FRESHNESS_MEASURED, _of_event(lambda event: event.measured_at)),
     Series(
@@ -183,19 +183,19 @@ _MEASURED_GROUPS: tuple[Series[GroupView], ...] = (
     Series(families.GROUP_TIME_TO_CATCH_UP, _of_event(lambda event: event.time_to_catch_up_ms)),
 )
 _MEASURED_TOPICS: tuple[Series[MeasuredTopic], ...] = (
-    Series(families.TOPIC_FRESHNESS, lambda topics: _seconds([_latest(t) for t in topics])),
+    Series(families.TOPIC_FRESHNESS, lambda topics: seconds([_latest(t) for t in topics])),
     Series(families.TOPIC_PRODUCE_RATE, _rates(lambda columns: columns.produce_rate)),
     Series(families.TOPIC_CONSUME_RATE, _rates(lambda columns: columns.consume_rate)),
 )
 _MEASURED_PARTITIONS: tuple[Series[MeasuredTopic], ...] = (
-    Series(families.PARTITION_FRESHNESS, _of_columns(late_ms)),
-    Series(families.PARTITION_TIME_TO_LOSS, _of_columns(lambda columns: columns.time_to_loss_ms)),
+    Series(families.PARTITION_FRESHNESS, of_columns(late_ms)),
+    Series(families.PARTITION_TIME_TO_LOSS, of_columns(lambda columns: columns.time_to_loss_ms)),
     Series(
         families.PARTITION_RETENTION_LEFT,
         lambda topics: [left for t in topics for left in t.columns.retention_left],
     ),
-    Series(families.PARTITION_COMMIT_LAG, _of_columns(lambda columns: columns.commit_lag_ms)),
-    Series(families.PARTITION_APPEND_LAG, _of_columns(lambda columns: columns.append_lag_ms)),
+    Series(families.PARTITION_COMMIT_LAG, of_columns(lambda columns: columns.commit_lag_ms)),
+    Series(families.PARTITION_APPEND_LAG, of_columns(lambda columns: columns.append_lag_ms)),
 )
 _TESLA: tuple[Series[MeasuredTopic], ...] = (
     Series(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -26,7 +26,6 @@ from warren_core.objectives.limits import Limit
 from warren_core.objectives.near_loss import SOON_MS
 from warren_core.objectives.readings import read
 
-from warren_api.model.burrow_lag import burrow_lags
 from warren_api.model.freshness import FreshnessRow, GroupFreshness
 from warren_api.model.membership import Membership
 from warren_api.model.partitions import (
@@ -34,6 +33,7 @@ from warren_api.model.partitions import (
     PartitionRow,
     ShownPartitionStatusName,
     badness_of,
+    burrow_lags,
     foremost,
     has_bounds,
     known_lags,
@@ -99,9 +99,6 @@ class GroupView:
     """Worst first."""
     measured: GroupFreshness | None = None
     """Of all topics."""
-    # Text made from the view, by what it is for: a list of all groups is asked for again and again,
-    # and most of them have not changed since.
-    rendered: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def cluster(self) -> str:

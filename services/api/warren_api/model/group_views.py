@@ -110,7 +110,14 @@ class GroupViews:
                 found.fine.append(view)
             if not is_known:
                 found.unknown.append(view)
-        found.fine.sort(key=lambda v: (_opened_at(v), -v.event.total_lag, v.cluster, v.group))
+        found.fine.sort(
+            key=lambda v: (
+                v.event.incident.opened_at if v.event.incident else 0,
+                -v.event.total_lag,
+                v.cluster,
+                v.group,
+            )
+        )
         return found
 
     def ranked(self) -> tuple[GroupView, ...]:
@@ -121,10 +128,6 @@ class GroupViews:
             self._views = dict(named)
             self._ranked = tuple(self._views.values())
         return self._ranked
-
-
-def _opened_at(view: GroupView) -> int:
-    return view.event.incident.opened_at if view.event.incident else 0
 
 
 def _state(view: GroupView) -> tuple[object, ...]:

@@ -223,30 +223,19 @@ Slots = list[Edge | None]
 
 
 def windows(event: LagEvent) -> dict[str, dict[int, Slots]]:
-    """Slots by topic and partition.
-
-    Of an evaluator that does not publish windows only the oldest and the newest commit are known.
-    """
-    commits = _commits(event)
-    if commits is None:
-        return {topic: dict(_edges(event, topic)) for topic in sorted(event.topics)}
+    """Slots by topic and partition; none where the windows cannot be read."""
+    try:
+        commits = unpack(event.windows or "", newest_commits(event))
+    except (ContractViolation, OverflowError):
+        commits = None
     found: dict[str, dict[int, Slots]] = {}
     row = 0
     for topic in sorted(event.topics):
         found[topic] = {}
         for partition in event.topics[topic].partition:
-            found[topic][partition] = _slots(commits, row)
+            found[topic][partition] = _slots(commits, row) if commits else []
             row += 1
     return found
-
-
-def _commits(event: LagEvent) -> Commits | None:
-    if event.windows is None:
-        return None
-    try:
-        return unpack(event.windows, newest_commits(event))
-    except (ContractViolation, OverflowError):
-        return None
 
 
 def _slots(commits: Commits, row: int) -> Slots:
@@ -261,9 +250,15 @@ def _slots(commits: Commits, row: int) -> Slots:
     ]
 
 
-def _edges(event: LagEvent, topic: str) -> Iterator[tuple[int, Slots]]:
-    columns = event.topics[topic]
-    for index, partition in enumerate(columns.partition):
-        start, end = edge(columns.window_start, index), edge(columns.window_end, index)
-        known = [start, end] if start != end else [end]
-        yield partition, [commit for commit in known if commit is not None]
+def burrow_lag(row: PartitionRow) -> int:
+    return _with_deleted(row.lag, row.committed, row.log_start)
+
+
+def burrow_lags(columns: TopicLag) -> list[int]:
+    """One entry per partition."""
+    rows = zip(columns.lag, columns.committed, columns.log_start, strict=True)
+    return [_with_deleted(*row) for row in rows]
+
+
+def _with_deleted(lag: int | None, committed: int, log_start: int) -> int:
+    return 0 if lag is None else lag + lost(committed, log_start)

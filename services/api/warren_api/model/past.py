@@ -306,7 +306,9 @@ class Past:
 
     def revision_of_group(self, cluster: str, group: str) -> tuple[int, int]:
         """Another one whenever something of the group's past is."""
-        return _revision(self._groups.get((cluster, group)))
+        minutes = self._groups.get((cluster, group))
+        # With what they are read into, as all may be read once more.
+        return (0, 0) if minutes is None else (id(minutes), minutes.revision)
 
     def topic(self, cluster: str, topic: str, start: int, end: int, step: int) -> Columns:
         return _columns(self._topics.get((cluster, topic)), TOPIC, start, end, step)
@@ -323,11 +325,6 @@ def _of(found: dict[Key, Minutes], name: Key, dtype: np.dtype[np.void]) -> Minut
 
 def _newer(found: dict[Key, Minutes], at: int) -> dict[Key, Minutes]:
     return {name: minutes for name, minutes in found.items() if minutes.newest_at >= at}
-
-
-def _revision(minutes: Minutes | None) -> tuple[int, int]:
-    """With what they are read into, as all may be read once more."""
-    return (0, 0) if minutes is None else (id(minutes), minutes.revision)
 
 
 def _columns(

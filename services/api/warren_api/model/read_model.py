@@ -57,7 +57,7 @@ class ReadModel:
 
     def __init__(self, history: int = HISTORY) -> None:
         self.history = StatusHistory(history)
-        self.topics = TopicIndex()
+        self.topics = TopicIndex(self.groups)
         self.past = Past()
         self.silences = Silences()
         self.notifications = Notifications(history)
@@ -109,10 +109,6 @@ class ReadModel:
                 if self._newest is not None:
                     newest = max(event.evaluated_at, self._newest.get(event.cluster, 0))
                     self._newest[event.cluster] = newest
-        if event is None:
-            self.topics.forget(*name)
-        else:
-            self.topics.apply(event)
 
     def apply_members(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.groups`; a tombstone removes what was known of members.
@@ -146,7 +142,6 @@ class ReadModel:
                 last = self._freshness.get(name)
                 self._freshness[name] = last.followed_by(event) if last else GroupFreshness(event)
             self._refresh(name)
-        self.topics.measure(*name, event)
 
     def apply_status_change(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.lag-status`: since when a group has its status, and which
@@ -256,8 +251,7 @@ class ReadModel:
         with self._lock:
             self._newest = self._not_judged = None
             self.states += 1
-            gone = set(self._views.names) - set(judged)
-            for name in gone:
+            for name in set(self._views.names) - set(judged):
                 self._views.remove(name)
             for name in self._freshness.keys() - set(measured):
                 del self._freshness[name]
@@ -265,8 +259,6 @@ class ReadModel:
             for name in self._members.keys() - set(described):
                 del self._members[name]
                 self._refresh(name)
-        for name in gone:
-            self.topics.forget(*name)
 
     def group(self, cluster: str, group: str) -> GroupView | None:
         return self._views.get((cluster, group))
@@ -338,8 +330,8 @@ class ReadModel:
             return dict(self._newest)
 
     def listed_topics(self) -> list[TopicsEvent]:
-        """Of each cluster the newest list of all its topics, with what is known since."""
-        return [self.topics.brought_up_to_date(event) for event in list(self._topics.values())]
+        """Of each cluster the newest list of all its topics."""
+        return list(self._topics.values())
 
     def size(self) -> ReadModelSize:
         views = self.groups()

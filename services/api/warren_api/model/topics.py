@@ -7,14 +7,14 @@ oldest of the last minute, records per second. Until a second one has been seen 
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-from warren.contracts import FreshnessEvent, LagEvent, TopicFreshness, TopicLag, TopicsEvent
+from warren.contracts import TopicFreshness, TopicLag, TopicsEvent
 
-from warren_api.model.deleted_topics import DeletedTopic, DeletedTopics, TopicName
+from warren_api.model.group import GroupView
 from warren_api.model.partitions import least_total
 
 WINDOW_MS = 60_000
@@ -131,15 +131,12 @@ class LogRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TopicView:
-    """A topic; `groups` by name. `listed`: None when the collector has not listed it. `left`: what
-    the last group to go saw, while that is newer than the list.
-    """
+    """A topic; `groups` by name. `listed`: None when the collector has not listed it."""
 
     cluster: str
     topic: str
     groups: dict[str, TopicProgress]
     listed: ListedTopic | None
-    left: TopicProgress | None = None
 
     @property
     def produce_rate(self) -> float | None:
@@ -189,7 +186,7 @@ class TopicView:
         if self.listed:
             ends = self.listed.log_ends
             yield self.listed.movement.at, ((number, -1, end) for number, end in enumerate(ends))
-        for group in (*self.groups.values(), *([self.left] if self.left else [])):
+        for group in self.groups.values():
             columns = group.columns
             yield (
                 group.at,
@@ -197,147 +194,66 @@ class TopicView:
             )
 
 
+TopicName = tuple[str, str]
+"""Cluster and topic."""
+
+
 class TopicIndex:
-    """Topics by (cluster, topic). Fed by one thread, read by many."""
+    """Topics as lists of all topics and as groups have them. Lists are fed by one thread, read by
+    many.
+    """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._topics: dict[TopicName, dict[str, TopicProgress]] = {}
-        self._measured: dict[tuple[str, str], Mapping[str, TopicFreshness]] = {}
-        self._of_group: dict[tuple[str, str], frozenset[str]] = {}
-        self._listed: dict[TopicName, ListedTopic] = {}
-        self._deleted = DeletedTopics()
-        self._left: dict[TopicName, TopicProgress] = {}
-        """What the last group to go saw of a listed topic, while that is newer than the list."""
-
-    def apply(self, event: LagEvent) -> None:
-        """Takes the next evaluation of a group, whole."""
-        cluster, group, at = event.cluster, event.group, event.evaluated_at
-        with self._lock:
-            self._drop(cluster, group, self._topics_of(cluster, group) - event.topics.keys())
-            for topic, columns in event.topics.items():
-                groups = self._topics.setdefault((cluster, topic), {})
-                groups[group] = TopicProgress(columns, at)
-            self._of_group[cluster, group] = frozenset(event.topics)
-
-    def measure(self, cluster: str, group: str, event: FreshnessEvent | None) -> None:
-        """Takes the next measurement of a group; None: there is none any more."""
-        with self._lock:
-            if event is None:
-                self._measured.pop((cluster, group), None)
-            else:
-                self._measured[cluster, group] = event.topics
-
-    def forget(self, cluster: str, group: str) -> None:
-        """The group is gone."""
-        with self._lock:
-            self._drop(cluster, group, self._topics_of(cluster, group))
-            self._of_group.pop((cluster, group), None)
-            self._measured.pop((cluster, group), None)
+    def __init__(self, groups: Callable[[], Iterable[GroupView]]) -> None:
+        self._groups = groups
+        self._listed: dict[TopicName, ListedTopic] = {}  # replaced whole
 
     def list_all(self, event: TopicsEvent) -> None:
         """Takes the next list of all topics of a cluster."""
-        at = event.observed_at
-        with self._lock:
-            before = self._unlist(event.cluster)
-            self._deleted.list_all(event.cluster, before.keys(), event.log_ends.keys(), at)
-            for topic, ends in event.log_ends.items():
-                last = before.get(topic)
-                self._listed[event.cluster, topic] = (
-                    last.followed_by(ends, at) if last else ListedTopic(ends, Movement.first(at))
-                )
-            self._left = {
-                name: left
-                for name, left in self._left.items()
-                if name[0] != event.cluster or (left.at > at and name in self._listed)
-            }
-
-    def brought_up_to_date(self, event: TopicsEvent) -> TopicsEvent:
-        """A cluster's newest list, with the log ends that groups which are gone saw after it."""
-        with self._lock:
-            left = {name[1]: seen for name, seen in self._left.items() if name[0] == event.cluster}
-        if not left:
-            return event
-        log_ends = dict(event.log_ends)
-        for topic in left.keys() & log_ends.keys():
-            columns, ends = left[topic].columns, list(log_ends[topic])
-            for partition, end in zip(columns.partition, columns.log_end, strict=True):
-                if end >= 0 and partition < len(ends):
-                    ends[partition] = end
-            log_ends[topic] = ends
-        return event.model_copy(update={"log_ends": log_ends})
+        at, before = event.observed_at, self._listed
+        self.unlist(event.cluster)
+        found = dict(self._listed)
+        for topic, ends in event.log_ends.items():
+            name = event.cluster, topic
+            last = before.get(name)
+            found[name] = (
+                last.followed_by(ends, at) if last else ListedTopic(ends, Movement.first(at))
+            )
+        self._listed = found
 
     def unlist(self, cluster: str) -> None:
         """There is no list of a cluster's topics any more."""
-        with self._lock:
-            for name in self._unlist(cluster):
-                self._left.pop((cluster, name), None)
-
-    def _unlist(self, cluster: str) -> dict[str, ListedTopic]:
-        names = [name for name in self._listed if name[0] == cluster]
-        return {name[1]: self._listed.pop(name) for name in names}
-
-    def _topics_of(self, cluster: str, group: str) -> frozenset[str]:
-        return self._of_group.get((cluster, group), frozenset())
-
-    def _drop(self, cluster: str, group: str, topics: Iterable[str]) -> None:
-        for topic in topics:
-            name = cluster, topic
-            groups = self._topics[name]
-            self._remember(name, groups.pop(group))
-            self._deleted.leave(name, group)
-            if not groups:
-                del self._topics[name]
-
-    def _remember(self, name: TopicName, seen: TopicProgress) -> None:
-        """Where logs ended does not go back because a group goes."""
-        listed, left = self._listed.get(name), self._left.get(name)
-        if listed and seen.at > max(listed.movement.at, left.at if left else seen.at - 1):
-            self._left[name] = seen
+        self._listed = {name: each for name, each in self._listed.items() if name[0] != cluster}
 
     def topic(self, cluster: str, topic: str) -> TopicView | None:
-        with self._lock:
-            if (cluster, topic) not in self._names():
-                return None
-            return self._view((cluster, topic))
-
-    def deleted(self, cluster: str, topic: str) -> DeletedTopic | None:
-        """None where it is there, or nothing is remembered of it."""
-        with self._lock:
-            return self._deleted.topic((cluster, topic))
-
-    def deleted_under(self, cluster: str, group: str) -> list[DeletedTopic]:
-        """Topics that the group read and that are deleted, the newest first."""
-        with self._lock:
-            return self._deleted.read_by(cluster, group)
+        groups = {
+            view.group: progress_on(view, topic)
+            for view in self._groups()
+            if view.cluster == cluster and topic in view.event.topics
+        }
+        listed = self._listed.get((cluster, topic))
+        return TopicView(cluster, topic, groups, listed) if groups or listed else None
 
     def topics(self) -> list[TopicView]:
         """By cluster and name."""
-        with self._lock:
-            return [self._view(name) for name in sorted(self._names())]
+        listed = self._listed
+        groups = defaultdict[TopicName, dict[str, TopicProgress]](dict)
+        for view in self._groups():
+            for topic in view.event.topics:
+                groups[view.cluster, topic][view.group] = progress_on(view, topic)
+        names = sorted(groups.keys() | listed.keys())
+        return [TopicView(*name, groups.get(name, {}), listed.get(name)) for name in names]
 
     def names(self, cluster: str) -> list[str]:
         """Topics of a cluster, sorted; also of those that nobody consumes."""
-        with self._lock:
-            return sorted(topic for name, topic in self._names() if name == cluster)
+        found = {topic for name, topic in self._listed if name == cluster}
+        consumed = (view.event.topics for view in self._groups() if view.cluster == cluster)
+        return sorted(found.union(*consumed))
 
-    def progress(self, cluster: str, group: str) -> dict[str, TopicProgress]:
-        """Of one group, by topic."""
-        with self._lock:
-            topics = sorted(self._topics_of(cluster, group))
-            return {topic: self._progress((cluster, topic), group) for topic in topics}
 
-    def _progress(self, name: TopicName, group: str) -> TopicProgress:
-        cluster, topic = name
-        measured = self._measured.get((cluster, group), {}).get(topic)
-        return replace(self._topics[name][group], measured=measured)
-
-    def _names(self) -> set[TopicName]:
-        return self._topics.keys() | self._listed.keys()
-
-    def _view(self, name: TopicName) -> TopicView:
-        groups = {group: self._progress(name, group) for group in self._topics.get(name, {})}
-        return TopicView(*name, groups, self._listed.get(name), self._left.get(name))
+def progress_on(view: GroupView, topic: str) -> TopicProgress:
+    """Of a group, on one of its topics."""
+    measured = view.measured.event.topics.get(topic) if view.measured else None
+    return TopicProgress(view.event.topics[topic], view.event.evaluated_at, measured)
 
 
 def _known(rates: Iterable[float | None]) -> Iterator[float]:

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, TypeVar
-from urllib.parse import parse_qsl
+from typing import Annotated, Any, Literal, TypeVar
+from urllib.parse import parse_qsl, urlencode
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ValidationError
+from warren.contracts import Silence
 from warren.errors import KafkaError
 from warren.path_segments import segment
 from warren.patterns import exactly
 from warren.refused_words import words_of
+from warren.silences import Silences
 from warren.spans import seconds_of
+from warren.words import counted
 
 from warren_api.asked import (
     NewAcknowledgement,
@@ -32,13 +36,12 @@ from warren_api.asked import (
 )
 from warren_api.context import ApiContext
 from warren_api.group_row import GroupRow, wrong_in
-from warren_api.http.callers import asker
+from warren_api.http.access import asker
 from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
-from warren_api.pages.commands import commands
-from warren_api.pages.done import of_one_click
 from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.incidents import at_opening
+from warren_api.pages.sentences import commands
 from warren_api.pages.timeline import of_incident
 
 Render = Callable[..., Response]
@@ -220,3 +223,79 @@ def read(form: type[Form], **fields: object) -> tuple[Form | None, str]:
 def to(path: str) -> Response:
     """Lead there, so that a reload asks for nothing again."""
     return RedirectResponse(path, HTTPStatus.SEE_OTHER)
+
+
+What = Literal["", "silenced", "acknowledged", "ended", "withdrawn"]
+LONGEST = 2_000  # characters of ids in an address
+Number = Annotated[int, Query(ge=0, le=1_000_000)]
+Moment = Annotated[int, Query(ge=0, le=10**15)]
+
+
+@dataclass(frozen=True)
+class Done:
+    """`of`: how many groups, or silences and acknowledgements that were taken back. `others`:
+    groups that were asked for in vain. `ids`: of the silences that began. `at`: when all were
+    acknowledged.
+    """
+
+    what: What = ""
+    of: int = 0
+    others: int = 0
+    ids: str = ""
+    at: int = 0
+
+    def on(self, path: str) -> str:
+        """The address that leads there and says it."""
+        said = {
+            "done": self.what,
+            "of": self.of,
+            "others": self.others,
+            "ids": self.ids,
+            "at": self.at,
+        }
+        query = urlencode({name: value for name, value in said.items() if value})
+        return f"{path}{'&' if '?' in path else '?'}{query}"
+
+    @property
+    def words(self) -> str:
+        if self.what == "ended":
+            return f"{counted(self.of, 'silence')} ended."
+        if self.what == "withdrawn":
+            return f"{_counted(self.of, 'acknowledgement')} withdrawn."
+        said = f"{_counted(self.of, 'group')} {self.what}"
+        if not self.others:
+            return said if self.what == "silenced" else f"{said}."
+        have = "has" if self.others == 1 else "have"
+        return f"{said}. {counted(self.others, 'group')} {have} no open incident."
+
+    def silences(self, known: Silences, now: int) -> list[Silence]:
+        """Those that began and have not ended."""
+        found = [known.silence(id_) for id_ in self.ids.split(",") if id_]
+        return [each for each in found if each is not None and each.ends_at > now]
+
+
+def _counted(count: int, noun: str) -> str:
+    return counted(count, noun) if count else f"No {noun}"
+
+
+def _done(
+    done: What = "",
+    of: Number = 0,
+    others: Number = 0,
+    ids: Annotated[str, Query(max_length=LONGEST)] = "",
+    at: Moment = 0,
+) -> Done:
+    return Done(done, of, others, ids, at)
+
+
+DoneAsked = Annotated[Done, Depends(_done)]
+
+
+def of_one_click(silence: Silence, known: Silences, now: int) -> list[Silence]:
+    """Those that began at once with this one, itself among them, and have not ended."""
+    key = _click(silence)
+    return [each for each in known.all() if _click(each) == key and each.ends_at > now]
+
+
+def _click(silence: Silence) -> tuple[object, ...]:
+    return silence.begins_at, silence.ends_at, silence.by, silence.why

@@ -16,15 +16,13 @@ from warren.reason_words import in_short
 from warren.report_files import group_anchor
 from warren.words import counted, duration, grouped, rate, rates, shell_word, visible
 
+from warren_api.http.access import who_reads
 from warren_api.http.access_control import FRAGMENTS
-from warren_api.http.callers import who_reads
 from warren_api.model.group import GroupView
-from warren_api.pages.commands import without_commands
 from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
-from warren_api.pages.incidents import Flapping
 from warren_api.pages.listed_names import in_words
-from warren_api.pages.sentences import clock_of, said, said_then
+from warren_api.pages.sentences import clock_of, said, said_then, without_commands
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {
@@ -112,7 +110,6 @@ def environment() -> Environment:
         "who_reads": who_reads,
         "describe": lambda kind, *names: command("describe", kind, "/".join(names)),
     }
-    templates.tests["flapping"] = lambda one: isinstance(one, Flapping)
     templates.tests["loss_unknown"] = lambda reason: reason in LOSS_UNKNOWN
     return templates
 

@@ -13,8 +13,8 @@ from fastapi.responses import HTMLResponse
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+from warren_api.http.access import who_reads
 from warren_api.http.access_control import FRAGMENTS
-from warren_api.http.callers import who_reads
 from warren_api.http.errors import ErrorAnswers, Refused
 from warren_api.http.names import decoded_path, encoded_path
 from warren_api.http.problem import ProblemKind

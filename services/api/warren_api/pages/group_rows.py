@@ -8,7 +8,7 @@ from markupsafe import Markup
 from warren_api.context import ApiContext
 from warren_api.group_row import GroupRow
 from warren_api.model.partitions import worst_rows
-from warren_api.pages.commands import commands
+from warren_api.pages.sentences import commands
 from warren_api.pages.trends import Trends, rates_of
 
 WORST_SHOWN = 3  # partitions of a group that is unfolded
@@ -27,7 +27,7 @@ def group_row_html(
         is_old,
         context.is_freshness_stale(view),
         trends.spark(view.cluster, view.group, now),
-        rates_of(context.model.topics, view) if row.verdict.status == "OK" else None,
+        rates_of(view) if row.verdict.status == "OK" else None,
         commands(view.group, row.cause, context.servers(view.cluster)),
         worst_rows(view.event, WORST_SHOWN),
     )

@@ -1,5 +1,5 @@
 """Sections of a group's page: objectives that it does not keep, partitions as cells and rows,
-members, the lag by its last commits. Pure.
+members. Pure.
 
 The class of a cell gives its colour and its shape, its title says the same in words: where the
 trouble is, at a glance, also among 1,000. Keys pass over them: the rows to which they lead are in
@@ -8,23 +8,20 @@ the order of what to look at.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
-from warren.contracts import Breach, GroupMember, LagEvent
+from warren.contracts import Breach, GroupMember
 from warren.loss_words import LOSS_LIMITS
 from warren.words import grouped, visible
 
 from warren_api.group_row import GroupRow
 from warren_api.model.group import GroupView, Said
 from warren_api.model.membership import Membership
-from warren_api.model.partitions import PartitionRow, ShownPartitionStatusName, windows
-from warren_api.pages.charts import Line, chart, count_of
+from warren_api.model.partitions import PartitionRow, ShownPartitionStatusName
 
 
 class BrokenBanner(NamedTuple):
@@ -72,7 +69,9 @@ class Partitions(NamedTuple):
 
 def partitions_of(view: GroupView) -> Partitions:
     """What a page shows of a group's partitions."""
-    ranked = sorted(view.partitions, key=_urgency, reverse=True)
+    ranked = sorted(
+        view.partitions, key=lambda row: (_is_to_look_at(row), row.badness), reverse=True
+    )
     listed = ranked[:ROWS_SHOWN]
     shown: Sequence[PartitionRow] = view.partitions
     if len(shown) > CELLS_SHOWN:
@@ -95,10 +94,6 @@ def row_id(row: PartitionRow) -> str:
 
 def _is_to_look_at(row: PartitionRow) -> bool:
     return row.status != "OK" or row.is_losing
-
-
-def _urgency(row: PartitionRow) -> tuple[bool, tuple[int, int]]:
-    return _is_to_look_at(row), row.badness
 
 
 def _place(row: PartitionRow) -> tuple[str, int]:
@@ -154,46 +149,3 @@ def _row(member: GroupMember, partitions: list[PartitionRow]) -> MemberRow:
         worst.status if worst else None,
         sum(known) if known else None,
     )
-
-
-POINTS = 10
-
-Commits = Sequence[tuple[int, int]]
-"""When, Unix milliseconds, and the lag then; by time."""
-
-
-class FirstPoints(NamedTuple):
-    """Unix milliseconds; `lag`: a chart."""
-
-    start: int
-    end: int
-    lag: Markup
-
-
-def first_points(event: LagEvent) -> FirstPoints | None:
-    """Of all partitions together, at moments from when something is known of each; None where
-    that is one moment, or none.
-    """
-    known = [
-        commits
-        for partitions in windows(event).values()
-        for slots in partitions.values()
-        if (commits := sorted((e.at, e.lag) for e in slots if e is not None and e.lag is not None))
-    ]
-    start = max((commits[0][0] for commits in known), default=0)
-    end = max((commits[-1][0] for commits in known), default=0)
-    if start >= end:
-        return None
-    moments = [start + (end - start) * n // (POINTS - 1) for n in range(POINTS)]
-    line = Line("lag", "lag", [sum(_lag_at(each, at) for each in known) for at in moments])
-    drawn = chart("Lag by the last commits", [line], count_of, at=[_clock(at) for at in moments])
-    return FirstPoints(start, end, drawn)
-
-
-def _lag_at(commits: Commits, at: int) -> int:
-    """Of the newest commit until then."""
-    return commits[bisect_right(commits, at, key=lambda commit: commit[0]) - 1][1]
-
-
-def _clock(at: int) -> str:
-    return f"{datetime.fromtimestamp(at / 1000, UTC):%H:%M:%S} UTC"

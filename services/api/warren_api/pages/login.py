@@ -11,8 +11,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from warren_api.login.claims import LoginFailed, ProviderAway
-from warren_api.login.cookies import next_path
-from warren_api.login.service import CALLBACK, LOGGED_OUT, Login, Refused
+from warren_api.login.service import CALLBACK, LOGGED_OUT, Login, NoRole, next_path
 from warren_api.pages.environment import environment
 
 log = structlog.get_logger(__name__)
@@ -41,33 +40,31 @@ def router(login: Login) -> APIRouter:
             anew = "&anew=1" if "anew" in asked else ""
             return _to(f"{login.public_url}/login?{MOVED}=1{anew}&next={quote(wanted, safe='/')}")
         try:
-            redirect = await login.begin(wanted, request.cookies, anew="anew" in asked)
+            return await login.begin(request, wanted, anew="anew" in asked)
         except ProviderAway as away:
+            log.warning("the identity provider does not answer", problem=away.detail)
             return _unavailable(say(HTTPStatus.SERVICE_UNAVAILABLE, wanted, problem=away.text))
-        return _with_cookies(_to(redirect.url), redirect.cookies)
 
     @routes.get(CALLBACK)
     async def finish(request: Request) -> Response:
         client = request.client.host if request.client else None
         try:
-            found = await login.finish(request.query_params, request.cookies)
+            person, wanted = await login.finish(request)
         except ProviderAway as away:
             log.warning("login failed", problem=away.detail, client=client)
             return _unavailable(say(HTTPStatus.SERVICE_UNAVAILABLE, problem=away.text))
         except LoginFailed as failed:
             log.warning("login failed", problem=failed.detail, client=client)
             return say(HTTPStatus.BAD_REQUEST, problem=failed.text)
-        if isinstance(found, Refused):
+        except NoRole as refused:
             log.warning(
                 "login refused: the role claim has none of the values that may anything",
-                person=found.name,
-                subject=found.subject,
+                person=refused.name,
+                subject=refused.subject,
                 claim=login.settings.roles_claim,
                 client=client,
             )
-            refused = say(HTTPStatus.FORBIDDEN, refused=found.name, anew=True)
-            return _with_cookies(refused, found.cookies)
-        person, redirect = found
+            return say(HTTPStatus.FORBIDDEN, refused=refused.name, anew=True)
         log.info(
             "logged in",
             person=person.name,
@@ -75,16 +72,15 @@ def router(login: Login) -> APIRouter:
             role=person.role,
             client=client,
         )
-        return _with_cookies(_to(redirect.url), redirect.cookies)
+        return _to(wanted)
 
     @routes.post("/logout")
     async def end(request: Request) -> Response:
-        person = login.sessions.person(request.cookies)
+        person = login.person(request.session)
         if person is not None:
             log.info("logged out", person=person.name, subject=person.subject)
-        url = await login.logout_url(request.cookies)
-        said = say(HTTPStatus.OK, provider_url=url or "", anew=True)
-        return _with_cookies(said, login.forget())
+        request.session.clear()
+        return say(HTTPStatus.OK, provider_url=await login.logout_url() or "", anew=True)
 
     @routes.get(LOGGED_OUT)
     async def ended() -> Response:
@@ -96,12 +92,6 @@ def router(login: Login) -> APIRouter:
 def _to(url: str) -> Response:
     # As it is: what may stand in it was looked at, and providers know their own URLs.
     return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": url})
-
-
-def _with_cookies(answer: Response, cookies: list[str]) -> Response:
-    for cookie in cookies:
-        answer.headers.append("Set-Cookie", cookie)
-    return answer
 
 
 def _unavailable(answer: Response) -> Response:

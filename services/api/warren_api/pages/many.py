@@ -27,10 +27,9 @@ from warren_api.asked import (
 )
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, GroupRow
-from warren_api.http.callers import Asker, asker
+from warren_api.http.access import Asker, asker
 from warren_api.model.group_views import GroupName
-from warren_api.pages.asking import NO_REASON, lasting, to
-from warren_api.pages.done import Done
+from warren_api.pages.asking import NO_REASON, Done, lasting, to
 from warren_api.pages.listed_names import alternations
 from warren_api.pages.overview import View, found_rows
 from warren_api.search import Search
@@ -93,7 +92,9 @@ def add_routes(
                 await asyncio.gather(*(end_silence(context, each, who) for each in over))
                 return to(Done("ended", len(over)).on(_back(back)))
             if "withdraw" in said:
-                again = context.notes().acknowledged_at(_moment(said["withdraw"]))
+                again = context.notes().acknowledged_at(
+                    int(said["withdraw"]) if re.fullmatch("[0-9]{1,15}", said["withdraw"]) else 0
+                )
                 await asyncio.gather(*(withdraw(context, each) for each in again))
                 return to(Done("withdrawn", len(again)).on(_back(back)))
             if not names:
@@ -129,11 +130,6 @@ def named(values: Sequence[str] | Iterator[str]) -> list[GroupName]:
 def _back(path: str) -> str:
     """To the overview, as it was asked for; nowhere else."""
     return path if path.startswith("/?") else "/"
-
-
-def _moment(written: str) -> int:
-    """Unix milliseconds; 0 for what is none."""
-    return int(written) if re.fullmatch("[0-9]{1,15}", written) else 0
 
 
 async def _acknowledge(context: ApiContext, names: Collection[GroupName], who: Asker) -> Done:

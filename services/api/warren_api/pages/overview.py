@@ -181,21 +181,13 @@ def _in_sections(rows: list[GroupRow], view: View) -> tuple[Paged[GroupRow], lis
     return page, sections
 
 
-def _by_cause(row: GroupRow) -> tuple[str, str]:
-    return (row.cause.brief, row.cause.name) if row.cause else ("no clear cause", "")
-
-
-def _by_topic(row: GroupRow) -> tuple[str, str]:
-    """Of the partition to look at first."""
-    topic = row.view.worst.topic if row.view.worst else ""
-    return topic or "no topic", topic
-
-
 _SECTIONS: dict[By, Callable[[GroupRow], tuple[str, str]]] = {
     "owner": lambda row: (row.owner or "no owner", row.owner),
     "cluster": lambda row: (row.cluster, row.cluster),
-    "cause": _by_cause,
-    "topic": _by_topic,
+    "cause": lambda row: (row.cause.brief, row.cause.name) if row.cause else ("no clear cause", ""),
+    "topic": lambda row: (  # of the partition to look at first
+        (row.view.worst.topic, row.view.worst.topic) if row.view.worst else ("no topic", "")
+    ),
 }
 """A title, and the value that finds the same."""
 

@@ -23,15 +23,15 @@ from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.status_history import IncidentRecord, RecordedChange, incidents
 from warren_api.pages import asking, cluster_page, indexes, many, reference, reports
-from warren_api.pages.commands import commands
-from warren_api.pages.done import DoneAsked
+from warren_api.pages.asking import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
 from warren_api.pages.group_rows import group_row_html
-from warren_api.pages.group_sections import broken_banners, first_points, member_rows, partitions_of
+from warren_api.pages.group_sections import broken_banners, member_rows, partitions_of
 from warren_api.pages.headline import headline, no_groups, readers
-from warren_api.pages.incidents import IncidentListView, folded, incident_list
+from warren_api.pages.incidents import IncidentListView, incident_list
 from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
 from warren_api.pages.overview import By, Sort, View, last_changes, overview
+from warren_api.pages.sentences import commands
 from warren_api.pages.span import SpanAsked
 from warren_api.pages.timeline import Moment, of_group
 from warren_api.pages.trends import Trends, catch_up_ms, rates_of
@@ -169,9 +169,9 @@ def router(context: ApiContext) -> APIRouter:
         past, now = context.model.history.of_group(cluster, name), context.clock.now_ms()
         known = incidents(past, [view]) if view else []
         mine = [one for one in context.model.incidents().all if one.name == (cluster, name)]
-        told = folded(mine if view else [], now)
+        told = mine if view else []
         row = asked().row(view) if view else None
-        moved = rates_of(context.model.topics, view) if view else None
+        moved = rates_of(view) if view else None
         drawn = trends.group(cluster, name, span.at(now), past, known)
         return render(
             template_of(request, "group"),
@@ -180,7 +180,6 @@ def router(context: ApiContext) -> APIRouter:
             view=view,
             near=[] if view else near_names(name, context.model.groups_of(cluster)),
             last=mine[0] if mine and not view else None,
-            deleted=[] if view else context.model.topics.deleted_under(cluster, name),
             verdict=context.verdicts()(view) if view else None,
             partitions=partitions_of(view) if view else None,
             group_doubts=context.group_doubts(view) if view else [],
@@ -194,7 +193,6 @@ def router(context: ApiContext) -> APIRouter:
             commands=commands(name, view.cause if view else None, context.servers(cluster)),
             timeline=happened(cluster, name, past, view, now)[:MOMENTS_SHOWN],
             trends=drawn,
-            first_points=first_points(view.event) if view and not drawn.is_known else None,
             group_incidents=told[:GROUP_INCIDENTS_SHOWN],
             incidents_omitted=len(told[GROUP_INCIDENTS_SHOWN:]),
             wrong_of=words(),
@@ -220,7 +218,6 @@ def router(context: ApiContext) -> APIRouter:
             topic=name,
             view=view,
             near=[] if view else near_names(name, context.model.topics.names(cluster)),
-            deleted=None if view else context.model.topics.deleted(cluster, name),
             groups=judged[:READERS_SHOWN],
             omitted=len(judged[READERS_SHOWN:]),
             readers=readers(len(judged), statuses["ERR"] + statuses["WARN"], statuses["UNKNOWN"]),

@@ -5,12 +5,14 @@ page, and what was said before keeps its time instead of ages that were true the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from markupsafe import Markup, escape
+from warren.bootstrap import VARIABLE
+from warren.contracts import Cause
 from warren.spans import seconds_of
-from warren.words import clock, moment, visible
+from warren.words import clock, moment, shell_word, visible
 
 _SPAN = r"(?:<1s|\d+[smhd](?: \d+[smh])?)"
 _TIME = re.compile(
@@ -82,3 +84,24 @@ def _milliseconds(span: str) -> int:
 
 def _iso(at: int) -> str:
     return moment(at).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+_TOOL = re.compile(r"kafka-[a-z-]+ [^;]*")
+_SAID = re.compile(rf":?\s*{_TOOL.pattern}")
+
+
+def commands(group: str, cause: Cause | None, servers: Sequence[str]) -> list[str]:
+    """What the cause says to run, then what describes the group. `servers`: of its cluster; none
+    where they are not configured here.
+    """
+    actions = (each.action or "" for each in (cause.findings if cause else ()))
+    said = (command for action in actions for command in _TOOL.findall(action))
+    describe = f"kafka-consumer-groups --bootstrap-server {VARIABLE} --describe --group"
+    found = [*(each.strip() for each in said), f"{describe} {shell_word(group)}"]
+    address = shell_word(",".join(servers)) if servers else VARIABLE
+    return [each.replace(VARIABLE, address) for each in found]
+
+
+def without_commands(action: str) -> str:
+    """What to do, where the command stands beside it."""
+    return _SAID.sub("", action).strip()

@@ -4,11 +4,8 @@ topics and clusters, a line in the list of groups.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial
-from typing import Generic, TypeVar
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 from markupsafe import Markup
 from warren.contracts import MINUTE_MS
@@ -17,7 +14,7 @@ from warren_api.model.archive import Archive
 from warren_api.model.group import GroupView
 from warren_api.model.past import DAY_MS, HOUR_MS, Columns, Past, Period, before_a_day
 from warren_api.model.status_history import IncidentRecord, RecordedChange
-from warren_api.model.topics import TopicIndex
+from warren_api.model.topics import progress_on
 from warren_api.pages.charts import sparkline
 from warren_api.pages.past_charts import (
     ClusterTrends,
@@ -28,33 +25,6 @@ from warren_api.pages.past_charts import (
 )
 from warren_api.pages.span import Shown
 from warren_api.pages.timeline import Moment, rebalances
-
-Drawing = TypeVar("Drawing")
-
-
-class Drawn(Generic[Drawing]):
-    """At most `limit` drawings, the one asked for longest ago goes first. Used by many threads."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, tuple[Hashable, Drawing]] = OrderedDict()
-
-    def get(self, name: Hashable, version: Hashable, draw: Callable[[], Drawing]) -> Drawing:
-        """The drawing of this name, made anew by `draw` where another `version` is kept."""
-        with self._lock:
-            kept = self._kept.get(name)
-            if kept is not None and kept[0] == version:
-                self._kept.move_to_end(name)
-                return kept[1]
-        drawing = draw()
-        with self._lock:
-            self._kept[name] = version, drawing
-            self._kept.move_to_end(name)
-            if len(self._kept) > self._limit:
-                self._kept.popitem(last=False)
-        return drawing
-
 
 NOTHING = "the archive has nothing of what was more than a day ago"
 
@@ -69,7 +39,7 @@ class LongPast:
     def __init__(self, past: Past, archive: Archive | None, answers: int = 64) -> None:
         self._past = past
         self._archive = archive
-        self._archived = Drawn[Known](answers)
+        self._archived = lru_cache(answers)(_archived)
 
     def group(self, cluster: str, group: str, shown: Shown) -> Known:
         found = self._past.group(cluster, group, *shown.period)
@@ -94,8 +64,7 @@ class LongPast:
         older = before_a_day(period, now) if period.start < now - DAY_MS - period.step else None
         if fill is None or older is None:
             return Known(found)
-        ask = partial(_archived, fill, list(found), name, older)
-        known = self._archived.get((*name, *older), now // MINUTE_MS, ask)
+        known = self._archived(fill, tuple(found), name, older, now // MINUTE_MS)
         for column, values in known.columns.items():
             for number, value in enumerate(values):
                 if value is not None:
@@ -104,7 +73,7 @@ class LongPast:
 
 
 def _archived(
-    fill: Fill, columns_of: list[str], name: tuple[str, str, str], older: Period
+    fill: Fill, columns_of: Sequence[str], name: tuple[str, str, str], older: Period, _minute: int
 ) -> Known:
     columns: Columns = {column: [None] * len(older.steps) for column in columns_of}
     _, cluster, called = name
@@ -120,7 +89,7 @@ class Trends:
     def __init__(self, past: Past, archive: Archive | None = None, sparks: int = 2_000) -> None:
         self._past = past
         self._long = LongPast(past, archive)
-        self._sparks = Drawn[Markup](sparks)
+        self._sparks = lru_cache(sparks)(partial(_spark, past))
 
     def group(
         self,
@@ -142,9 +111,8 @@ class Trends:
 
     def spark(self, cluster: str, group: str, now: int) -> Markup:
         """The last hour of a group, small; drawn once for each minute."""
-        version = now // MINUTE_MS, self._past.revision_of_group(cluster, group)
-        draw = partial(_spark, self._past, cluster, group, now)
-        return self._sparks.get((cluster, group), version, draw)
+        revision = self._past.revision_of_group(cluster, group)
+        return self._sparks(cluster, group, now - now % MINUTE_MS, revision)
 
     def rebalances(self, cluster: str, group: str, now: int) -> list[Moment]:
         """Of the last hour of a group, the minute of now among it."""
@@ -152,8 +120,8 @@ class Trends:
         return rebalances(end - HOUR_MS, _hour(self._past, cluster, group, end)["rebalances"])
 
 
-def _spark(past: Past, cluster: str, group: str, now: int) -> Markup:
-    hour = _hour(past, cluster, group, now - now % MINUTE_MS)
+def _spark(past: Past, cluster: str, group: str, end: int, _revision: tuple[int, int]) -> Markup:
+    hour = _hour(past, cluster, group, end)
     if all(lag is None for lag in hour["lag"]):
         return Markup("")
     times = status_times(hour, [HOUR_MS])
@@ -165,11 +133,11 @@ def _hour(past: Past, cluster: str, group: str, end: int) -> Columns:
     return past.group(cluster, group, end - HOUR_MS, end, MINUTE_MS)
 
 
-def rates_of(topics: TopicIndex, view: GroupView) -> tuple[float, float] | None:
+def rates_of(view: GroupView) -> tuple[float, float] | None:
     """Records a second that are produced into what the group consumes, and that it consumes."""
     known = [
         (progress.produce_rate, progress.consume_rate)
-        for progress in topics.progress(view.cluster, view.group).values()
+        for progress in (progress_on(view, topic) for topic in view.event.topics)
     ]
     moved = [(made, taken) for made, taken in known if made is not None and taken is not None]
     if not moved or len(moved) < len(known):

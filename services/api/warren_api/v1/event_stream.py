@@ -74,18 +74,17 @@ class EventStream:
                 partition: min(offset, resumed.positions.get(partition, 0))
                 for partition, offset in (asked or {}).items()
             }
-            yield f"retry: {RETRY_MS}\n"
-            if self.last_event_id and not resumed.is_complete:
-                yield _GAP
-            yield await asyncio.to_thread(self._told, resumed.missed)
+            gap = _GAP if self.last_event_id and not resumed.is_complete else ""
+            told = await asyncio.to_thread(self._told, resumed.missed)
             self._positions, seen = resumed.positions, resumed.sequence
-            yield f"id: {id_of(self._positions)}\n\n"
+            yield f"retry: {RETRY_MS}\n{gap}{told}id: {id_of(self._positions)}\n\n"
             while not self.history.is_closed:
                 news.clear()
                 if changes := self.history.after(seen):
                     if changes[0].sequence > seen + 1:  # forgotten before this client took it
                         yield _GAP
-                    yield await asyncio.to_thread(self._told, changes)
+                    if told := await asyncio.to_thread(self._told, changes):
+                        yield told
                     seen = changes[-1].sequence
                     continue
                 try:

@@ -15,8 +15,8 @@ from warren_api.context import ApiContext
 from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.model.status_history import RecordedChange
 from warren_api.v1.event_stream import EventStream
-from warren_api.v1.examples import EVENTS
 from warren_api.v1.lists import Name, Regex, require_read
+from warren_api.v1.openapi import EVENTS
 
 MEDIA_TYPE = "text/event-stream"
 RETRY_SECONDS = "10"

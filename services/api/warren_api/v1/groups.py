@@ -17,6 +17,7 @@ from warren_api.group_row import Asked, GroupRow, UnjudgedRow
 from warren_api.http.names import Segment
 from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.group import NEVER, ShownStatusName
+from warren_api.model.topics import progress_on
 from warren_api.search import Row, Search, near_names
 from warren_api.v1.group_bodies import (
     GroupDetail,
@@ -42,14 +43,13 @@ GroupSort = Literal["worst", "name", "lag", "late", "loss", "since"]
 _MEASURES: dict[str, Callable[[GroupRow], float | None]] = {
     "lag": lambda row: row.view.event.total_lag,
     "late": lambda row: row.late_ms,
-    "loss": lambda row: row.view.lost_records or _negative(row.view.time_to_loss_ms),
+    "loss": lambda row: (
+        # The nearest loss comes first, behind what is lost.
+        row.view.lost_records
+        or (None if row.view.time_to_loss_ms is None else -row.view.time_to_loss_ms)
+    ),
     "since": lambda row: row.verdict.since,
 }
-
-
-def _negative(left: int | None) -> int | None:
-    """The nearest loss comes first, behind what is lost."""
-    return None if left is None else -left
 
 
 def unread(rows: Iterable[Row], topic: str) -> list[str]:
@@ -117,7 +117,7 @@ def router(context: ApiContext) -> APIRouter:
         cluster, group = row.cluster, row.group
         view = row.view if isinstance(row, GroupRow) else None
         membership = row.membership
-        topics = context.model.topics.progress(cluster, group)
+        topics = sorted(view.event.topics) if view else []
         history = context.model.history.of_group(cluster, group)
         said = dict(GroupSummary.of(row))
         cause, servers = said.pop("cause"), ",".join(context.servers(cluster))
@@ -128,7 +128,7 @@ def router(context: ApiContext) -> APIRouter:
             policy=view.event.policy if view else None,
             action=runnable(action, servers, cluster) if action else None,
             labels=dict(row.ownership.labels),
-            topics=[GroupTopic.of(topic, progress) for topic, progress in topics.items()],
+            topics=[GroupTopic.of(topic, progress_on(view, topic)) for topic in topics if view],
             partitions=[PartitionDetail.of(each) for each in (view.partitions if view else ())],
             membership=MembershipDetail.of(membership) if membership else None,
             open_transactions=view.open_transactions if view else [],

@@ -13,7 +13,7 @@ from warren_core.objectives.limits import ObjectiveBook
 from warren_api.asked import NewAcknowledgement, acknowledge, find_incident, withdraw
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked
-from warren_api.http.callers import asker
+from warren_api.http.access import asker
 from warren_api.http.names import Segment
 from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.model.status_history import IncidentRecord

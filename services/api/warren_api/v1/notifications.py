@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
-from warren.contracts import DeliveryKind, DeliveryOutcome, GroupStatusName
+from warren.contracts import DeliveryKind, DeliveryOutcome, GroupStatusName, NotificationEvent
 from warren.patterns import searcher
 
 from warren_api.asked import NewTest, find_incident, test_route
 from warren_api.context import ApiContext
-from warren_api.http.callers import asker
+from warren_api.http.access import asker
 from warren_api.http.problem import ProblemKind, documented
-from warren_api.model.notifications import Attempt, Waiting, newest_first
+from warren_api.model.notifications import Waiting, newest_first
 from warren_api.v1.group_parts import same
 from warren_api.v1.lists import (
     LIST_PROBLEMS,
@@ -26,32 +26,12 @@ from warren_api.v1.lists import (
 )
 
 
-class NotificationView(BaseModel):
+class NotificationView(NotificationEvent):
     """An attempt to tell somebody, or what became of a delivery without one."""
 
-    cluster: str
-    group: str
-    incident_id: str
-    event_id: str = Field(description="The status change that it tells of")
-    delivery_id: str = Field(description="The same for all attempts of one delivery")
-    kind: DeliveryKind
-    status: GroupStatusName
-    route: str
-    channel: str
-    at: int
-    attempt: int = Field(description="From 1; 0 without an attempt")
-    outcome: DeliveryOutcome = Field(
-        description="delivered; failed: tried again at next_attempt_at; refused for good; given_up "
-        "at the deadline; suppressed: nobody needs it; superseded: newer news replaced it; "
-        "silenced: put off"
-    )
-    detail: str = Field(description="What the receiver answered, or why")
-    next_attempt_at: int | None
-    duration_ms: int | None = Field(description="Of the attempt; null without one")
-
-    @classmethod
-    def of(cls, attempt: Attempt) -> Self:
-        return cls(**same(cls, attempt.event))
+    v: Literal[1] = Field(1, exclude=True)
+    digest: str | None = Field(None, exclude=True)
+    conditions: list[str] = Field([], exclude=True)
 
 
 class PendingView(BaseModel):
@@ -149,7 +129,7 @@ def router(context: ApiContext) -> APIRouter:
             if wanted(one.cluster, one.group, one.pending.incident_id, one.pending.channel)
         ]
         return Notifications(
-            notifications=[NotificationView.of(attempt) for attempt in page.rows],
+            notifications=[NotificationView(**dict(attempt.event)) for attempt in page.rows],
             next=page.next,
             total=page.total,
             pending=[PendingView.of(one) for one in pending[:MOST_PENDING]],

@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from warren.contracts import Silence
+from warren.contracts.silence import Person
 
 from warren_api.asked import NewSilence, begin_silence, end_silence
 from warren_api.context import ApiContext
-from warren_api.http.callers import asker
+from warren_api.http.access import asker
 from warren_api.http.names import Segment
 from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.v1.lists import require_read
 
 
-class SilenceView(BaseModel):
+class SilenceView(Silence):
     """About these groups nobody is told anything for a while."""
 
-    id: str
-    cluster: str = Field(
-        description="Clusters in whose name this regular expression matches somewhere; empty: all"
-    )
-    group: str = Field(description="Groups, likewise")
+    v: Literal[1] = Field(1, exclude=True)
     in_force: bool = Field(description="Whether it holds now")
-    begins_at: int
-    ends_at: int
-    by: str = Field(description="Who wants it")
-    why: str = Field(description="What for")
-    created_at: int
-    ended_by: str | None = Field(description="Who ended it early; null: nobody did")
+    ended_by: Person | None = Field(None, description="Who ended it early; null: nobody did")
 
     @classmethod
     def of(cls, silence: Silence, now: int) -> Self:
-        fields = {name: value for name, value in silence if name != "v"}
-        return cls(**fields, in_force=silence.holds_at(now))
+        return cls(**dict(silence), in_force=silence.holds_at(now))
 
 
 class BegunSilence(SilenceView):
