@@ -69,33 +69,37 @@ settings.register_profile(
 settings.load_profile("warren")
 
 
-# They share a running Warren, or Spark: each folder in one worker, from the beginning.
-HEAVY = ("end_to_end", "archiver", "containers")
-# The archiver's tests take longest: two workers share them, each with one Spark, whose first
-# queries need several times what later ones need. Tests of whole processes need none.
-APART = {
-    "tests/archiver/test_process.py": "archiver: processes",
-    "tests/archiver/test_cluster.py": "archiver: processes",
-    "tests/archiver/test_silver.py": "archiver: tables",
-    "tests/archiver/test_gold.py": "archiver: tables",
-    "tests/archiver/test_gold_figures.py": "archiver: tables",
-    "tests/archiver/test_evaluations.py": "archiver: tables",
-    "tests/archiver/test_upkeep.py": "archiver: tables",
+# Tests that share what is dear run in one worker: a running Warren, or one Spark, whose first
+# queries need several times what later ones need. Others are apart by file.
+TOGETHER = {
+    "end_to_end": "end to end",
+    "containers": "containers",
+    **dict.fromkeys(
+        ("test_archive", "test_silver", "test_gold", "test_gold_figures", "test_evaluations"),
+        "Spark: tables",
+    ),
+    **dict.fromkeys(("test_process", "test_cluster"), "Spark: processes"),
+    **dict.fromkeys(
+        (
+            *("test_amount", "test_checkpoint", "test_contract_view", "test_days", "test_events"),
+            *("test_lake", "test_lost_records", "test_replay", "test_running_archive"),
+            *("test_session", "test_silver_query", "test_spark_failures", "test_upkeep"),
+            *("test_strange_records", "test_upsert"),
+        ),
+        "Spark: the rest",
+    ),
 }
-# These wait for servers most: begun early, no worker is left alone with one of their files.
-SLOW = ("evaluator", "notifier", "collector", "freshness")
+# They judge days of simulated groups, and wait for nothing: begun last, they fill the gaps.
+SIMULATIONS = ("evaluation", "judgement")
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist's schedulers are not typed
-    """Tests of a file run in one worker, in order; a heavy folder counts as one file,
-    and so do those apart from it."""
+    """Tests of a file run in one worker, in order; those of `TOGETHER` count as one file."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        folder = file.split("/")[1]
-        if file in APART:
-            return APART[file]
-        return folder if folder in HEAVY else file
+        *_, folder, name = file.removesuffix(".py").split("/")
+        return TOGETHER.get(folder) or (TOGETHER.get(name, file) if folder == "archiver" else file)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -104,8 +108,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    order = {folder: place for place, folder in enumerate((*HEAVY, *SLOW))}
-    items.sort(key=lambda item: order.get(item.path.parent.name, len(order)))
+    """What is cheap comes first, that its failures are seen within a minute; then what takes
+    longest.
+    """
+    starts = {item.path for item in items if real_things.starts_something(item)}
+
+    def place(item: pytest.Item) -> int:
+        if item.path.parent.name in SIMULATIONS:
+            return 3
+        if item.path not in starts:
+            return 0
+        return 1 if item.path.parent.name in ("end_to_end", "archiver") else 2
+
+    items.sort(key=place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ MARKERS = {
     "heavy": "`make test-heavy` runs it: it needs what is dear, or kills, or long lives",
 }
 
+REAL = frozenset({"kafka", "spark", "browser", "containers", "servers"})
 #: What is dear: a test that starts it is heavy, unless it is the one of a contract.
 DEAR = frozenset({"spark", "browser"})
 
@@ -91,6 +92,11 @@ _STARTED: Counter[str] = Counter()
 def things_started() -> Counter[str]:
     """Return what this process has started so far, by kind."""
     return _STARTED
+
+
+def starts_something(item: pytest.Item) -> bool:
+    """Whether a test starts a real thing, by its markers."""
+    return not REAL.isdisjoint(mark.name for mark in item.iter_markers())
 
 
 class Guard:

@@ -12,7 +12,6 @@ from warren_core.evaluation.daily import daily_ms
 from warren_core.evaluation.presence import Presence
 from warren_core.evaluation.progress import judge
 from warren_core.evaluation.rule import BY
-from warren_core.evaluation.track import Figure
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 Life = Sequence[tuple[int, int]]
@@ -87,15 +86,6 @@ def test_a_pause_of_each_night_is_known_after_three_and_a_crash_beside_it_is_non
     assert told == [nightly, nightly, nightly, [True] * 5, [*nightly, True]]
     # One that goes on is told; after three days without one it is forgotten.
     assert (daily_ms(track.marks, track.figures) > 0).tolist() == [True, True, True, False, True]
-
-
-def test_a_clock_of_less_than_a_day_that_an_earlier_version_has_learnt_excuses_nothing() -> None:
-    life = every(45 * MINUTE, 20 * MINUTE, 6)
-    _, track = follow([life], 20, Presence.UNKNOWN)
-    partition = Followed()
-    partition.track = track
-    track.figures[Figure.DAILY] = -20 * 60_000
-    assert not daily_ms(track.marks, track.figures).any()
 
 
 def test_a_job_that_is_met_at_work_rests_as_long_each_time() -> None:

@@ -364,17 +364,3 @@ def test_a_log_end_that_falls_once_costs_nothing_that_was_learnt() -> None:
     partition.healthy(30, every=300)
     assert always_ok(partition)
     assert partition.silent(30) == pytest.approx(745, abs=10)
-
-
-@pytest.mark.parametrize(
-    ("marks", "figures"), [(19, 4), (21, 4), (24, 6), (30, 6), (33, 8), (33, 9), (35, 9), (35, 10)]
-)
-def test_what_an_earlier_version_has_learnt_is_read(marks: int, figures: int) -> None:
-    partition = Followed().healthy(180, every=300)
-    learnt = partition.track
-    kept = Track.kept(learnt.marks[:marks], learnt.figures[:figures])
-    assert kept is not None
-    partition.track = kept
-    assert partition.silent(30) == pytest.approx(745, abs=30)
-    assert Track.kept(learnt.marks[:18], learnt.figures[:4]) is None
-    assert Track.kept(learnt.marks[:23], learnt.figures[:4]) is None

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
 from warren.contracts import OffsetEvent
@@ -60,16 +57,6 @@ def test_what_is_kept_stays_until_it_is_told_anew(monkeypatch: pytest.MonkeyPatc
     assert told_of(group.state) == [[3, -1], [-1, -1]]
     group.judged(event(2, partitions=2, leader=[3, 5]))
     assert told_of(group.state) == [[3, 5], [-1, -1]]
-
-
-@pytest.mark.parametrize("count", [1, len(Told) + 1])
-def test_columns_of_another_version_are_read_as_far_as_this_one_has_them(count: int) -> None:
-    """Whoever goes a version back, or forth, while an observation comes in parts."""
-    group = Judge()
-    group.judged(event(0))
-    stored = np.arange(7, 7 + count)[:, None]
-    wanted = [[7], [8 if count > 1 else -1]]
-    assert told_of(decode(encode(replace(state_of(group), told=stored)))) == wanted
 
 
 @pytest.mark.parametrize("name", ["leader", "last_stable"])
