@@ -4,13 +4,16 @@ error of ours.
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection, HTTPException, HTTPSConnection, InvalidURL
 from typing import Any
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
-import httpx
 from warren.errors import SettingsError, WarrenError
 from warren.words import visible
 
@@ -19,8 +22,9 @@ TIMEOUT = 20.0  # the API itself waits for the home cluster
 Ask = Callable[[dict[str, str]], Any]
 """Gives the body of one page for the parameters of its query."""
 Parameters = Mapping[str, str | bool | list[str]]
-_REFUSED = (httpx.codes.BAD_REQUEST, httpx.codes.UNPROCESSABLE_ENTITY)
-_FORBIDDEN = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
+_REFUSED = (400, 422)
+_FORBIDDEN = (401, 403)
+_KEPT = "/:@!$&'()*+,;=%~-._"  # of a path: what stands there as it is
 
 
 class ApiUnavailable(WarrenError):
@@ -57,18 +61,13 @@ def unsendable(token: str) -> str:
     return ""
 
 
-def http_client(timeout: float) -> httpx.Client:
-    """One that sends $WARREN_TOKEN and trusts what the system trusts, or $SSL_CERT_FILE.
-
-    Raises SettingsError for a token that cannot be sent.
-    """
-    token = sent_token()
-    return httpx.Client(
-        headers={"Authorization": f"Bearer {token}"} if token else {},
-        timeout=timeout,
-        trust_env=False,
-        verify=ssl.create_default_context(),
-    )
+def sent_headers(login: str = "") -> dict[str, str]:
+    """With $WARREN_TOKEN, else the `login` of the address. Raises as `sent_token` does."""
+    if token := sent_token():
+        return {"Authorization": f"Bearer {token}"}
+    if not login:
+        return {}
+    return {"Authorization": f"Basic {base64.b64encode(unquote(login).encode()).decode()}"}
 
 
 def without_login(address: str) -> str:
@@ -80,20 +79,11 @@ def without_login(address: str) -> str:
 
 @contextmanager
 def understood(address: str) -> Iterator[None]:
-    """Raises ApiUnavailable where there is no answer, or none of an API of Warren's, and
-    SettingsError for an address that is none.
-    """
+    """Raises ApiUnavailable where the answer is none of an API of Warren's."""
     try:
         yield
     except UnicodeEncodeError:  # a ValueError too: what was typed, not what answers
         raise
-    except httpx.InvalidURL as error:
-        raise SettingsError("--api", str(error)) from None
-    except httpx.UnsupportedProtocol:
-        raise SettingsError("--api", "an address starts with http:// or https://") from None
-    except httpx.HTTPError as error:
-        problem, shown = str(error) or type(error).__name__, without_login(address)
-        raise ApiUnavailable(f"no answer from {shown}: {problem} (see --api)") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         shown = without_login(address)
         raise ApiUnavailable(f"what answers at {shown} is not Warren's API (see --api)") from None
@@ -111,22 +101,62 @@ def request(
 
     Raises ApiUnavailable, ApiRefused, and SettingsError for what the API takes for a wrong input.
     """
-    url = f"{address.rstrip('/')}/api/v1/{path}"
-    with understood(address), http_client(TIMEOUT) as client:
-        response = client.request(method, url, json=body, params=parameters)
-        answer = response.json()
+    answered = _answered(method, address, f"/api/v1/{path}", body, parameters or {})
+    with understood(address):
+        answer = json.loads(answered[1])
         if not isinstance(answer, dict):
             raise TypeError("no object")
-        detail = "" if response.is_success else visible(str(answer["detail"]))
-    if response.status_code in _REFUSED:
+        is_success = 200 <= answered[0] < 300
+        detail = "" if is_success else visible(str(answer["detail"]))
+    if answered[0] in _REFUSED:
         raise SettingsError(path.partition("/")[0], detail)
-    if response.status_code in _FORBIDDEN:
+    if answered[0] in _FORBIDDEN:
         raise ApiRefused(f"{detail} (the token is read from $WARREN_TOKEN)")
-    if response.status_code == httpx.codes.NOT_FOUND:
+    if answered[0] == 404:
         raise ApiFoundNothing(detail)
-    if not response.is_success:
+    if not is_success:
         raise ApiRefused(detail)
     return answer
+
+
+def _answered(
+    method: str, address: str, path: str, body: Mapping[str, Any] | None, parameters: Parameters
+) -> tuple[int, bytes]:
+    """Code and content; no redirect is followed. The library's own client: httpx takes as long to
+    import as all else that a command needs.
+    """
+    login, headers = "", {"Accept": "application/json"}
+    try:
+        parts = urlsplit(address)
+        login = parts.netloc.rpartition("@")[0]
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise SettingsError("--api", str(error)) from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise SettingsError("--api", "an address starts with http:// or https://")
+    headers |= sent_headers(login)
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    query = urlencode(
+        {n: str(v).lower() if isinstance(v, bool) else v for n, v in parameters.items()}, doseq=True
+    )
+    target = quote(parts.path.rstrip("/") + path, safe=_KEPT) + (f"?{query}" if query else "")
+    connection = (
+        HTTPConnection(host, port, timeout=TIMEOUT)
+        if parts.scheme == "http"
+        else HTTPSConnection(host, port, timeout=TIMEOUT, context=ssl.create_default_context())
+    )
+    try:
+        with closing(connection):
+            content = None if body is None else json.dumps(body).encode()
+            connection.request(method, target, content, headers)
+            response = connection.getresponse()
+            return response.status, response.read()
+    except InvalidURL as error:
+        raise SettingsError("--api", str(error)) from None
+    except (OSError, HTTPException) as error:
+        problem, shown = str(error) or type(error).__name__, without_login(address)
+        raise ApiUnavailable(f"no answer from {shown}: {problem} (see --api)") from None
 
 
 def pages(ask: Ask) -> Iterator[Any]:

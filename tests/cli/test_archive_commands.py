@@ -53,10 +53,6 @@ def refused(tmp_path: Path, *arguments: str) -> BaseException | None:
         ("replay --group (", "--group"),
         ("replay --groups (", "--group"),
         ("replay --group (?=x)", "--group"),
-        ("replay --labels /none.toml", "--labels"),
-        ("replay --suggest --objectives /none.toml", "--suggest"),
-        ("replay --suggest --labels /none.toml", "--labels"),
-        ("replay --objectives /none.toml --labels /none.toml", "--labels"),
         ("replay --last 1h --from 2026-11-21", "--last"),
     ],
 )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
-from notifier.builders import OPENED_AT, event, route
-from notifier.harness import Hanging, Harness, Log, Scripted, kinds, life, play
+from notifier.builders import OPENED_AT, event
+from notifier.harness import Hanging, Harness, Scripted, kinds, play
 from support.waiting import until
 from warren.clock import ManualClock
 from warren.contracts import GroupStatusName
@@ -94,18 +92,16 @@ def test_an_end_that_is_decided_while_its_opening_is_under_way(
     result: Result, sent: list[str]
 ) -> None:
     """It is sent if the opening arrived or may have arrived; that is not sent again."""
-    log, mail = Log(), Hanging(result)
+    mail = Hanging(result)
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
+    async def both(harness: Harness) -> None:
         await harness.read(ERR)
         await until(lambda: mail.sent)
         await harness.read(OK, offset=1)
         mail.let_go.set()
         await harness.idle()
 
-    life(scenario)
+    log = play({"mail": mail}, both)
     assert mail.ids == sent
     ends = [a.delivery_id for a in log.audit() if a.outcome != "failed"]
     assert sorted(ends) == sorted([OPENING, CLOSING])
@@ -113,13 +109,11 @@ def test_an_end_that_is_decided_while_its_opening_is_under_way(
 
 
 def test_only_the_newest_status_is_told() -> None:
-    log, mail = Log(), Hanging()
+    mail = Hanging()
     statuses: list[GroupStatusName] = ["WARN", "ERR", "WARN", "ERR", "WARN"]
     flaps = [event(status, event_id=f"e{n}") for n, status in enumerate(statuses)]
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign()
+    async def read(harness: Harness) -> None:
         await harness.read(flaps[0])
         await until(lambda: mail.sent)
         await harness.read(*flaps[1:4], offset=1)
@@ -128,7 +122,7 @@ def test_only_the_newest_status_is_told() -> None:
         await harness.read(flaps[4], offset=4)
         await harness.idle()
 
-    life(scenario)
+    log = play({"mail": mail}, read)
     assert [d.pending.event_id for d in mail.sent] == ["e0", "e3", "e4"]
     assert kinds(mail) == ["opened", "changed", "changed"]
     assert sorted(log.outcomes()) == ["delivered"] * 3 + ["superseded"] * 2
@@ -156,15 +150,10 @@ def test_a_receiver_that_comes_back_is_told_what_is_so_and_how_much_was_left_out
 
 
 def test_a_hanging_channel_and_a_failing_group_delay_nobody_else() -> None:
-    log, hook = Log(), Scripted()
+    hook, mail = Scripted(), Hanging(concurrency=1)
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        mail = Hanging(concurrency=1)
-        routes = [route(channels=("mail", "hook"))]
-        harness = Harness(log, tasks, routes, {"mail": mail, "hook": hook})
-        await harness.assign()
-        groups = [event(group=f"g{n}", event_id=f"e{n}") for n in range(20)]
-        await harness.read(*groups)
+    async def read(harness: Harness) -> None:
+        await harness.read(*[event(group=f"g{n}", event_id=f"e{n}") for n in range(20)])
         await until(lambda: len(hook.sent) == 20)
         assert len(mail.sent) == 1
         assert len(harness.queues["mail"]) == 20
@@ -172,7 +161,7 @@ def test_a_hanging_channel_and_a_failing_group_delay_nobody_else() -> None:
         await harness.idle()
         assert len(mail.sent) == 20
 
-    life(scenario)
+    play({"mail": mail, "hook": hook}, read)
 
 
 def test_bad_events_are_dead_lettered_and_foreign_ones_skipped() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from notifier.builders import event, route
-from notifier.harness import Hanging, Harness, Log, life
+from notifier.builders import event
+from notifier.harness import Hanging, Harness, play
+from support.waiting import until
 from warren.metrics.notifier import NOTIFIER
 from warren_notifier.gauges import PART, Gauges
 from warren_notifier.routing.routes import Grouping
@@ -19,33 +20,29 @@ def gauge(name: str, channel: str | None = None) -> float | None:
 
 
 def test_they_are_of_all_states_and_others_get_their_turns() -> None:
-    log, hook, other = Log(), Hanging(), Hanging()
+    hook, other, turns = Hanging(), Hanging(), 0
     other.let_go.set()
-    turns = 0
 
-    async def scenario(tasks: asyncio.TaskGroup) -> None:
-        async def count_turns() -> None:
-            nonlocal turns
-            while True:
-                turns += 1
-                await asyncio.sleep(0)
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
 
-        names = {"gauged": hook, "taking": other}
-        harness = Harness(log, tasks, [route(channels=tuple(names))], names)
-        await harness.assign()
+    async def read(harness: Harness) -> None:
         events = [
             event(group=f"g{n}", event_id=f"e{n}", incident_id=f"i{n}") for n in range(GROUPS)
         ]
         await harness.read(*events)
-        while any(one.pending.channel == "taking" for one in harness.pending()):
-            await asyncio.sleep(0)
+        await until(lambda: {one.pending.channel for one in harness.pending()} == {"gauged"})
         harness.clock.advance(90)
-        gauges = Gauges([*names, "idle"], harness.owned, Grouping([], set()), harness.clock)
-        other_work = tasks.create_task(count_turns())
+        names = ["gauged", "taking", "idle"]
+        gauges = Gauges(names, harness.owned, Grouping([], set()), harness.clock)
+        other_work = asyncio.create_task(count_turns())
         await gauges.show()
         other_work.cancel()
 
-    life(scenario)
+    play({"gauged": hook, "taking": other}, read)
     assert turns >= GROUPS // PART
     assert [gauge("pending", n) for n in ("gauged", "taking", "idle")] == [GROUPS, 0, 0]
     assert gauge("oldest_pending_seconds", "gauged") == 90

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from functools import partial
 
 import pytest
-from notifier.builders import MINUTE, OPENED_AT, event, route
-from notifier.harness import Harness, Log, Scripted, life
+from notifier.builders import MINUTE, OPENED_AT, event
+from notifier.harness import Log, Scripted, play
 from warren.contracts import StatusChangeEvent
 from warren_notifier.source.past import SeenEvents
 
@@ -31,20 +29,8 @@ NEXT, NEXT_WORSE, NEXT_ENDED = of_incident(1)
 def told(*lives: Sequence[StatusChangeEvent]) -> list[tuple[str, str]]:
     """By notifiers one after the other, each event once the one before has been delivered."""
     log, mail = Log(), Scripted()
-
-    async def life_of(
-        events: Sequence[StatusChangeEvent], offset: int, tasks: asyncio.TaskGroup
-    ) -> None:
-        harness = Harness(log, tasks, [route()], {"mail": mail})
-        await harness.assign(committed=offset)
-        for number, one in enumerate(events):
-            await harness.read(one, offset=offset + number)
-            await harness.idle()
-
-    offset = 0
     for events in lives:
-        life(partial(life_of, events, offset))
-        offset += len(events)
+        play({"mail": mail}, *events, log=log)
     return [(one.pending.incident_id, one.pending.status) for one in mail.sent]
 
 

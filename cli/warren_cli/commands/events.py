@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+import ssl
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import httpx
 import typer
-from httpx_sse import SSEError, connect_sse
 from warren.words import visible
 
-from warren_cli.api_client import ApiRefused, ApiUnavailable, http_client, without_login
+from warren_cli.api_client import ApiRefused, ApiUnavailable, sent_headers, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.resources.catalogue import GROUPS, INCIDENTS, because
 from warren_cli.resources.listing import fetch
 from warren_cli.resources.output import Form, FormOption, write_document
+
+if TYPE_CHECKING:
+    import httpx
 
 AGAIN_AFTER = 2.0  # seconds
 _SILENT_FOR = 60.0  # seconds; the API says something every 15
@@ -67,6 +69,9 @@ def _remembered(address: str, asked: dict[str, str]) -> list[dict[str, Any]]:
 
 def _follow(address: str, asked: dict[str, str], seen: set[str], output: Form) -> None:
     """What comes; `seen` was written already."""
+    import httpx  # which takes long to load, here and below
+    from httpx_sse import SSEError
+
     position: str | None = None
     told: str | None = None
     while True:
@@ -107,10 +112,18 @@ def _stream(
     """Where the stream stands, each time it says so, with the change that brought it there: None at
     its beginning and while nothing comes.
     """
+    import httpx
+    from httpx_sse import connect_sse
+
     headers = {} if position is None else {"Last-Event-ID": position}
     url = f"{address}/api/v1/events"
     with (
-        http_client(_SILENT_FOR) as client,
+        httpx.Client(
+            headers=sent_headers(),
+            timeout=_SILENT_FOR,
+            trust_env=False,
+            verify=ssl.create_default_context(),
+        ) as client,
         connect_sse(client, "GET", url, params=asked, headers=headers) as source,
     ):
         if source.response.is_client_error:

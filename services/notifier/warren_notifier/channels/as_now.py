@@ -167,7 +167,8 @@ def _of_commits(lag: LagEvent) -> dict[str, Any]:
         for topic, columns in lag.topics.items()
         for n, number in enumerate(columns.partition)
     ]
-    bad = sorted((row for row in rows if row.status != "OK"), key=_worst_first)
+    bad = [row for row in rows if row.status != "OK"]
+    bad.sort(key=lambda row: (-Status[row.status], -(row.lag or 0)))  # the worst first
     most = max(
         (row for row in rows if row.lag is not None), key=lambda row: row.lag or 0, default=None
     )
@@ -177,10 +178,6 @@ def _of_commits(lag: LagEvent) -> dict[str, Any]:
         "partitions": bad[:MAX_PARTITIONS],
         "partitions_omitted": max(len(bad) - MAX_PARTITIONS, 0),
     }
-
-
-def _worst_first(row: BadPartition) -> tuple[int, int]:
-    return -Status[row.status], -(row.lag or 0)
 
 
 def _figures(lag: LagEvent, now: int, freshness: FreshnessEvent | None) -> dict[str, Any]:

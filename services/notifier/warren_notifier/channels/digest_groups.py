@@ -202,7 +202,11 @@ def _joined(told: Iterable[tuple[str, DeliveryKind | None]]) -> list[Group]:
         for incident in each.values():  # what is shown by itself
             ends[group].pop(incident.change.incident_id, None)
     return [
-        Group(sorted(each.values(), key=_place), newest[group], [*ends[group].values()])
+        Group(
+            sorted(each.values(), key=lambda one: _ORDER.index(one.type)),
+            newest[group],
+            [*ends[group].values()],
+        )
         for group, each in groups.items()
     ]
 
@@ -215,7 +219,3 @@ def _events(of: ToldEvent) -> Iterator[tuple[StatusChangeEvent, bool]]:
     yield from ((event, False) for event in [*of.open, *of.ended])
     wrong = {event.type for event in of.open}
     yield from ((event, True) for event in of.kept if event.type not in wrong)
-
-
-def _place(incident: Incident) -> int:
-    return _ORDER.index(incident.type)

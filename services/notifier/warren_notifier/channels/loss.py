@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from warren.contracts import FreshnessEvent, LagEvent, StatusChange, TopicFreshness
+from warren.contracts import FreshnessEvent, LagEvent, StatusChange
 from warren.loss_words import LOST_RECORDS, NEAR_LOSS
 from warren_core.objectives.near_loss import runs_out
 
@@ -29,15 +29,10 @@ def _running_down(freshness: FreshnessEvent, lag: LagEvent) -> Iterator[int]:
         still = {partition for partition, status in known if status in _STILL}
         for row, partition in enumerate(rows.partition):
             left, share = rows.time_to_loss_ms[row], rows.retention_left[row]
-            if left is not None and runs_out(
-                left, share, _late(rows, row), stands_still=partition in still
-            ):
+            late = rows.freshness_ms[row]
+            late = rows.bound_ms[row] if late is None else late
+            if left is not None and runs_out(left, share, late, stands_still=partition in still):
                 yield left
-
-
-def _late(rows: TopicFreshness, row: int) -> int | None:
-    late = rows.freshness_ms[row]
-    return rows.bound_ms[row] if late is None else late
 
 
 def lost_records(changes: Iterable[StatusChange]) -> int:

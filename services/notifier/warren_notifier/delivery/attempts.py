@@ -92,7 +92,8 @@ class Attempts:
         result, milliseconds = await self._timed(self._channel.send_many(told))
         backoff = self._plan.backoff(1 + max(one.delivery.pending.attempts for one in news))
         at_most = None
-        if self._may_take_parts(result) and len(news) > 1:
+        is_unfit = isinstance(result, Refused) and result.of_message
+        if is_unfit and self._unfit <= UNFIT_IN_A_ROW and len(news) > 1:
             result = Retry(f"{result.detail}; told in two parts")
             backoff = self._plan.backoff(1)
             at_most = len(news) // 2
@@ -121,10 +122,6 @@ class Attempts:
         except Exception:  # a fault of ours keeps nobody from being told
             log.exception("told as it was published", channel=self._name)
             return told
-
-    def _may_take_parts(self, result: Result) -> bool:
-        is_unfit = isinstance(result, Refused) and result.of_message
-        return is_unfit and self._unfit <= UNFIT_IN_A_ROW
 
     async def _timed(self, sending: Awaitable[Result]) -> tuple[Result, int]:
         started = self._clock.monotonic()

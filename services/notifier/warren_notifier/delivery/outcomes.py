@@ -94,7 +94,8 @@ class Outcomes:
     async def record(self, attempt: Attempted) -> None:
         """The audit is durable before the delivery is forgotten, so that none is missing."""
         delivery, step = attempt.delivery, attempt.step
-        if step.outcome == "failed" and self._replaced(delivery):
+        is_replaced = self._owned.owns(delivery) and self._owned.holding(delivery) is None
+        if step.outcome == "failed" and is_replaced:
             step = replace(step, outcome="superseded", detail=f"{step.detail}; {REPLACED}")
         detail = self._fit_to_show(step.detail)
         if detail != step.detail:
@@ -123,9 +124,6 @@ class Outcomes:
         if not decided.effects:
             return []
         return [audit for one in decided.effects if (audit := self.audit(owned, one)) is not None]
-
-    def _replaced(self, delivery: Delivery) -> bool:
-        return self._owned.owns(delivery) and self._owned.holding(delivery) is None
 
     def _fit_to_show(self, detail: str) -> str:
         """Without secrets and control characters, and short."""

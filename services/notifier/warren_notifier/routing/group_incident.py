@@ -44,7 +44,9 @@ def after(
 
     `known`: as it was, if it was open. `by`: the change that led to it; None: what was missed.
     """
-    conditions = sorted((_event(each) for each in opens), key=_place)
+    conditions = sorted(
+        (_event(each) for each in opens), key=lambda each: CONDITIONS.index(each.type)
+    )
     if known is None and not conditions:
         return None
     over = _over(known, conditions, by)
@@ -149,10 +151,6 @@ def _worst(conditions: Sequence[StatusChangeEvent]) -> GroupStatusName:
     worst = max((severity_of(each.data.status) for each in conditions), default=Severity.OK)
     names: dict[Severity, GroupStatusName] = {Severity.WARN: "WARN", Severity.ERR: "ERR"}
     return names.get(worst, "OK")
-
-
-def _place(event: StatusChangeEvent) -> int:
-    return CONDITIONS.index(event.type)
 
 
 def _made_up(events: Iterable[StatusChangeEvent]) -> str:
