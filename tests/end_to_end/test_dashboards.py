@@ -15,7 +15,7 @@ from support.prometheus import Prometheus, prometheus, running_prometheus
 from support.running import METRICS_OF, Running
 from support.waiting import eventually
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.heavy]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.spark]
 
 GRAFANA = Path(__file__).parents[2] / "deploy/grafana"
 EACH = pytest.mark.parametrize("name", sorted(file.stem for file in GRAFANA.glob("*.json")))
