@@ -30,7 +30,7 @@ from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord
 
 pytestmark = pytest.mark.timeout(1800)
-SETTINGS = Settings()
+SETTINGS = Settings.model_validate({"evaluation": {"policy": "burrow"}})
 INTERVALS = SETTINGS.evaluation.intervals
 TOPIC = OFFSETS.full_name(SETTINGS.home.topic_prefix)
 

@@ -9,10 +9,8 @@ import pytest
 from rich.console import Console, RenderableType
 from support.reports import group, incident, made
 from warren_archiver.replay import shown
-from warren_archiver.replay.broken import Broken
 from warren_archiver.replay.incidents import Incident, Pair
 from warren_archiver.replay.replay import Replay
-from warren_archiver.replay.suggestions import Suggestion
 from warren_archiver.report import table
 from warren_archiver.report.period import Period
 
@@ -24,19 +22,11 @@ def _replayed(name: str) -> RenderableType:
     return shown.render(Replay(HOUR, 0, 1, [one], [one], [Pair(one, one)]))
 
 
-def _broken(name: str) -> RenderableType:
-    return shown.render_broken([Broken(name, name, name, "max_lag", 0, 1, f"{name} is late")], HOUR)
-
-
-def _suggested(name: str) -> RenderableType:
-    return shown.render_suggestions([Suggestion(name, name, 3, 1, None, 0, [])])
-
-
 def _reported(name: str) -> RenderableType:
     return table.render(made(group(name, cluster=name), incidents=(incident(name, cluster=name),)))
 
 
-@pytest.mark.parametrize("render", [_replayed, _broken, _suggested, _reported])
+@pytest.mark.parametrize("render", [_replayed, _reported])
 @pytest.mark.parametrize(
     ("name", "seen"),
     [

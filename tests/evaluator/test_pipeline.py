@@ -83,12 +83,10 @@ def batch(*events: OffsetEvent, first: int = 0) -> list[SourceRecord]:
 
 def test_outputs_are_acknowledged_before_the_table_is_touched(broker: Broker) -> None:
     asyncio.run(pipeline(broker).run(batch(*commits(105, 106))))
-    assert broker.log == [
-        *["send w.lag", "send w.lag", "send w.lag-status"],
-        *["acknowledge w.lag", "acknowledge w.lag", "acknowledge w.lag-status"],
-        "send table",
-        "acknowledge table",
-    ]
+    outputs = ["w.lag", "w.lag-status"] * 2
+    assert broker.log[:4] == [f"send {topic}" for topic in outputs]
+    assert sorted(broker.log[4:8]) == sorted(f"acknowledge {topic}" for topic in outputs)
+    assert broker.log[8:] == ["send table", "acknowledge table"]
 
 
 @pytest.mark.parametrize("what", ["w.lag", "w.lag-status", "table"])
@@ -124,7 +122,7 @@ def test_what_shared_a_batch_with_something_too_large_is_sent_again(broker: Brok
     broker.too_large = Once({"w.lag-status"})
     asyncio.run(pipeline(broker).run(batch(*commits(105, 106))))
     assert broker.letters == []
-    assert broker.log.count("acknowledge w.lag-status") == 1
+    assert broker.log.count("acknowledge w.lag-status") == 2
 
 
 def test_a_huge_batch_leaves_the_loop_to_others(

@@ -149,4 +149,3 @@ def test_the_api_asks_a_home_cluster_that_seems_away_by_a_new_client(home: HomeS
     lost = AdminClient({"bootstrap.servers": NOWHERE.bootstrap, "log_level": 0})
     cluster = HomeCluster(lost, home)
     assert cluster.problem() is None
-    assert cluster.can_read(f"{home.topic_prefix}lag")

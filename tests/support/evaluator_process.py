@@ -48,6 +48,7 @@ class Home:
             "WARREN_HOME__BOOTSTRAP": self.bootstrap,
             "WARREN_HOME__TOPIC_PREFIX": self.prefix,
             "WARREN_HOME__PARTITIONS": str(PARTITIONS),
+            "WARREN_EVALUATION__POLICY": "burrow",  # what the tests' rules are
             "WARREN_EVALUATOR__APP_ID": self.app_id,
             "WARREN_EVALUATOR__DATA_DIR": str(self.directory / "data"),
             "WARREN_EVALUATOR__METRICS_PORT": str(port),
