@@ -19,7 +19,7 @@ MARKERS = {
     "servers": "starts another server: Valkey, ZooKeeper, Prometheus, Alertmanager",
     "smoke": "one test of each real thing: `make test-fast` runs these, too",
     "contract": "what it needs is dear, and `make test` runs it once nevertheless",
-    "heavy": "`make test-heavy` runs it: it needs what is dear, or kills, or long lives",
+    "heavy": "`make test-heavy` runs it: it needs what is dear, kills, or days of simulated lives",
 }
 
 REAL = frozenset({"kafka", "spark", "browser", "containers", "servers"})

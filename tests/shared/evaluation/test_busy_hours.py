@@ -88,6 +88,7 @@ def evenings(life: str) -> list[bool]:
     return [bool(day.any()) for day in days]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("life", ["nightly_peak", "late_in_the_evening"])
 def test_lateness_of_each_evening_is_known_after_three(life: str) -> None:
     assert evenings(life) == [True, True, True, False, False]

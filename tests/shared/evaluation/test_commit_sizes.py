@@ -30,6 +30,7 @@ def work(partition: Followed, count: int, minutes: float, rate: int = 10) -> Non
         ticks += 1
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("count", [50, 200, 1000])
 def test_a_lull_of_who_commits_by_count_is_no_silence(count: int) -> None:
     partition = by_count(count)
@@ -49,6 +50,7 @@ def test_who_goes_amid_a_lull_is_found(count: int) -> None:
     assert found <= FOUND + 60 + 2 * TICK  # a new version of who commits rarely
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("count", "within"), [(50, 60), (200, 90), (1000, 260)])
 def test_who_hangs_in_work_is_found(count: int, within: int) -> None:
     """Also after lulls, which teach nothing."""

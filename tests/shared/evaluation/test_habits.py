@@ -72,6 +72,7 @@ def test_crashes_at_random_times_are_told() -> None:
     assert all(all(life) for life in told)
 
 
+@pytest.mark.heavy
 def test_a_pause_of_each_night_is_known_after_three_and_a_crash_beside_it_is_none() -> None:
     """Backups, ten minutes to and fro, and who works by day only; weekends are left out."""
     late = np.random.default_rng(1).uniform(0, 10 * MINUTE, 7)
@@ -88,6 +89,7 @@ def test_a_pause_of_each_night_is_known_after_three_and_a_crash_beside_it_is_non
     assert (daily_ms(track.marks, track.figures) > 0).tolist() == [True, True, True, False, True]
 
 
+@pytest.mark.heavy
 def test_a_job_that_is_met_at_work_rests_as_long_each_time() -> None:
     """It is late by an hour then, and each run leaves nothing. Its first rest is longer than one
     waits for who is not known.
@@ -114,6 +116,7 @@ def test_pauses_that_come_again_are_learnt(pause: int, every: int, told: int) ->
     assert bad == [True] * told + [False] * (4 - told)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("minutes", "alarms"), [(5, 0), (14, 0), (20, 1), (40, 1)])
 def test_a_job_whose_run_ends_with_nothing_left_is_known_after_one_run(
     minutes: int, alarms: int
@@ -133,6 +136,7 @@ def test_a_job_whose_run_ends_with_nothing_left_is_known_after_one_run(
     assert minutes * 60 < found <= max(1.6 * minutes * 60, FOUND)
 
 
+@pytest.mark.heavy
 def test_a_job_that_reads_on_for_some_minutes_each_hour_is_known_after_two_runs() -> None:
     """It ends when nothing has come for a while, and begins a minute early or late."""
     partition, told = Followed(), []

@@ -33,6 +33,7 @@ def test_what_came_while_nobody_knew_the_log_end_is_no_burst() -> None:
     assert partition.track.figures[Figure.PRODUCED, 0] == pytest.approx(before, rel=0.05)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("took", "every"), [(120, 900), (300, 3600), (600, 3600)])
 def test_bursts_are_no_trouble_and_hide_none(took: int, every: int) -> None:
     """Six times as much for minutes; it reads three times what usually comes. A long one is told
@@ -97,6 +98,7 @@ def test_rebalances_without_end_do_not_hide_who_falls_behind() -> None:
     assert second <= 300
 
 
+@pytest.mark.heavy
 def test_who_never_catches_up_is_told_while_less_is_written_too() -> None:
     """Bursts of five minutes each half hour; it reads 85 % of what comes on the mean."""
     partition, said = Followed(), []
@@ -131,6 +133,7 @@ def processes(partition: Followed, minutes: float, latency: float, seed: int) ->
     return partition
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("latency", [3, 15])
 @pytest.mark.parametrize("seed", range(2))
 def test_who_leaves_what_processing_takes_is_not_behind(latency: float, seed: int) -> None:

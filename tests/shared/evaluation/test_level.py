@@ -72,6 +72,7 @@ def retried(delay: float, *, dies_in_the_lull: bool = False) -> list[str]:
     return partition.seen[HOUR:]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("delay", [60, 120, 200])
 def test_after_a_lull_the_first_record_waits_as_long_as_ever(delay: int) -> None:
     said = retried(delay)
@@ -147,6 +148,7 @@ def crashed(minutes: int) -> Followed:
     return partition
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("minutes", [8, 20])
 def test_a_new_level_is_told_once_and_known_after_an_hour(minutes: int) -> None:
     partition = crashed(minutes)
@@ -156,6 +158,7 @@ def test_a_new_level_is_told_once_and_known_after_an_hour(minutes: int) -> None:
     assert told_after(partition, lambda: partition.tick(RATE, read=RATE // 2)) <= 90
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("read", [0.95, 0.99])
 def test_who_falls_further_and_further_behind_has_no_level(read: float) -> None:
     """Before, and after it was told."""
@@ -202,6 +205,7 @@ def test_pauses_that_come_again_are_known_for_longer() -> None:
     assert not partition.pause(1)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("every", [60, 300, 600])
 def test_one_commit_may_be_left_out(every: int) -> None:
     """A checkpoint that fails, or a deployment between two commits of each minute."""

@@ -34,6 +34,7 @@ def back(partition: Followed, minutes: float) -> set[str]:
     return set(partition.seen[began:])
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("down", "up"), [(3, 7), (8, 20), (20, 25)])
 def test_a_group_that_goes_again_and_again_is_told_from_the_third_time_on(
     down: int, up: int
@@ -61,6 +62,7 @@ def test_who_commits_each_two_minutes_may_be_in_a_loop_too() -> None:
     assert loops(partition.track.marks, partition.now).all()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("minutes", "apart"), [(3, 20), (5, 30), (8, 40)])
 def test_absences_that_leave_something_are_a_loop_however_much_it_works_between(
     minutes: float, apart: float
@@ -114,6 +116,7 @@ def test_members_that_hang_again_and_again_are_told_in_between_too() -> None:
         assert here == told
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("down", "up", "healthy"),
     [

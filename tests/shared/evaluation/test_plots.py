@@ -17,6 +17,7 @@ def strips(plot: Path) -> set[str]:
     return set(re.findall(r'aria-label="(from: [^"]*)"', plot.read_text()))
 
 
+@pytest.mark.heavy
 def test_a_plot_shows_what_is_said_today(pytestconfig: pytest.Config, tmp_path: Path) -> None:
     """One of them: the others come from the same command, `make plots` draws them all."""
     command = [sys.executable, "benchmarks/detection_plots.py", "--into", tmp_path, "--only", CASE]

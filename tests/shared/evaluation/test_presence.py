@@ -143,6 +143,7 @@ def test_a_new_version_is_no_crash() -> None:
     assert always_ok(partition)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("away", [30, 50])
 def test_a_deployment_of_who_commits_each_minute_is_no_crash(away: int) -> None:
     """It is stopped 55 s after a commit, and commits a minute after it has come back."""
@@ -188,6 +189,7 @@ def test_a_batch_that_was_met_at_work_may_rest_while_its_member_is_there() -> No
     assert seconds == REPEATED
 
 
+@pytest.mark.heavy
 def test_a_job_that_comes_and_goes_is_well() -> None:
     """A run of two minutes every twenty; away between them, which is told of once."""
     partition = followed()
@@ -205,6 +207,7 @@ def test_a_job_that_comes_and_goes_is_well() -> None:
     assert 18 * 60 < found < 25 * 60
 
 
+@pytest.mark.heavy
 def test_who_is_away_at_times_is_found_fast_when_it_hangs_while_it_is_there() -> None:
     """Four minutes without a member every hour are its habit; a hang is not."""
     partition = followed().healthy(60)

@@ -21,6 +21,7 @@ SCENARIOS = [
 DRAWN = ["--seeds", "1", "--hours", "3", "--repeats", "1", "--rules", "progress"]
 
 
+@pytest.mark.heavy
 def test_faults_are_told_and_health_is_not(pytestconfig: pytest.Config) -> None:
     command = [sys.executable, "benchmarks/detection.py", *DRAWN, "--scenarios", *SCENARIOS]
     ended = subprocess.run(command, cwd=pytestconfig.rootpath, check=True, stdout=subprocess.PIPE)

@@ -94,6 +94,7 @@ def test_commits_while_there_is_nothing_to_read_are_none_that_repeat() -> None:
     assert (changes, partition.seen[-1]) == (["OK"], "STOP")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("every", [180, 600])
 def test_a_checkpoint_that_fails_now_and_then_is_no_trouble(every: int) -> None:
     """Each tenth one is left out."""
@@ -128,6 +129,7 @@ def test_a_batch_that_was_committed_while_nobody_looked_leaves_no_growing_lag() 
     assert always_ok(partition)
 
 
+@pytest.mark.heavy
 def test_who_hangs_among_checkpoints_that_failed_is_found() -> None:
     partition = Followed().healthy(60, every=180)
     for _ in range(6):
@@ -175,6 +177,7 @@ def test_where_a_transaction_is_open_matters() -> None:
     assert away.silent(30) == FOUND
 
 
+@pytest.mark.heavy
 def test_transactions_of_some_minutes_are_told_of_once() -> None:
     """One that lasted for longer than nine is believed with the second one, up to 15 min."""
     for minutes, told in ((1, 0), (5, 1), (12, 2), (20, 4)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.offset_events import NOW, At, Judge, offset_event
@@ -83,6 +84,7 @@ looks = st.lists(
 )
 
 
+@pytest.mark.heavy
 @given(looks, st.sampled_from(["burrow", "progress"]))
 def test_what_is_said_is_true_in_every_sample(
     moves: list[tuple[int, int, int]], policy: PolicyName
@@ -126,6 +128,7 @@ def test_the_words_of_progress_occur_in_what_is_tried() -> None:
     assert all(text.startswith("lag growing, for") for text in warned)
 
 
+@pytest.mark.heavy
 def test_a_late_commit_of_the_same_offset_is_no_silence() -> None:
     """Commits every two minutes, then one after 280 s that does not advance, then none."""
     pause, late = 120_000 // STEP, 280_000 // STEP
@@ -142,6 +145,7 @@ def test_a_late_commit_of_the_same_offset_is_no_silence() -> None:
     assert "at offset 1,140 for 5m 22s, last commit 42s ago" in said[0]
 
 
+@pytest.mark.heavy
 def test_progress_names_what_it_has_learnt() -> None:
     """A pause of two minutes each quarter of an hour, then nine and more without a commit."""
     every, pause, cycles = 900_000 // STEP, 120_000 // STEP, 3
@@ -213,6 +217,7 @@ def test_progress_says_when_who_stood_still_will_have_caught_up() -> None:
     assert said[-1][1].startswith("about 16m late, caught up in about 8m; 4,800 records behind")
 
 
+@pytest.mark.heavy
 def test_progress_says_that_nobody_is_there() -> None:
     """A group with members for an hour, which then has none, and commits no more."""
     first, last = _nobody_is_there(seen_after=1)

@@ -39,6 +39,7 @@ def _statuses(gained_at: int, until: int) -> list[tuple[int, str]]:
     return bad
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("read", [0, 5, 10, 15])
 def test_a_new_partition_has_the_habits_of_its_topic(read: int) -> None:
     """`read`: seconds of the run before it is there."""

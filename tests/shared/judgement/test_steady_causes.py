@@ -10,6 +10,7 @@ from support.offset_events import NOW, At, Judge, offset_event
 from warren_core.evaluation import Rules
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("share", [0.9, 0.95, 0.97, 1.0])
 @pytest.mark.parametrize("seed", [1, 2, 4])
 def test_the_cause_of_a_lag_stays_for_a_minute_at_least(share: float, seed: int) -> None:
@@ -55,6 +56,7 @@ def test_who_reads_nothing_for_two_minutes_is_not_catching_up() -> None:
     assert not resting & {"catching_up", "late", "too_slow"}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("turn", [60, 150, 240])
 def test_who_reads_its_partitions_in_turn_is_too_slow_all_the_time(turn: int) -> None:
     """As clients do that have much of one partition at hand: of the other nothing is read."""
