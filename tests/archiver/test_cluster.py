@@ -67,10 +67,10 @@ def test_executors_of_a_cluster_archive_as_well(
 # Two commands in one process: the second one's session is a new one, in a JVM that is warm.
 COMMANDS = """
 import sys
-from warren_archiver.__main__ import main
+from warren_cli.main import main
 config = sys.argv[1]
-for arguments in (["--once"], ["upkeep"]):
-    sys.argv[1:] = ["--config", config, *arguments]
+for arguments in (["run", "--once"], ["upkeep"]):
+    sys.argv[1:] = ["archive", *arguments, "--config", config]
     try:
         main()
     except SystemExit as ended:

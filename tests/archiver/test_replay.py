@@ -77,6 +77,7 @@ def settings(spark: SparkSession, home: Home) -> Settings:
                 "partitions": PARTITIONS,
             },
             "archiver": {"path": str(home.directory / "lake"), "silver_interval": 0},
+            "evaluation": {"policy": "burrow"},  # as the evaluator judges
         }
     )
     topics = [OFFSETS, LAG_STATUS, FRESHNESS]

@@ -91,15 +91,6 @@ def test_of_equally_old_commits_that_of_the_source_named_first_wins() -> None:
     assert at.state() == {0: (5, 100, 1)}
 
 
-def test_commits_are_counted_until_they_are_published() -> None:
-    at = Fixture()
-    at.in_kafka(0, (5, 100))
-    at.due()
-    at.in_kafka(0, (6, 200))
-    at.in_kafka(0, (7, 300))
-    assert at.state() == {0: (7, 300, 3)}
-
-
 def test_a_position_that_one_source_gives_up_is_that_of_the_other() -> None:
     at = Fixture()
     at.in_kafka(0, (5, 100))

@@ -25,11 +25,6 @@ def found(before: int | None) -> Reading:
     return Reading("none", before=before)
 
 
-def test_log_ends_are_sampled_once_however_many_groups_there_are() -> None:
-    newest = LogEndSamples(10)
-    assert list(newest.due([state(0, 9), state(0, 9, committed=4)])) == [end(0, 9)]
-
-
 def test_a_log_end_is_due_again_when_it_moved() -> None:
     newest = LogEndSamples(10)
     newest.take({end(0, 9): found(77), end(1, 9): found(78)})
@@ -109,20 +104,7 @@ def test_a_deleted_position_is_where_the_log_begins() -> None:
     assert starts.moved([PLACE, *others]) == {PLACE: PLACE._replace(offset=34)}
 
 
-def test_what_the_events_know_as_well_is_forgotten() -> None:
-    starts = starts_at(34)
-    begin(starts, log_start=34)
-    assert not starts.moved([PLACE])
-
-
 def test_a_topic_that_was_created_anew_begins_anew() -> None:
     starts = starts_at(34)
     begin(starts, topic_id="b")
-    assert starts.place(PLACE) == PLACE
-
-
-def test_a_log_does_not_begin_after_its_end() -> None:
-    """Where brokers have no topic ids."""
-    starts = starts_at(34)
-    begin(starts, log_end=20)
     assert starts.place(PLACE) == PLACE

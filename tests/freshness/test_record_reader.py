@@ -238,8 +238,3 @@ def test_deleted_offsets_are_read_where_the_logs_begin() -> None:
         place: Reading("record", first=1003 + place.partition, log_start=3 + place.partition)
         for place in places
     }
-
-
-def test_a_partition_that_is_not_there() -> None:
-    bench = Bench(FakeBrokers({("a", 0): log()}))
-    assert bench.read([LogPosition("a", 7, 1)]) == {LogPosition("a", 7, 1): Reading("unread")}
