@@ -68,11 +68,6 @@ def lag_never_decreasing(windows: Windows) -> Bools:
     return ~_any(decreased)
 
 
-def lag_known(windows: Windows) -> Bools:
-    """At least one lag in the window is known."""
-    return _any(windows.column(Column.LAG) >= 0)
-
-
 def advanced(windows: Windows) -> Bools:
     """Over the whole window the offset went up."""
     up: Bools = windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
