@@ -20,7 +20,7 @@ def evaluate(
     ] = "-",
     policy: Annotated[
         PolicyName,
-        typer.Option(help="Rules: as Burrow applies them, as its wiki says, or ours."),
+        typer.Option(help="Rules: as Burrow applies them, or ours."),
     ] = "burrow",
     why: Annotated[
         bool, typer.Option("--why", help="Also why: a reason for machines and a sentence.")

@@ -45,10 +45,6 @@ class Incident:
     def is_flap(self) -> bool:
         return self.closed_at is not None and self.closed_at - self.opened_at < FLAP_MS
 
-    def is_undecided(self, end_ms: int) -> bool:
-        """It is open at the end, and so young that it may be over soon."""
-        return self.closed_at is None and end_ms - self.opened_at < FLAP_MS
-
 
 class Pair(NamedTuple):
     """One incident as it was published and as it would have been; None where there is none."""

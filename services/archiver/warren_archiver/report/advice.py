@@ -98,7 +98,7 @@ def _of_group(
     if group.crosses_soon and found is not None:
         yield "WARN", _crossing(found, has_idle=bool(group.idle_members))
     if (flapped := sum(each.flapped for each in incidents)) >= OFTEN:
-        yield "WARN", f"flapped {flapped} times: `warren replay --suggest` says what would calm it."
+        yield "WARN", f"flapped {flapped} times: try calmer settings with `warren replay --set`."
     if group.idle_members and not group.crosses_soon:
         idle = counted(group.idle_members, "member")
         yield "WARN", f"{idle} had no partition at the end: fewer members do as well."
