@@ -38,9 +38,9 @@ def refuse_unusable(settings: Settings) -> None:
 
 
 def _refuse_unknown_words(setting: str, saved: SavedFilter) -> None:
-    from warren_api.search import Search
+    from warren_api.search import GroupSearch
 
-    search = Search(saved.q)
+    search = GroupSearch(saved.q)
     # Which groups there are is not known here: a word with a colon is taken for a filter.
     hints = [f"{hint} A name goes in quotes." for hint in search.hints(lambda: ())]
     for problem in (*search.problems, *hints):

@@ -7,7 +7,7 @@ from api.read_pages import fill, page, text
 from api.served_api import NOW, Api, late, topic
 from warren.contracts import Silence
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
-from warren_api.search import Search
+from warren_api.search import GroupSearch
 
 HOUR = 3_600_000
 
@@ -231,9 +231,9 @@ def test_an_owner_is_shown(api: Api) -> None:
     ],
 )
 def test_a_key_without_a_value_says_what_it_needs(text: str, hint: str) -> None:
-    (problem,) = Search(text).problems
+    (problem,) = GroupSearch(text).problems
     assert problem.startswith(hint)
 
 
 def test_all_of_an_empty_name_finds_who_has_none() -> None:
-    assert not Search('owner:=""').problems
+    assert not GroupSearch('owner:=""').problems

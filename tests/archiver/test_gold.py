@@ -1,8 +1,4 @@
-"""Gold, kept up with silver as it changes, is what it is from all of silver at once.
-
-One lake for all tests: late rows, rows that become others and a run that was killed are among what
-led to it.
-"""
+"""Gold counts what silver tells; others read it. One lake for all tests."""
 
 from __future__ import annotations
 
@@ -53,7 +49,7 @@ from warren_archiver.silver.catalogue import (
 )
 from warren_archiver.silver.upsert import upsert
 
-pytestmark = [pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.timeout(1800), pytest.mark.contract]
 STATUS_DAYS = catalogue.STATUS[Unit.DAY]
 # The same functions make hours of them, or days: one of both is enough to see.
 LEFT_OUT = [
@@ -74,10 +70,9 @@ OBJECTIVES = [
 
 @dataclass(frozen=True)
 class Filled:
-    spark: SparkSession
     path: Path
     rows: Rows
-    expected: dict[str, list[Row]]
+    stored: dict[str, list[Row]]
     again: dict[str, int]
     """Rows that were written when nothing had changed, by table."""
 
@@ -95,36 +90,18 @@ def _settings(path: Path) -> Settings:
 @pytest.fixture(scope="module")
 def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Filled:
     path = tmp_path_factory.mktemp("lake")
-    lake, settings, clock = Lake.at(str(path)), _settings(path), ManualClock(END)
+    lake, rows = Lake.at(str(path)), silver_rows()
     ensure_tables(spark, lake, SOURCES.values(), TABLES)
-    rows, gold = silver_rows(), Gold(spark, lake, settings, clock)
+    for name, table in SOURCES.items():
+        append(spark, lake, table, rows[name])
+    gold = Gold(spark, lake, _settings(path), ManualClock(END))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gold_module, "STEPS", STEPS)
-        again = _bring_up(spark, lake, rows, gold)
-    frames = {name: frame(spark, table, rows[name]) for name, table in SOURCES.items()}
-    made = whole(frames, settings)
-    expected = {table.name: made[table.name].collect() for table in TABLES}
-    return Filled(spark, path, rows, expected, again)
-
-
-def _bring_up(spark: SparkSession, lake: Lake, rows: Rows, gold: Gold) -> dict[str, int]:
-    """In three runs, one of them killed; how many rows one more has written."""
-    chance = random.Random(3)
-    first = {name: chance.sample(found, len(found) * 2 // 3) for name, found in rows.items()}
-    for row in (row for found in first.values() for row in found if "closed_at" in row):
-        row.update(was_open=(row.pop("closed_at"), row.pop("duration_ms")))
-    for name, table in SOURCES.items():
-        append(spark, lake, table, first[name])
-    gold.catch_up()
-    for row in (row for found in first.values() for row in found if "was_open" in row):
-        row["closed_at"], row["duration_ms"] = row.pop("was_open")
-    _store(spark, lake, rows)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gold_module, "STEPS", (STEPS[0], _Killed()))
-        with pytest.raises(PySparkException):
-            gold.catch_up()
-    gold.catch_up()
-    return gold.catch_up()
+        gold.catch_up()
+        again = gold.catch_up()
+    read = spark.read.format("delta")
+    stored = {table.name: read.load(lake.gold(table.name)).collect() for table in TABLES}
+    return Filled(path, rows, stored, again)
 
 
 class _Killed:
@@ -141,14 +118,44 @@ def _store(spark: SparkSession, lake: Lake, rows: Rows) -> None:
         upsert(spark, path, table, frame(spark, table, rows[name]), stored)
 
 
-@pytest.mark.contract
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_days_that_changed_give_what_all_of_silver_gives(filled: Filled, table: Table) -> None:
-    """As others read it."""
-    expected = filled.expected[table.name]
-    assert expected
-    assert len({tuple(str(row[name]) for name in table.key) for row in expected}) == len(expected)
-    assert_is_stored(filled.path / "gold" / table.name, table.schema, expected)
+def test_rows_are_stored_once_as_others_read_them(filled: Filled, table: Table) -> None:
+    stored = filled.stored[table.name]
+    assert stored
+    assert len({tuple(str(row[name]) for name in table.key) for row in stored}) == len(stored)
+    assert_is_stored(filled.path / "gold" / table.name, table.schema, stored)
+
+
+@pytest.mark.heavy
+def test_days_that_changed_and_a_run_that_was_killed_give_what_all_of_silver_gives(
+    filled: Filled, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Late rows and rows that become others are among them."""
+    monkeypatch.setattr(gold_module, "STEPS", STEPS)
+    lake, settings, rows = Lake.at(str(tmp_path)), _settings(tmp_path), silver_rows()
+    ensure_tables(spark, lake, SOURCES.values(), TABLES)
+    gold, chance = Gold(spark, lake, settings, ManualClock(END)), random.Random(3)
+    first = {name: chance.sample(found, len(found) * 2 // 3) for name, found in rows.items()}
+    for row in (row for found in first.values() for row in found if "closed_at" in row):
+        row.update(was_open=(row.pop("closed_at"), row.pop("duration_ms")))
+    for name, table in SOURCES.items():
+        append(spark, lake, table, first[name])
+    gold.catch_up()
+    for row in (row for found in first.values() for row in found if "was_open" in row):
+        row["closed_at"], row["duration_ms"] = row.pop("was_open")
+    _store(spark, lake, rows)
+    with monkeypatch.context() as patch:
+        patch.setattr(gold_module, "STEPS", (STEPS[0], _Killed()))
+        with pytest.raises(PySparkException):
+            gold.catch_up()
+    gold.catch_up()
+    assert set(gold.catch_up().values()) == {0}
+    frames = {name: frame(spark, table, rows[name]) for name, table in SOURCES.items()}
+    made = whole(frames, settings)
+    for table in TABLES:
+        expected = made[table.name].collect()
+        assert sorted(map(repr, filled.stored[table.name])) == sorted(map(repr, expected))
+        assert_is_stored(tmp_path / "gold" / table.name, table.schema, expected)
 
 
 def test_every_step_gives_its_table_what_the_catalogue_says(spark: SparkSession) -> None:
@@ -161,7 +168,6 @@ def test_every_step_gives_its_table_what_the_catalogue_says(spark: SparkSession)
         assert types == {field.name: field.type for field in step.table.fields}
 
 
-@pytest.mark.contract
 def test_what_has_not_changed_is_not_written_again(filled: Filled) -> None:
     assert set(filled.again.values()) == {0}
 
@@ -182,11 +188,10 @@ def _held(rows: Rows, group: str, begin: int, end: int) -> dict[str, int]:
     return held
 
 
-@pytest.mark.contract
 @pytest.mark.parametrize("unit", list(Unit), ids=lambda unit: unit.column)
 def test_statuses_and_lags_are_those_of_a_recount(filled: Filled, unit: Unit) -> None:
     table = catalogue.STATUS[unit]
-    for row in filled.expected[table.name]:
+    for row in filled.stored[table.name]:
         begin = round(row[unit.column].timestamp() * 1000)
         held = _held(filled.rows, row["group"], begin, begin + unit.ms)
         assert held == {name: row[f"{name.lower()}_ms"] for name in held}
@@ -216,13 +221,12 @@ def _is_sketch_of(values: list[int], sketch: list[Row]) -> None:
 def _rows(filled: Filled, table: Table, **where: Any) -> list[Row]:
     found = [
         row
-        for row in filled.expected[table.name]
+        for row in filled.stored[table.name]
         if all(row[name] == value for name, value in where.items())
     ]
     return sorted(found, key=lambda row: row["date"])
 
 
-@pytest.mark.contract
 def test_incidents_are_counted_where_they_began(filled: Filled) -> None:
     rows = _rows(filled, catalogue.INCIDENT[Unit.DAY], group="billing")
     counts = [(row["opened"], row["closed"], row["short"], row["flapped"]) for row in rows]
@@ -232,7 +236,6 @@ def test_incidents_are_counted_where_they_began(filled: Filled) -> None:
     assert all(0 <= row["mttd_ms"] <= HOUR for row in rows)
 
 
-@pytest.mark.contract
 def test_channels_are_told_of_what_was_noise(filled: Filled) -> None:
     rows = _rows(filled, catalogue.ALERT[Unit.DAY], channel="mail")
     assert [(row["deliveries"], row["failures"]) for row in rows] == [(2, 2), (4, 4), (2, 2)]
@@ -243,7 +246,6 @@ def test_channels_are_told_of_what_was_noise(filled: Filled) -> None:
     ]
 
 
-@pytest.mark.contract
 def test_a_group_that_is_behind_shows_how_fast_it_can_go(filled: Filled) -> None:
     rows = _rows(filled, catalogue.RATE[Unit.DAY], group="billing")
     assert len(rows) == DAYS
@@ -251,7 +253,6 @@ def test_a_group_that_is_behind_shows_how_fast_it_can_go(filled: Filled) -> None
     assert [row["produce_peak"] for row in rows] == [10.0, 11.0, 12.0, 13.0]
 
 
-@pytest.mark.contract
 def test_capacity_follows_the_trend(filled: Filled) -> None:
     """Produced: 10, 11, 12 and 13 records a second; consumed at best 15."""
     row = _rows(filled, catalogue.CAPACITY, group="billing")[-1]
@@ -261,7 +262,6 @@ def test_capacity_follows_the_trend(filled: Filled) -> None:
     assert row["days_until_loss"] == pytest.approx(5, rel=0.05)
 
 
-@pytest.mark.contract
 def test_objectives_are_counted_in_minutes(filled: Filled) -> None:
     lag = _rows(filled, catalogue.OBJECTIVE[Unit.DAY], group="billing", limit="max_lag")
     minutes = [row for row in filled.rows["group_minutes"] if row["group"] == "billing"]
@@ -279,12 +279,15 @@ def test_objectives_are_counted_in_minutes(filled: Filled) -> None:
     )
 
 
-def test_a_day_with_holes_is_made_again(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
-    spark, lake, clock = filled.spark, Lake.at(str(filled.path)), ManualClock(END)
+@pytest.mark.heavy
+def test_a_day_with_holes_is_made_again(
+    filled: Filled, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake, clock = Lake.at(str(filled.path)), ManualClock(END)
     rate_days = catalogue.RATE[Unit.DAY]
     own = (STATUS_DAYS, rate_days)
     monkeypatch.setattr(gold_module, "STEPS", [step for step in STEPS if step.table in own])
-    days = [row["date"] for row in filled.expected[rate_days.name]]
+    days = [row["date"] for row in filled.stored[rate_days.name]]
     day = min(days)
     stored = {table: f"delta.`{lake.gold(table.name)}`" for table in own}
     of_day = f"date = DATE'{day}'"
@@ -293,10 +296,11 @@ def test_a_day_with_holes_is_made_again(filled: Filled, monkeypatch: pytest.Monk
     written = Gold(spark, lake, _settings(filled.path), clock).catch_up([day])
     assert (written[STATUS_DAYS.name], written[rate_days.name]) == (1, days.count(day))
     for table in own:
-        expected = filled.expected[table.name]
+        expected = filled.stored[table.name]
         assert_is_stored(filled.path / "gold" / table.name, table.schema, expected)
 
 
+@pytest.mark.heavy
 def test_a_slow_pass_says_how_far_it_has_read_while_silver_goes_on(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -352,6 +356,7 @@ def _only_status_days(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gold_module, "STEPS", (step,))
 
 
+@pytest.mark.heavy
 def test_a_day_whose_events_are_over_is_kept_as_it_was(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -368,6 +373,7 @@ def test_a_day_whose_events_are_over_is_kept_as_it_was(
     assert gold.catch_up() == {STATUS_DAYS.name: 0}
 
 
+@pytest.mark.heavy
 def test_how_far_gold_has_come_is_as_far_as_was_archived(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -384,6 +390,7 @@ def test_how_far_gold_has_come_is_as_far_as_was_archived(
         append(spark, lake, EVALUATIONS, [_evaluation(2, END)])
 
 
+@pytest.mark.heavy
 def test_a_day_at_the_end_of_time_is_made_as_well(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

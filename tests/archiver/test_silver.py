@@ -1,8 +1,4 @@
-"""Silver, kept up with batches as they come, is what it is from all events at once; others read it.
-
-One lake for all tests: late events and repeats are among its batches, one of which was too large to
-be taken at once, and one was killed in the middle and came again.
-"""
+"""Silver has what the events of a history tell; others read it. One lake for all tests."""
 
 from __future__ import annotations
 
@@ -31,7 +27,7 @@ from warren_archiver.silver.incidents import incidents
 from warren_archiver.silver.models import MODELS
 from warren_archiver.silver.silver import Silver, whole
 
-pytestmark = [pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.timeout(1800), pytest.mark.contract]
 # Evaluations have a way of their own, and tests of their own.
 TABLES = [table for table in catalogue.TABLES if not table.name.startswith("evaluation")]
 TOPICS = {topic.full_name("warren."): topic for topic in CATALOGUE}
@@ -39,18 +35,43 @@ TOPICS = {topic.full_name("warren."): topic for topic in CATALOGUE}
 
 @dataclass(frozen=True)
 class Filled:
-    """A lake with all records of the history, and what its tables have to be."""
+    """A lake with all records of the history."""
 
     path: Path
-    expected: dict[str, list[Row]]
-    taken_again: dict[str, int]
-    """Rows that were written when the batch that was killed came once more, by table."""
+    stored: dict[str, list[Row]]
 
 
 @pytest.fixture(scope="module")
 def filled(spark: SparkSession, prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Filled:
     path = shutil.copytree(prepared, tmp_path_factory.mktemp("silver") / "lake")
-    lake = Lake.at(str(path))
+    records = history()
+    late = random.Random(15).sample(records, len(records))
+    Silver(spark, Lake.at(str(path)), TOPICS).take(event_frame(spark, late))
+    return Filled(path, _stored(spark, path))
+
+
+def _stored(spark: SparkSession, path: Path) -> dict[str, list[Row]]:
+    read = spark.read.format("delta")
+    return {table.name: read.load(f"{path}/silver/{table.name}").collect() for table in TABLES}
+
+
+def _killed(_: DataFrame) -> DataFrame:
+    raise PySparkException("killed")
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_rows_are_stored_once_as_others_read_them(filled: Filled, table: Table) -> None:
+    stored = filled.stored[table.name]
+    assert stored
+    assert len({tuple(str(row[name]) for name in table.key) for row in stored}) == len(stored)
+    assert_is_stored(filled.path / "silver" / table.name, table.schema, stored)
+
+
+@pytest.mark.heavy
+def test_batches_of_which_one_is_killed_give_what_all_events_at_once_give(
+    filled: Filled, spark: SparkSession, lake: Lake, tmp_path: Path
+) -> None:
+    """What was written before the kill is not written again."""
     records = history()
     late = random.Random(15).sample(records, len(records))
     half = len(late) // 2
@@ -68,26 +89,17 @@ def filled(spark: SparkSession, prepared: Path, tmp_path_factory: pytest.TempPat
         patch.setattr(silver_module, "MODELS", killed)
         with pytest.raises(PySparkException):
             tables.take(second)
-    again = tables.take(second)
+    written = tables.take(second)
+    assert (written["positions"], written["partition_minutes"]) == (0, 0)
+    assert written["group_minutes"] > 0
     frames = whole(event_frame(spark, records), TOPICS)
-    expected = {name: frame.collect() for name, frame in frames.items()}
-    return Filled(path, expected, again)
+    for table in TABLES:
+        expected = frames[table.name].collect()
+        assert sorted(map(repr, filled.stored[table.name])) == sorted(map(repr, expected))
+        assert_is_stored(tmp_path / "silver" / table.name, table.schema, expected)
 
 
-def _killed(_: DataFrame) -> DataFrame:
-    raise PySparkException("killed")
-
-
-@pytest.mark.contract
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_batches_give_what_all_events_at_once_give(filled: Filled, table: Table) -> None:
-    """As others read it."""
-    expected = filled.expected[table.name]
-    assert expected
-    assert len({tuple(str(row[name]) for name in table.key) for row in expected}) == len(expected)
-    assert_is_stored(filled.path / "silver" / table.name, table.schema, expected)
-
-
+@pytest.mark.heavy
 def test_a_batch_is_taken_in_parts_of_a_size(spark: SparkSession) -> None:
     """A group's events in their order; those of all partitions come on together."""
     records = [Record(b"k", b"x" * 100, "a", n % 2, offset=10 + n) for n in range(20)]
@@ -107,23 +119,15 @@ def test_a_batch_is_taken_in_parts_of_a_size(spark: SparkSession) -> None:
     assert max(o for t, o in parts[0] if t == "a") < min(o for t, o in parts[2] if t == "a")
 
 
-@pytest.mark.contract
-def test_what_was_written_before_the_kill_is_not_written_again(filled: Filled) -> None:
-    written = filled.taken_again
-    assert (written["positions"], written["partition_minutes"]) == (0, 0)
-    assert written["group_minutes"] > 0
-
-
 def _of(filled: Filled, table: Table, **where: Any) -> list[Row]:
     found = [
         row
-        for row in filled.expected[table.name]
+        for row in filled.stored[table.name]
         if all(row[name] == value for name, value in where.items())
     ]
     return sorted(found, key=repr)
 
 
-@pytest.mark.contract
 def test_moves_of_a_position_are_told_unless_it_was_silent_for_long(filled: Filled) -> None:
     rows = _of(filled, catalogue.POSITIONS, group="billing", partition=0, repeated=False)
     rows.sort(key=lambda row: row["at"])
@@ -135,7 +139,6 @@ def test_moves_of_a_position_are_told_unless_it_was_silent_for_long(filled: Fill
     assert (never["committed"], never["lag"]) == (None, None)
 
 
-@pytest.mark.contract
 def test_minutes_are_sums_of_what_was_observed_once(filled: Filled) -> None:
     moves = ("produced", "consumed", "rewound")
     positions = _of(filled, catalogue.POSITIONS)
@@ -149,7 +152,6 @@ def test_minutes_are_sums_of_what_was_observed_once(filled: Filled) -> None:
     assert observed == sum(not row["repeated"] for row in positions) < len(positions)
 
 
-@pytest.mark.contract
 def test_a_topic_has_what_was_appended_between_two_minutes(filled: Filled) -> None:
     """Unless the log end was unknown at one of both."""
     rows = _of(filled, catalogue.TOPIC_MINUTES, topic="orders")
@@ -158,7 +160,6 @@ def test_a_topic_has_what_was_appended_between_two_minutes(filled: Filled) -> No
     assert [row["partitions"] for row in rows][:3] == [2, 1, 2]
 
 
-@pytest.mark.contract
 def test_how_late_a_group_was_is_told_of_each_minute(filled: Filled) -> None:
     rows = _of(filled, catalogue.LATENESS_MINUTES, group="billing")
     rows.sort(key=lambda row: row["minute"])
@@ -172,7 +173,6 @@ def test_how_late_a_group_was_is_told_of_each_minute(filled: Filled) -> None:
     assert [row["lost_records"] for row in rows] == [2, 5, 8, 11]
 
 
-@pytest.mark.contract
 def test_an_incident_is_one_row(filled: Filled) -> None:
     (row,) = _of(filled, catalogue.INCIDENTS, group="billing")
     assert row["opened_at"].timestamp() * 1000 == START
@@ -182,7 +182,6 @@ def test_an_incident_is_one_row(filled: Filled) -> None:
     assert [tuple(told) for told in row["told"]] == [("all", "mail")]
 
 
-@pytest.mark.contract
 def test_an_incident_is_told_with_others_of_its_group(filled: Filled) -> None:
     rows = {row["incident_id"]: row for row in _of(filled, catalogue.INCIDENTS, group="settlement")}
     told = rows[f"{STATUS_CHANGED}-settlement"]
@@ -191,6 +190,7 @@ def test_an_incident_is_told_with_others_of_its_group(filled: Filled) -> None:
     assert told["deliveries"] == 1
 
 
+@pytest.mark.heavy
 def test_an_end_that_is_told_again_is_no_later_end(spark: SparkSession) -> None:
     """Unless there was trouble in between; a clock that was set back has ended it as well."""
     place = {"kafka_topic_id": "t", "kafka_partition": 0}
@@ -225,7 +225,6 @@ def test_an_end_that_is_told_again_is_no_later_end(spark: SparkSession) -> None:
     }
 
 
-@pytest.mark.contract
 def test_statuses_hold_until_the_next_one(filled: Filled) -> None:
     rows = _of(filled, catalogue.STATUS_INTERVALS, group="billing")
     rows.sort(key=lambda row: row["from"])
@@ -233,7 +232,6 @@ def test_statuses_hold_until_the_next_one(filled: Filled) -> None:
     assert [row["until"] for row in rows] == [rows[1]["from"], rows[2]["from"], None]
 
 
-@pytest.mark.contract
 def test_a_status_has_its_cause_and_what_follows(filled: Filled) -> None:
     """A cause that is unknown is none."""
     rows = _of(filled, catalogue.STATUS_INTERVALS, group="billing")
@@ -250,7 +248,6 @@ def test_a_status_has_its_cause_and_what_follows(filled: Filled) -> None:
     assert incident["cause"] == "stuck_record"
 
 
-@pytest.mark.contract
 def test_statuses_of_other_types_do_not_end_one(filled: Filled) -> None:
     rows = _of(filled, catalogue.STATUS_INTERVALS, group="settlement")
     minutes = {
@@ -267,7 +264,6 @@ def test_statuses_of_other_types_do_not_end_one(filled: Filled) -> None:
     }
 
 
-@pytest.mark.contract
 def test_members_that_joined_and_left_are_told(filled: Filled) -> None:
     rows = _of(filled, catalogue.MEMBERSHIP_CHANGES, group="billing")
     rows.sort(key=lambda row: row["at"])
@@ -280,7 +276,6 @@ def test_members_that_joined_and_left_are_told(filled: Filled) -> None:
     assert [row["deleted"] for row in rows] == [False, False, False, True]
 
 
-@pytest.mark.contract
 def test_what_is_no_event_is_in_quarantine(filled: Filled) -> None:
     (row,) = _of(filled, catalogue.QUARANTINE)
     assert (bytes(row["value"]), row["reason"]) == (b"not an event", "not a JSON object")

@@ -25,10 +25,7 @@ from warren_notifier.channels.channel import (
     Channel,
     Delivered,
     Result,
-    takes_acknowledgements,
-    tells_people,
 )
-from warren_notifier.channels.digest import tells_many
 from warren_notifier.delivery.outcomes import Outcomes
 from warren_notifier.delivery.rate_limit import RateLimit
 from warren_notifier.delivery.records import Records
@@ -49,7 +46,7 @@ from warren_notifier.state.delivery import Delivery
 END = 1_000_000  # of the partition's log: beyond every offset here
 
 
-class Scripted:
+class Scripted(Channel):
     """A channel that answers with the given results, and with success when none is left."""
 
     timeout = 10.0
@@ -71,9 +68,6 @@ class Scripted:
         if isinstance(result, Delivered):
             self.taken.append(delivery.pending.delivery_id)
         return result
-
-    async def close(self) -> None:
-        pass
 
 
 class Hanging(Scripted):
@@ -176,7 +170,7 @@ class Harness:
         self.owned = OwnedSubjects()
         self.writer = MemoryWriter(log, crash_after)
         known = (self.owned, Records("t."), self.writer)
-        digesting = {name for name, channel in channels.items() if tells_many(channel)}
+        digesting = {name for name, channel in channels.items() if channel.tells_many}
         grouping = Grouping(routes, digesting)
         router = Router(
             routes,
@@ -186,8 +180,8 @@ class Harness:
             flap_openings,
             1_800_000,
             resends or {},
-            {name for name, channel in channels.items() if takes_acknowledgements(channel)},
-            {name for name, channel in channels.items() if tells_people(channel)},
+            {name for name, channel in channels.items() if channel.takes_acknowledgements},
+            {name for name, channel in channels.items() if channel.tells_people},
         )
         rulebook = Rulebook(router, Holds(silences or Silences(), routes), self.clock)
         outcomes = Outcomes(*known, rulebook, redaction or Redaction(()), self.clock)

@@ -103,6 +103,8 @@ class Unsteady(Scripted):
 class UnsteadyDigests(Unsteady):
     """Likewise, of many at once. What the message before said of a group is not said anew."""
 
+    tells_many = True
+
     def __init__(self, chance: random.Random) -> None:
         super().__init__(chance)
         self._said: dict[str, set[str]] = {}

@@ -32,6 +32,8 @@ HOUR = 3_600_000
 class Together(Scripted):
     """Tells many in one message; `at`: when each message was tried."""
 
+    tells_many = True
+
     def __init__(self, clock: ManualClock, *results: Result) -> None:
         super().__init__(*results)
         self.digests: list[Digest] = []

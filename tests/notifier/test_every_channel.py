@@ -24,11 +24,8 @@ from warren_notifier.channels.channel import (
     Refused,
     Result,
     Retry,
-    resend_intervals,
-    takes_acknowledgements,
 )
 from warren_notifier.channels.configured import channel_settings, digesting
-from warren_notifier.channels.digest import tells_many
 from warren_notifier.routing import trial
 from warren_notifier.state.delivery import Delivery
 
@@ -104,13 +101,13 @@ def test_a_kind_that_is_denied(kind: str) -> None:
 def test_who_can_tell_several_is_known_without_a_channel() -> None:
     many = {kind for kind in KINDS if digesting(settings(kind, "hooks.example.org:9"))}
     assert many == {"email", "slack", "teams"}
-    assert many == {kind for kind in KINDS if tells_many(made(kind, "hooks.example.org:9"))}
+    assert many == {kind for kind in KINDS if made(kind, "hooks.example.org:9").tells_many}
 
 
 def test_who_hears_of_acknowledgements_and_of_what_lasts() -> None:
     built = {kind: made(kind, "hooks.example.org:9") for kind in KINDS}
-    assert {kind for kind in KINDS if takes_acknowledgements(built[kind])} == {"pagerduty"}
-    assert resend_intervals(built) == {"alertmanager": 120_000}
+    assert {kind for kind in KINDS if built[kind].takes_acknowledgements} == {"pagerduty"}
+    assert {k: built[k].resend_ms for k in KINDS if built[k].resend_ms} == {"alertmanager": 120_000}
 
 
 # --- Where a channel leads

@@ -90,7 +90,7 @@ ANSWERS: dict[str, bytes | Flood] = {
 }
 
 
-class FirstAttempts:
+class FirstAttempts(Channel):
     """A channel that is used so many times; the next attempt never ends. Cut off amid a handshake,
     the HTTP client would leave a socket to the garbage collector.
     """
@@ -98,14 +98,16 @@ class FirstAttempts:
     def __init__(self, channel: Channel, attempts: int) -> None:
         self.timeout, self.concurrency = channel.timeout, channel.concurrency
         self.identity = channel.identity
-        self.close = channel.close
-        self._send, self._left = channel.send, attempts
+        self._channel, self._left = channel, attempts
 
     async def send(self, delivery: Delivery) -> Result:
         self._left -= 1
         if self._left < 0:
             await asyncio.Event().wait()
-        return await self._send(delivery)
+        return await self._channel.send(delivery)
+
+    async def close(self) -> None:
+        await self._channel.close()
 
 
 def told(channel: Channel, secrets: tuple[str, ...] = (), outcomes: int = 2) -> Log:

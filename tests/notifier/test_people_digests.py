@@ -18,7 +18,7 @@ from notifier.test_email_digest import news as told
 from notifier.test_teams import shown as shown_by_teams
 from warren.contracts import Cause
 from warren_notifier.channels.channel import Channel, Delivered, Result
-from warren_notifier.channels.digest import Digest, tells_many
+from warren_notifier.channels.digest import Digest
 from warren_notifier.state.delivery import Delivery
 
 STORM = 2_000
@@ -36,7 +36,7 @@ def storm(name: str = "g") -> list[Delivery]:
 
 def send_many(channel: Channel, *many: Delivery, lasting: Sequence[str] = ()) -> Result:
     async def run() -> Result:
-        assert tells_many(channel)
+        assert channel.tells_many
         try:
             return await channel.send_many(Digest("digest-1", PROD, many, lasting, None))
         finally:

@@ -7,7 +7,9 @@ import asyncio
 import pytest
 from notifier.builders import event
 from notifier.harness import Harness, Scripted, play, until
+from warren.clock import ManualClock
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
+from warren_notifier.delivery.rate_limit import RateLimit
 from warren_notifier.delivery.slots import HUNG_ROUNDS, Slots
 from warren_notifier.state.delivery import Delivery
 
@@ -186,3 +188,17 @@ def test_whoever_goes_takes_no_slot_along() -> None:
         assert turns.slots.at_once == 2
 
     asyncio.run(scenario())
+
+
+def test_a_channel_is_used_ten_times_at_once_and_then_so_often_a_minute() -> None:
+    clock = ManualClock(0)
+
+    async def times() -> list[float]:
+        limit = RateLimit(30, clock, wait)
+        assert not await limit.turn(lambda: False), "it counts for nothing"
+        return [clock.monotonic() for _ in range(13) if await limit.turn()]
+
+    async def wait(seconds: float) -> None:
+        clock.advance(seconds)
+
+    assert asyncio.run(times()) == [*[0.0] * 10, 2.0, 4.0, 6.0]

@@ -1,4 +1,4 @@
-"""What is written into a search field, and which groups it finds.
+"""What is written into a search field, and which rows it finds.
 
 Term by term: words, `key:value`, `key:=value` for all of a name, a comma for either, quotes that
 keep blanks and commas, `-` for not: `billing status:err,warn late:>10m -is:silenced`. Words are
@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
-from typing import NamedTuple, get_args
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args
+
+from warren.contracts import Cause
 
 from warren_api.group_row import GroupRow, UnjudgedRow
 from warren_api.model.verdict import Kind
@@ -54,14 +56,6 @@ def terms(text: str, keys: Collection[str]) -> list[Term]:
     return [_term(found, keys) for found in _TERM.finditer(text)]
 
 
-def hints(asked: Iterable[Term], keys: Collection[str], finds: Callable[[Term], bool]) -> list[str]:
-    """About words that begin as if with a key and that nothing has: then they were hardly meant as
-    names. `finds`: whether anything has the word.
-    """
-    suspects = (term._replace(is_excluded=False) for term in asked if term.no_key)
-    return [_no_key(term.no_key, keys) for term in suspects if not finds(term)]
-
-
 MOST_COMPARED = 2_000  # names, 30 microseconds each (measured)
 
 
@@ -91,10 +85,74 @@ def _term(found: re.Match[str], keys: Collection[str]) -> Term:
     return Term(key, value.casefold(), bool(found["no"]), is_exact, is_quoted, no_key)
 
 
-Row = GroupRow | UnjudgedRow
-Matches = Callable[[Row], bool]
-Key = Callable[[Term], Matches]
+T = TypeVar("T")
+Matches = Callable[[T], bool]
+Key = Callable[[Term], Matches[T]]
 """What a key asks for. Raises ValueError that says what would be understood."""
+
+
+class Search(Generic[T]):
+    """Rows of one kind that a text finds. `problems`: sentences about what was not understood;
+    nothing is found then. Subclasses have the `keys` and the `words` of a row.
+    """
+
+    keys: ClassVar[Mapping[str, Key[Any]]]
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text
+        self.problems: list[str] = []
+        self._matches: list[Matches[T]] = []
+        self._terms = terms(text, self.keys)
+        for term in self._terms:
+            try:
+                self._matches.append(self._matching(term))
+            except ValueError as error:
+                self.problems.append(str(error))
+
+    def words(self, row: T) -> str:
+        """What a word without a key is looked for in."""
+        raise NotImplementedError
+
+    def finds(self, row: T) -> bool:
+        return not self.problems and all(matches(row) for matches in self._matches)
+
+    def hints(self, rows: Callable[[], Iterable[T]]) -> list[str]:
+        """About words that begin as if with a key and that no row has: then they were hardly meant
+        as names. `rows`: all; asked for only where there are such words.
+        """
+        suspects = (term for term in self._terms if term.no_key)
+        return [
+            _no_key(term.no_key, self.keys)
+            for term in suspects
+            if not any(term.fits(self.words(row)) for row in rows())
+        ]
+
+    def _matching(self, term: Term) -> Matches[T]:
+        """Raises ValueError that says what would be understood."""
+        found = self.keys[term.key](term) if term.key else lambda row: term.fits(self.words(row))
+        return (lambda row: not found(row)) if term.is_excluded else found
+
+
+def text_of(of: Callable[[T], Iterable[str]], such: str = "a name, or a part of one") -> Key[T]:
+    def asked(term: Term) -> Matches[T]:
+        if not term.value and not term.is_exact:
+            raise ValueError(f"{term.key}: needs {such}.")
+        return lambda row: term.fits(*of(row))
+
+    return asked
+
+
+def choice_of(choices: Mapping[str, Matches[T]]) -> Key[T]:
+    def asked(term: Term) -> Matches[T]:
+        parts = term.alternatives
+        if not all(part in choices for part in parts):
+            raise ValueError(f"{term.key}: needs one of {', '.join(choices)}.")
+        return lambda row: any(choices[part](row) for part in parts)
+
+    return asked
+
+
+Row = GroupRow | UnjudgedRow
 _COMPARED = re.compile(r"(?P<how>>=|<=|>|<|=)?(?P<value>.+)")
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)")
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)([km]?)")
@@ -109,78 +167,21 @@ _HOW: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-class Search:
-    """`problems`: sentences about what was not understood; nothing is found then."""
-
-    def __init__(self, text: str = "") -> None:
-        self.text = text
-        self.problems: list[str] = []
-        self._matches: list[Matches] = []
-        self._terms = terms(text, _KEYS)
-        for term in self._terms:
-            try:
-                self._matches.append(_matches(term))
-            except ValueError as error:
-                self.problems.append(str(error))
-
-    def finds(self, row: Row) -> bool:
-        return not self.problems and all(matches(row) for matches in self._matches)
-
-    def hints(self, rows: Callable[[], Iterable[Row]]) -> list[str]:
-        """About words that may have been meant as keys. `rows`: of all groups; asked for only where
-        there are such words.
-        """
-        return hints(self._terms, _KEYS, lambda term: any(map(_word(term.value), rows())))
-
-
-def _matches(term: Term) -> Matches:
-    """Raises ValueError that says what would be understood."""
-    if term.key in _NAMES and not term.value and not term.is_exact:
-        raise ValueError(f"{term.key}: needs {_NAMES[term.key]}.")
-    found = _KEYS[term.key](term) if term.key else _word(term.value)
-    if term.is_excluded:
-        return lambda row: not found(row)
-    return found
-
-
-def _word(value: str) -> Matches:
-    return lambda row: value in _words(row)
-
-
-def _words(row: Row) -> str:
-    people = (word for member in row.members for word in (member.client_id, member.host))
-    return "\n".join((f"{row.cluster}/{row.group}", *row.topics, *people)).casefold()
-
-
-def _judged(matches: Callable[[GroupRow], bool]) -> Matches:
+def _judged(matches: Matches[GroupRow]) -> Matches[Row]:
     """What only a verdict says."""
     return lambda row: isinstance(row, GroupRow) and matches(row)
 
 
-def _text(of: Callable[[Row], Iterable[str]]) -> Key:
-    return lambda term: lambda row: term.fits(*of(row))
-
-
-def _choice(key: str, choices: dict[str, Matches]) -> Key:
-    def asked(term: Term) -> Matches:
-        parts = term.alternatives
-        if not all(part in choices for part in parts):
-            raise ValueError(f"{key}: needs one of {', '.join(choices)}.")
-        return lambda row: any(choices[part](row) for part in parts)
-
-    return asked
-
-
 def _measure(
-    key: str, of: Callable[[GroupRow], float | None], read: Callable[[str], float | None], such: str
-) -> Key:
+    of: Callable[[GroupRow], float | None], read: Callable[[str], float | None], such: str
+) -> Key[Row]:
     """What is not known is neither more nor less."""
 
-    def asked(term: Term) -> Matches:
+    def asked(term: Term) -> Matches[Row]:
         compared = _COMPARED.fullmatch(f"{'=' if term.is_exact else ''}{term.value}")
         wanted = read(compared["value"]) if compared else None
         if compared is None or wanted is None:
-            raise ValueError(f"{key}: needs {such}.")
+            raise ValueError(f"{term.key}: needs {such}.")
         holds = _HOW[compared["how"] or ">="]
         limit = wanted
         return _judged(lambda row: (measured := of(row)) is not None and holds(measured, limit))
@@ -202,13 +203,7 @@ def _number(text: str) -> float | None:
     return None if found is None else float(found[1]) * _COUNTS[found[2]]
 
 
-def _cause(row: Row) -> Iterable[str]:
-    cause = row.cause if isinstance(row, GroupRow) else None
-    found = cause.findings if cause else []
-    return (text for each in found for text in (each.name, each.sentence))
-
-
-_STATUSES: dict[str, Matches] = {
+_STATUSES: dict[str, Matches[Row]] = {
     "bad": _judged(lambda row: row.status != "OK"),
     "err": _judged(lambda row: row.status == "ERR"),
     "warn": _judged(lambda row: row.status == "WARN"),
@@ -217,11 +212,11 @@ _STATUSES: dict[str, Matches] = {
 }
 
 
-def _of_kind(kind: Kind) -> Matches:
+def _of_kind(kind: Kind) -> Matches[Row]:
     return _judged(lambda row: row.kind == kind)
 
 
-_STATES: dict[str, Matches] = {
+_STATES: dict[str, Matches[Row]] = {
     "any": lambda _: True,
     **{kind: _of_kind(kind) for kind in get_args(Kind)},
     "losing": _judged(lambda row: row.data_loss == "now"),
@@ -230,37 +225,53 @@ _STATES: dict[str, Matches] = {
     "silenced": lambda row: row.silence is not None,
     "empty": lambda row: row.is_deserted,
 }
-_NAMES = {
-    "cluster": "a name, or a part of one",
-    "group": "a name, or a part of one",
-    "topic": "a name, or a part of one",
-    "client": "a client id, or a part of one",
-    "host": "a host, or a part of one",
-    "owner": 'a name, or a part of one; owner:="" finds groups without one',
-    "cause": "a word of it, such as cause:poison",
-}
-"""What stands behind keys of texts."""
-_KEYS: dict[str, Key] = {
-    "cluster": _text(lambda row: (row.cluster,)),
-    "group": _text(lambda row: (row.group,)),
-    "topic": _text(lambda row: row.topics),
-    "client": _text(lambda row: (member.client_id for member in row.members)),
-    "host": _text(lambda row: (member.host for member in row.members)),
-    "owner": _text(lambda row: (row.owner,)),
-    "cause": _text(_cause),
-    "status": _choice("status", _STATUSES),
-    "is": _choice("is", _STATES),
-    "late": _measure("late", lambda row: row.late_ms, _milliseconds, "a duration, e.g. late:>10m"),
-    "loss": _measure(
-        "loss", lambda row: row.view.time_to_loss_ms, _milliseconds, "a duration, e.g. loss:<1h"
-    ),
-    "since": _measure(
-        "since",
-        lambda row: None if row.since is None else row.asked.now - row.since,
-        _milliseconds,
-        "a duration, e.g. since:<30m",
-    ),
-    "lag": _measure(
-        "lag", lambda row: row.view.event.total_lag, _number, "a number, e.g. lag:>1000"
-    ),
-}
+
+
+def texts_of(cause: Cause | None) -> Iterable[str]:
+    """What is searched for a cause."""
+    return (
+        text for each in (cause.findings if cause else ()) for text in (each.name, each.sentence)
+    )
+
+
+A_CAUSE = "a word of it, such as cause:poison"
+
+
+class GroupSearch(Search[Row]):
+    """Of groups, with a verdict and without."""
+
+    keys: ClassVar[Mapping[str, Key[Row]]] = {
+        "cluster": text_of(lambda row: (row.cluster,)),
+        "group": text_of(lambda row: (row.group,)),
+        "topic": text_of(lambda row: row.topics),
+        "client": text_of(
+            lambda row: (member.client_id for member in row.members),
+            "a client id, or a part of one",
+        ),
+        "host": text_of(
+            lambda row: (member.host for member in row.members), "a host, or a part of one"
+        ),
+        "owner": text_of(
+            lambda row: (row.owner,),
+            'a name, or a part of one; owner:="" finds groups without one',
+        ),
+        "cause": text_of(
+            lambda row: texts_of(row.cause if isinstance(row, GroupRow) else None), A_CAUSE
+        ),
+        "status": choice_of(_STATUSES),
+        "is": choice_of(_STATES),
+        "late": _measure(lambda row: row.late_ms, _milliseconds, "a duration, e.g. late:>10m"),
+        "loss": _measure(
+            lambda row: row.view.time_to_loss_ms, _milliseconds, "a duration, e.g. loss:<1h"
+        ),
+        "since": _measure(
+            lambda row: None if row.since is None else row.asked.now - row.since,
+            _milliseconds,
+            "a duration, e.g. since:<30m",
+        ),
+        "lag": _measure(lambda row: row.view.event.total_lag, _number, "a number, e.g. lag:>1000"),
+    }
+
+    def words(self, row: Row) -> str:
+        people = (word for member in row.members for word in (member.client_id, member.host))
+        return "\n".join((f"{row.cluster}/{row.group}", *row.topics, *people))

@@ -32,13 +32,9 @@ from warren.standstill import Turns
 from warren_notifier.channels.as_now import as_now
 from warren_notifier.channels.channel import (
     Channel,
-    resend_intervals,
-    takes_acknowledgements,
-    tells_people,
 )
-from warren_notifier.channels.digest import tells_many
 from warren_notifier.delivery.outcomes import Outcomes
-from warren_notifier.delivery.rate_limit import Rate, RateLimit
+from warren_notifier.delivery.rate_limit import RateLimit
 from warren_notifier.delivery.records import Records
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.delivery.worker import Sleep
@@ -113,11 +109,11 @@ class Session:
         self._redaction = redaction
         self._plan = RetryPlan(FIRST_RETRY, LONGEST_RETRY, random.random)
         routes = [Route(route) for route in settings.routes]
-        digesting = {name for name, channel in channels.items() if tells_many(channel)}
+        digesting = {name for name, channel in channels.items() if channel.tells_many}
         self._grouping = Grouping(routes, digesting)
         self._gauges = Gauges(channels, self._owned, self._grouping, clock)
         self._limits = {
-            name: RateLimit(Rate.per_minute(channel.rate), clock, sleep)
+            name: RateLimit(channel.rate, clock, sleep)
             for name, channel in settings.channels.items()
             if channel.rate
         }
@@ -176,7 +172,7 @@ class Session:
                 helper.cancel()
 
     def _rulebook(self, silences: Silences) -> Rulebook:
-        resends = resend_intervals(self._channels)
+        resends = {name: one.resend_ms for name, one in self._channels.items() if one.resend_ms}
         router = Router(
             self._grouping.routes,
             round(self._settings.deadline * 1000),
@@ -185,8 +181,8 @@ class Session:
             self._settings.flap_openings,
             round(self._settings.flap_window * 1000),
             resends,
-            {n for n, one in self._channels.items() if takes_acknowledgements(one)},
-            {n for n, one in self._channels.items() if tells_people(one)},
+            {n for n, one in self._channels.items() if one.takes_acknowledgements},
+            {n for n, one in self._channels.items() if one.tells_people},
         )
         return Rulebook(router, Holds(silences, router.routes, resends), self._clock)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from warren.contracts import MINUTE_MS, Cause
 
 from warren_api.model.past import Past
 from warren_api.model.status_history import IncidentRecord
 from warren_api.pages.lists import ListView, Paged, paged
-from warren_api.search import Term, hints, terms
+from warren_api.search import A_CAUSE, Key, Search, choice_of, text_of, texts_of
 
 
 class AtOpening(NamedTuple):
@@ -39,8 +39,6 @@ def newest_cause(incident: IncidentRecord) -> Cause | None:
 
 
 INCIDENTS_SHOWN = 50  # on one page
-_KEYS = ("cluster", "group", "cause", "is", "status")
-_CHOICES = {"is": ("open", "over"), "status": ("err", "warn")}
 
 
 @dataclass(frozen=True)
@@ -50,57 +48,36 @@ class IncidentListView(ListView):
     path = "/incidents"
 
 
-class IncidentList(NamedTuple):
-    """`open`: of all. `problems`: what was, or may have been, not understood."""
+class IncidentSearch(Search[IncidentRecord]):
+    """Words are parts of cluster and group."""
 
-    page: Paged[IncidentRecord]
-    open: int
-    problems: list[str]
+    keys: ClassVar[Mapping[str, Key[IncidentRecord]]] = {
+        "cluster": text_of(lambda incident: (incident.cluster,)),
+        "group": text_of(lambda incident: (incident.group,)),
+        "cause": text_of(lambda incident: texts_of(newest_cause(incident)), A_CAUSE),
+        "is": choice_of(
+            {
+                "open": lambda incident: incident.is_open,
+                "over": lambda incident: not incident.is_open,
+            }
+        ),
+        "status": choice_of(
+            {
+                "err": lambda incident: incident.worst == "ERR",
+                "warn": lambda incident: incident.worst == "WARN",
+            }
+        ),
+    }
 
-
-def incident_list(known: Iterable[IncidentRecord], asked: IncidentListView) -> IncidentList:
-    """`known`: newest first."""
-    ranked = sorted(known, key=lambda each: not each.is_open)
-    wanted = terms(asked.q, _KEYS)
-    problems = [problem for term in wanted if (problem := _problem(term))]
-    found = [each for each in ranked if all(_finds(term, each) for term in wanted)]
-    doubtful = hints(wanted, _KEYS, lambda term: any(_finds(term, each) for each in ranked))
-    return IncidentList(
-        paged([] if problems else found, asked.page, INCIDENTS_SHOWN),
-        sum(each.is_open for each in ranked),
-        problems + doubtful,
-    )
-
-
-def _problem(term: Term) -> str:
-    choices = _CHOICES.get(term.key)
-    if choices is None or all(part in choices for part in term.alternatives):
-        return ""
-    return f"{term.key}: needs one of {', '.join(choices)}."
+    def words(self, row: IncidentRecord) -> str:
+        return f"{row.cluster}/{row.group}"
 
 
-def _finds(term: Term, incident: IncidentRecord) -> bool:
-    """Words are parts of cluster and group; a comma behind a key is *or*."""
-    if not term.key:
-        found = term.fits(f"{incident.cluster}/{incident.group}")
-    elif term.key in _CHOICES:
-        found = _choice(term.key, incident) in term.alternatives
-    else:
-        found = term.fits(*_texts(term.key, incident))
-    return found != term.is_excluded
-
-
-def _choice(key: str, incident: IncidentRecord) -> str:
-    if key == "is":
-        return "open" if incident.is_open else "over"
-    return incident.worst.lower()
-
-
-def _texts(key: str, incident: IncidentRecord) -> tuple[str, ...]:
-    if key == "cluster":
-        return (incident.cluster,)
-    if key == "group":
-        return (incident.group,)
-    cause = newest_cause(incident)
-    found = cause.findings if cause else []
-    return tuple(text for each in found for text in (each.name, each.sentence))
+def incident_list(
+    known: Sequence[IncidentRecord], asked: IncidentListView
+) -> tuple[Paged[IncidentRecord], list[str]]:
+    """Open ones first; `known`: newest first. And what was, or may have been, not understood."""
+    search = IncidentSearch(asked.q)
+    found = sorted(filter(search.finds, known), key=lambda each: not each.is_open)
+    shown = paged(found, asked.page, INCIDENTS_SHOWN)
+    return shown, search.problems + search.hints(lambda: known)

@@ -4,7 +4,7 @@ all topics, also those that no group consumes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypeVar
 from urllib.parse import urlencode
@@ -13,7 +13,7 @@ from fastapi import Query
 from warren.settings.api import LONGEST_SEARCH
 
 from warren_api.model.topics import TopicView
-from warren_api.search import Term, hints, terms
+from warren_api.search import Key, Search, choice_of, text_of
 
 Order = Literal["", "asc", "desc"]
 Words = Annotated[str, Query(max_length=LONGEST_SEARCH)]
@@ -94,7 +94,20 @@ def by_measure(
 
 
 TOPICS_SHOWN = 50  # on one page
-_KEYS = ("cluster", "group", "is")
+
+
+class TopicSearch(Search[TopicView]):
+    """Words are parts of its cluster and name."""
+
+    keys: ClassVar[Mapping[str, Key[TopicView]]] = {
+        "cluster": text_of(lambda view: (view.cluster,)),
+        "group": text_of(lambda view: view.groups),
+        "is": choice_of({"unread": lambda view: not view.groups}),
+    }
+
+    def words(self, row: TopicView) -> str:
+        return f"{row.cluster}/{row.topic}"
+
 
 TopicSort = Literal["name", "groups", "partitions", "produced", "consumed", "lag"]
 _MEASURES: dict[str, Callable[[TopicView], float | None]] = {
@@ -116,37 +129,13 @@ class TopicListView(ListView):
     sort: TopicSort = "name"
 
 
-class TopicList(NamedTuple):
-    """`problems`: sentences about what was, or may have been, not understood."""
-
-    page: Paged[TopicView]
-    problems: list[str]
-
-
-def topic_list(views: Sequence[TopicView], asked: TopicListView) -> TopicList:
-    """`views`: by cluster and name."""
-    wanted = terms(asked.q, _KEYS)
-    problems = [
-        "is: needs unread." for term in wanted if term.key == "is" and term.value != "unread"
-    ]
-    found = [view for view in views if all(_finds(term, view) for term in wanted)]
-    if problems:
-        found = []
-    problems += hints(wanted, _KEYS, lambda term: any(_finds(term, view) for view in views))
-    return TopicList(paged(_sorted(found, asked), asked.page, TOPICS_SHOWN), problems)
-
-
-def _finds(term: Term, view: TopicView) -> bool:
-    """Words are parts of its cluster and name; `cluster:`, `group:` of those, `is:unread`."""
-    if term.key == "is":
-        found = not view.groups
-    elif term.key == "cluster":
-        found = term.fits(view.cluster)
-    elif term.key == "group":
-        found = term.fits(*view.groups)
-    else:
-        found = term.fits(f"{view.cluster}/{view.topic}")
-    return found != term.is_excluded
+def topic_list(
+    views: Iterable[TopicView], asked: TopicListView
+) -> tuple[Paged[TopicView], list[str]]:
+    """`views`: by cluster and name. And what was, or may have been, not understood."""
+    search = TopicSearch(asked.q)
+    shown = paged(_sorted([*filter(search.finds, views)], asked), asked.page, TOPICS_SHOWN)
+    return shown, search.problems + search.hints(lambda: views)
 
 
 def _sorted(views: list[TopicView], asked: TopicListView) -> list[TopicView]:

@@ -32,7 +32,7 @@ from warren_api.model.group_views import GroupName
 from warren_api.pages.asking import NO_REASON, Done, lasting, to
 from warren_api.pages.listed_names import alternations
 from warren_api.pages.overview import found_rows
-from warren_api.search import Search
+from warren_api.search import GroupSearch
 
 ACKNOWLEDGE = "acknowledge"
 MOST_SILENCES = 100  # by one click; each has an expression of at most LONGEST characters
@@ -56,7 +56,7 @@ def add_routes(
     asked: Callable[[], Asked],
 ) -> None:
     def found(q: str) -> list[GroupRow]:
-        return found_rows(context.model, asked(), Search(q))
+        return found_rows(context.model, asked(), GroupSearch(q))
 
     def known_of(names: Sequence[GroupName]) -> list[GroupName]:
         """While Warren is starting, all: it may come to know them."""

@@ -20,7 +20,7 @@ from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import Kind
 from warren_api.pages.headline import Standings, Totals, no_groups, together
 from warren_api.pages.lists import ListView, Paged, by_measure, paged
-from warren_api.search import Search
+from warren_api.search import GroupSearch
 
 GROUPS_SHOWN = 50  # on one page
 HOUR_MS = 3_600_000
@@ -94,7 +94,7 @@ class Overview(NamedTuple):
     """
 
     view: View
-    search: Search
+    search: GroupSearch
     sections: list[Section]
     rows: list[GroupRow]
     first: int
@@ -128,7 +128,7 @@ class LastChanges(NamedTuple):
 def overview(
     model: ReadModel, asked: Asked, view: View, clusters: Sequence[ClusterView] = ()
 ) -> Overview:
-    groups, rest = model.groups(), Search(view.rest)
+    groups, rest = model.groups(), GroupSearch(view.rest)
     rows = [row for row in map(asked.row, groups) if rest.finds(row)]
     by_cluster = defaultdict[str, Totals](no_groups)
     for row in rows:
@@ -136,7 +136,7 @@ def overview(
     kinds = Counter(row.kind for row in rows)
     tabs = {kind: kinds[kind] for kind in get_args(Kind)}
     view = view.opened(tabs)
-    search = Search(view.q)
+    search = GroupSearch(view.q)
     found = _sorted(sorted(filter(search.finds, rows), key=_rank), view)
     if view.by:
         shown, sections = _in_sections(found, view)
@@ -206,7 +206,7 @@ def _standings(
     )
 
 
-def found_rows(model: ReadModel, asked: Asked, search: Search) -> list[GroupRow]:
+def found_rows(model: ReadModel, asked: Asked, search: GroupSearch) -> list[GroupRow]:
     """All that the search finds, worst first."""
     return sorted(filter(search.finds, map(asked.row, model.groups())), key=_rank)
 

@@ -244,13 +244,14 @@ def router(context: ApiContext) -> APIRouter:
     @routes.get("/fragments/incidents")
     def all_incidents(request: Request, view: IncidentsViewed) -> Response:
         ready = context.feed_state().ready
-        shown, still_open, problems = incident_list(context.model.incidents().all, view)
+        known = context.model.incidents()
+        shown, problems = incident_list(known.all, view)
         return render(
             template_of(request, "incidents"),
             status_code=status_of(ready, ready=ready),
             view=view,
             shown=shown,
-            open=still_open,
+            open=len(known.by_group),
             problems=problems,
             wrong_of=words(),
         )

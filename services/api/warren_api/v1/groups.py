@@ -18,7 +18,7 @@ from warren_api.http.names import Segment
 from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.group import NEVER, ShownStatusName
 from warren_api.model.topics import progress_on
-from warren_api.search import Row, Search, near_names
+from warren_api.search import GroupSearch, Row, near_names
 from warren_api.v1.group_bodies import (
     GroupDetail,
     Groups,
@@ -73,7 +73,7 @@ HISTORY_SHOWN = 100
 
 
 def _understood(text: str) -> str:
-    if problems := Search(text).problems:
+    if problems := GroupSearch(text).problems:
         raise ValueError(" ".join(problems))
     return text
 
@@ -142,7 +142,7 @@ def router(context: ApiContext) -> APIRouter:
         first, and of them those that lose data. Share groups are listed without a verdict.
         """
         require_read(context)
-        search, matches = Search(query.q or ""), searcher(query.regex or "")
+        search, matches = GroupSearch(query.q or ""), searcher(query.regex or "")
         asked = Asked.of(context, book)
         known = [asked.any_row(each) for each in context.model.groups()]
         known += [asked.any_row(each) for each in context.model.not_judged()]

@@ -6,9 +6,9 @@ recorded (`warren_notifier.delivery.outcome_recorder`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Generic, TypeVar, get_args
 
 from warren.clock import Clock
 from warren.contracts import ChannelIdentity
@@ -17,6 +17,9 @@ from warren.settings.channels import ChannelSettings
 
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.state.delivery import Delivery
+
+if TYPE_CHECKING:
+    from warren_notifier.channels.digest import Digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,58 +69,36 @@ class ChannelUnusable(WarrenError):
         self.problem = problem
 
 
-class Channel(Protocol):
-    """A way to reach people or machines."""
+class Channel:
+    """A way to reach people or machines; subclasses say what theirs is like."""
 
     identity: ChannelIdentity
     timeout: float
     concurrency: int
-
-    async def send(self, delivery: Delivery) -> Result:
-        """One attempt. What goes wrong on the way is a result, not an exception."""
-
-    async def close(self) -> None:
-        """Frees connections."""
-
-
-@runtime_checkable
-class AcknowledgingChannel(Channel, Protocol):
-    """A channel whose receiver knows that somebody looks after an incident, and can be told so."""
-
-    takes_acknowledgements: bool
-
-
-def takes_acknowledgements(channel: Channel) -> bool:
-    return isinstance(channel, AcknowledgingChannel) and channel.takes_acknowledgements
-
-
-@runtime_checkable
-class PeopleChannel(Channel, Protocol):
-    """A channel for people, who are told one story of a group; others hear of each condition."""
-
-    tells_people: bool
-
-
-def tells_people(channel: Channel) -> bool:
-    return isinstance(channel, PeopleChannel) and channel.tells_people
-
-
-@runtime_checkable
-class ResendingChannel(Channel, Protocol):
-    """A channel whose receiver takes for over what it has not heard of for a while."""
+    tells_people = False
+    """It is for people, who are told one story of a group; others hear of each condition."""
+    tells_many = False
+    """It can tell several incidents in one message."""
+    takes_acknowledgements = False
+    """Its receiver knows that somebody looks after an incident, and can be told so."""
 
     @property
     def resend_ms(self) -> int:
-        """After so long an open incident is sent again."""
+        """An open incident is sent again after so long, as its receiver takes for over what it
+        has not heard of for a while; 0: it does not.
+        """
+        return 0
 
+    async def send(self, delivery: Delivery) -> Result:
+        """One attempt. What goes wrong on the way is a result, not an exception."""
+        raise NotImplementedError
 
-def resend_intervals(channels: Mapping[str, Channel]) -> dict[str, int]:
-    """Milliseconds after which channels must hear of an open incident again, by their names."""
-    return {
-        name: channel.resend_ms
-        for name, channel in channels.items()
-        if isinstance(channel, ResendingChannel) and channel.resend_ms
-    }
+    async def send_many(self, digest: Digest) -> Result:
+        """One attempt, likewise."""
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        """Frees connections."""
 
 
 S = TypeVar("S", bound=ChannelSettings)

@@ -73,7 +73,7 @@ def digesting(settings: NotifierSettings) -> set[str]:
     return {
         name
         for name, table in settings.channels.items()
-        if hasattr(_kind(f"notifier.channels.{name}.type", table.type).channel, "send_many")
+        if getattr(_kind(f"notifier.channels.{name}.type", table.type).channel, "tells_many", False)
     }
 
 

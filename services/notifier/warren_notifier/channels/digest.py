@@ -1,14 +1,12 @@
-"""Several incidents in one message, and the channels that can tell them so."""
+"""Several incidents in one message."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard, runtime_checkable
 
 from warren.contracts import DigestKey
 
-from warren_notifier.channels.channel import Channel, Result
 from warren_notifier.state.delivery import Delivery
 
 
@@ -40,15 +38,3 @@ class Digest:
         if self.alone is None:
             return self.digest_id
         return f"{self.alone.pending.incident_id}.{self.alone.pending.channel}"
-
-
-@runtime_checkable
-class DigestChannel(Channel, Protocol):
-    """A channel that can tell several incidents in one message."""
-
-    async def send_many(self, digest: Digest) -> Result:
-        """One attempt, likewise."""
-
-
-def tells_many(channel: Channel) -> TypeGuard[DigestChannel]:
-    return isinstance(channel, DigestChannel)

@@ -10,7 +10,7 @@ from warren.clock import Clock
 from warren.settings.channels import ChannelSettings, web_address
 from warren.settings.http_headers import HttpHeaders, plain_headers
 
-from warren_notifier.channels.channel import Delivered, Result, Retry
+from warren_notifier.channels.channel import Channel, Delivered, Result, Retry
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http_endpoint import Answered, HttpEndpoint
 from warren_notifier.channels.incident_text import IncidentText, incident_text
@@ -57,7 +57,7 @@ class HttpChannelSettings(TargetSettings):
 S = TypeVar("S", bound=TargetSettings)
 
 
-class HttpChannel(Generic[S]):
+class HttpChannel(Channel, Generic[S]):
     """A subclass makes the requests.
 
     Raises httpx.InvalidURL for a URL that httpx cannot read.

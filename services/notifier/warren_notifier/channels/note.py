@@ -84,6 +84,7 @@ class NoteChannel(HttpChannel[S]):
     """A service that takes one note for people in a request; a subclass says how it is written."""
 
     tells_people = True
+    tells_many = True
 
     async def send(self, delivery: Delivery) -> Result:
         note = incident_note(self._text(delivery), delivery.pending)

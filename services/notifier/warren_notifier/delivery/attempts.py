@@ -17,9 +17,8 @@ from warren_notifier.channels.channel import (
     Refused,
     Result,
     Retry,
-    tells_people,
 )
-from warren_notifier.channels.digest import Digest, tells_many
+from warren_notifier.channels.digest import Digest
 from warren_notifier.delivery.outcomes import Outcomes, Prepared
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.delivery.slots import Slots
@@ -51,7 +50,7 @@ class Attempts:
         """`check_lease` raises when nothing may be sent any more. `as_now`: an event's text with
         what is known of its group now, which `known` waits for; people are told that.
         """
-        self._as_now = as_now if tells_people(channel) else None
+        self._as_now = as_now if channel.tells_people else None
         self._known = known
         self.prepare = outcomes.begin
         self.record = outcomes.record
@@ -85,8 +84,6 @@ class Attempts:
         """All news in one message: what it led to is the same for each. One that is
         refused as such is told in halves: what makes it unfit is refused alone in the end.
         """
-        if not tells_many(self._channel):
-            raise TypeError(f"channel {self._name} cannot tell many")
         told = await self._of_now(_digest_now, digest)
         self._check_lease()
         result, milliseconds = await self._timed(self._channel.send_many(told))

@@ -27,6 +27,7 @@ from warren.settings.channels import ChannelSettings
 from warren.words import shortened
 
 from warren_notifier.channels.channel import (
+    Channel,
     ChannelUnusable,
     Delivered,
     Kind,
@@ -62,7 +63,7 @@ class AppriseSettings(ChannelSettings):
     url: SecretStr = Field(description="Apprise's URL of the service, such as `ntfys://topic`")
 
 
-class AppriseChannel:
+class AppriseChannel(Channel):
     """One URL. Raises ChannelUnusable where Apprise is missing, or does not know it."""
 
     tells_people = True
@@ -111,9 +112,6 @@ class AppriseChannel:
         self._threads.add(thread)
         thread.start()
         return await done  # the worker's deadline ends the wait
-
-    async def close(self) -> None:
-        """Nothing is kept open; threads that hang end with the process."""
 
 
 def _service(url: str) -> NotifyBase:

@@ -25,7 +25,7 @@ from warren.clock import Clock
 from warren.contracts import ChannelIdentity
 from warren.settings.channels import ChannelSettings
 
-from warren_notifier.channels.channel import Delivered, Kind, Refused, Result, Retry
+from warren_notifier.channels.channel import Channel, Delivered, Kind, Refused, Result, Retry
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.email_message import MailWriter
@@ -54,10 +54,11 @@ class EmailSettings(ChannelSettings):
     to: list[Address] = Field(min_length=1, description="Recipients")
 
 
-class EmailChannel:
+class EmailChannel(Channel):
     """One server and one list of recipients; a connection of its own for each mail."""
 
     tells_people = True
+    tells_many = True
 
     def __init__(
         self, settings: EmailSettings, link_base: str, guard: EgressGuard, clock: Clock
