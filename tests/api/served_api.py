@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import httpx
+from fastapi import FastAPI
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import (
@@ -248,12 +250,11 @@ class Api:
             self.archive or Archive(self.settings.archiver),
         )
         self.login = login_of(self.settings.api, self.clock)
-        access = Access(
-            self.settings.api,
-            is_loopback=self.is_loopback,
-            sessions=self.login,
-        )
-        self.app = create_app(self.context, access, self.login)
+        self.access = Access(self.settings.api, is_loopback=self.is_loopback, sessions=self.login)
+
+    @cached_property
+    def app(self) -> FastAPI:
+        return create_app(self.context, self.access, self.login)
 
     def put(self, group: str, cluster: str = "demo", **fields: Any) -> None:
         event = lag_event(group, cluster, **fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -23,7 +23,6 @@ from warren_api.http.middleware import (
     Revalidation,
 )
 from warren_api.http.names import RawPathRouting
-from warren_api.http.problem import ProblemKind, documented
 from warren_api.metrics import scrape
 from warren_api.pages import routes as pages
 from warren_api.pages.errors import PageErrors
@@ -39,10 +38,13 @@ from warren_api.v1 import (
     topics,
 )
 from warren_api.v1 import errors as v1_errors
-from warren_api.v1.lists import require_known_parameters
 
 if TYPE_CHECKING:
     from warren_api.login.service import Login
+
+
+NOUNS = (clusters, groups, topics, history, incidents, notifications, silences, events)
+"""Of `/api/v1`."""
 
 
 def create_app(context: ApiContext, access: Access, login: Login | None = None) -> FastAPI:
@@ -56,13 +58,15 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
         redoc_url=None,
         redirect_slashes=False,
     )
-    interfaces = (v3.router, config.router, admin.router, own_api, scrape.router, pages.router)
-    for router in interfaces:
-        app.include_router(router(context))
+    interfaces = (v3, config, admin, *NOUNS, scrape, pages)
+    # As they are: included, all of them would be made once more.
+    routers = [v1_errors.router(), *(each.router(context) for each in interfaces)]
     if login is not None:
         from warren_api.pages.login import router as login_pages  # with it come its libraries
 
-        app.include_router(login_pages(login))
+        routers.append(login_pages(login))
+    for router in routers:
+        app.router.routes += router.routes
     app.mount("/static", StaticFiles(directory=pages.STATIC), name="static")
     errors = Errors(
         {v1_errors.PREFIX: v1_errors, burrow_errors.PREFIX: burrow_errors},
@@ -93,25 +97,3 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
     app.add_middleware(ResponseHeaders, is_tls=bool(context.settings.api.tls_certificate))
     app.add_middleware(RawPathRouting)
     return app
-
-
-def own_api(context: ApiContext) -> APIRouter:
-    """`/api/v1`, one module per noun."""
-    routes = APIRouter(
-        prefix="/api/v1",
-        dependencies=[Depends(require_known_parameters)],
-        responses=documented(ProblemKind.INVALID_REQUEST),
-    )
-    for noun in (
-        clusters.router(context),
-        groups.router(context),
-        topics.router(context),
-        history.router(context),
-        incidents.router(context),
-        notifications.router(context),
-        silences.router(context),
-        events.router(context),
-        v1_errors.router(),
-    ):
-        routes.include_router(noun)
-    return routes

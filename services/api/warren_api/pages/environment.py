@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 from http import HTTPStatus
 from urllib.parse import urlencode
 
@@ -68,7 +69,9 @@ def _lag(view: GroupView) -> str:
     return f"≥ {grouped(view.least_lag)}" if view.least_lag else "unknown"
 
 
+@cache
 def environment() -> Environment:
+    """One: it has compiled what it was asked for."""
     templates = Environment(
         loader=PackageLoader("warren_api.pages"),
         autoescape=True,

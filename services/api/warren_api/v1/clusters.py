@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from warren_api.context import ApiContext
 from warren_api.http.names import Segment
 from warren_api.http.problem import ProblemKind, documented
-from warren_api.v1.lists import require_cluster, require_read
+from warren_api.v1.lists import require_cluster, require_read, routes_of
 
 
 class ClusterSummary(BaseModel):
@@ -58,7 +58,7 @@ class Clusters(BaseModel):
 
 
 def router(context: ApiContext) -> APIRouter:
-    routes = APIRouter(tags=["clusters"])
+    routes = routes_of("clusters")
 
     def summary(cluster: str) -> ClusterSummary:
         views, verdicts = context.model.views_of(cluster), context.verdicts()

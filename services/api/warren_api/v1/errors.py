@@ -21,7 +21,7 @@ from warren_api.http.problem import (
     plain_problem,
     problem,
 )
-from warren_api.v1.lists import InvalidCursor
+from warren_api.v1.lists import InvalidCursor, routes_of
 
 PREFIX = "/api/"
 
@@ -76,7 +76,7 @@ def failed(_: Request) -> Response:
 
 
 def router() -> APIRouter:
-    routes = APIRouter(tags=["problems"])
+    routes = routes_of("problems")
 
     @routes.get("/problems")
     async def problems() -> ProblemTypes:

@@ -15,7 +15,7 @@ from warren_api.context import ApiContext
 from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.model.status_history import RecordedChange
 from warren_api.v1.event_stream import EventStream
-from warren_api.v1.lists import Name, Regex, require_read
+from warren_api.v1.lists import Name, Regex, require_read, routes_of
 from warren_api.v1.openapi import EVENTS
 
 MEDIA_TYPE = "text/event-stream"
@@ -67,7 +67,7 @@ class _StreamAnswer(StreamingResponse):
 
 
 def router(context: ApiContext) -> APIRouter:
-    routes = APIRouter(tags=["events"])
+    routes = routes_of("events")
     followers = set[EventStream]()
 
     @routes.get(

@@ -37,6 +37,7 @@ from warren_api.v1.lists import (
     find_group,
     largest_first,
     require_read,
+    routes_of,
 )
 
 GroupSort = Literal["worst", "name", "lag", "late", "loss", "since"]
@@ -110,7 +111,7 @@ class GroupQuery(ListQuery):
 
 
 def router(context: ApiContext) -> APIRouter:
-    routes = APIRouter(tags=["groups"])
+    routes = routes_of("groups")
     book = ObjectiveBook(context.settings.objectives, context.settings.groups)
 
     def detail(row: Row) -> GroupDetail:

@@ -20,7 +20,7 @@ from warren_api.model.past import (
     in_whole_steps,
     shortest_step,
 )
-from warren_api.v1.lists import find_group, find_topic, require_cluster, require_read
+from warren_api.v1.lists import find_group, find_topic, require_cluster, require_read, routes_of
 
 Count = list[int | None]
 _LATE = "Age of the oldest record not consumed, at least: the greatest of the step"
@@ -122,7 +122,7 @@ def period(query: HistoryQuery, now: int) -> Period:
 
 
 def router(context: ApiContext) -> APIRouter:
-    routes = APIRouter(tags=["history"])
+    routes = routes_of("history")
     past = context.model.past
 
     def steps(

@@ -24,6 +24,7 @@ from warren_api.v1.lists import (
     ListQuery,
     Regex,
     require_read,
+    routes_of,
 )
 
 CHANGES = documented(
@@ -48,7 +49,7 @@ class IncidentQuery(ListQuery):
 
 
 def router(context: ApiContext) -> APIRouter:
-    routes = APIRouter(tags=["incidents"])
+    routes = routes_of("incidents")
 
     book = ObjectiveBook(context.settings.objectives, context.settings.groups)
 

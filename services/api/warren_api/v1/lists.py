@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Generic, NamedTuple, TypeVar, get_origin
 
-from fastapi import Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -149,6 +149,16 @@ def find_topic(context: ApiContext, cluster: str, topic: str) -> TopicView:
         return found
     said = f"Cluster {cluster} has no topic {topic} that Warren knows."
     raise NotDone(ProblemKind.TOPIC_NOT_FOUND, said)
+
+
+def routes_of(noun: str) -> APIRouter:
+    """Of `/api/v1`, one for each noun."""
+    return APIRouter(
+        prefix="/api/v1",
+        tags=[noun],
+        dependencies=[Depends(require_known_parameters)],
+        responses=documented(ProblemKind.INVALID_REQUEST),
+    )
 
 
 def require_known_parameters(request: Request) -> None:

@@ -23,6 +23,7 @@ from warren_api.v1.lists import (
     Name,
     Regex,
     require_read,
+    routes_of,
 )
 
 
@@ -108,7 +109,7 @@ class NotificationQuery(ListQuery):
 
 
 def router(context: ApiContext) -> APIRouter:
-    routes = APIRouter(tags=["notifications"])
+    routes = routes_of("notifications")
 
     @routes.get("/notifications", responses=LIST_PROBLEMS)
     def notifications(query: Annotated[NotificationQuery, Query()]) -> Notifications:

@@ -16,7 +16,7 @@ from warren_api.context import ApiContext
 from warren_api.http.access import asker
 from warren_api.http.names import Segment
 from warren_api.http.problem import NotDone, ProblemKind, documented
-from warren_api.v1.lists import require_read
+from warren_api.v1.lists import require_read, routes_of
 
 
 class SilenceView(Silence):
@@ -60,7 +60,7 @@ class SilenceQuery(BaseModel):
 
 
 def router(context: ApiContext) -> APIRouter:
-    routes = APIRouter(tags=["silences"])
+    routes = routes_of("silences")
 
     def _remembered(id_: str) -> Silence:
         if silence := context.model.silences.silence(id_):

@@ -23,6 +23,7 @@ from warren_api.v1.lists import (
     find_topic,
     largest_first,
     require_read,
+    routes_of,
 )
 
 _RATE = "Records per second over about a minute; null until it was measured"
@@ -103,7 +104,7 @@ class TopicQuery(ListQuery):
 
 
 def router(context: ApiContext) -> APIRouter:
-    routes = APIRouter(tags=["topics"])
+    routes = routes_of("topics")
 
     @routes.get("/topics", responses=LIST_PROBLEMS)
     def topics(query: Annotated[TopicQuery, Query()]) -> Topics:
