@@ -1,10 +1,8 @@
-"""What the API costs with many groups in it: pages, lists, the past, open tabs and scrapes.
+"""What the API costs with many groups in it: pages, lists, the past and scrapes.
 
 Prints a table and one JSON line. The API runs as a process of its own; groups are judged and
-measured again meanwhile: that costs `feed_cores` and is not in the CPU of requests and tabs, as
-little as what the API takes when nobody asks is in that of tabs. 30 days come from a lake of some
-groups. A scrape is `/metrics` with all families of a detail, compressed; while "scraped" one
-follows the other without a pause.
+measured again meanwhile: that costs `feed_cores` and is not in the CPU of requests. A scrape is
+`/metrics` with all families of a detail, compressed.
 """
 
 from __future__ import annotations
@@ -14,23 +12,16 @@ import gzip
 import json
 import statistics
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import httpx
 from support.measuring import usage
-from support.minutes_lake import write_minutes
-from support.open_tabs import open_tabs
 from support.served_groups import CLUSTER, GroupLoad, ServedApi, served
 
 GZIP = {"Accept-Encoding": "gzip"}
-HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+DAY_MS = 86_400_000
 DETAILS = ("group", "topic", "partition")
 
 
@@ -56,27 +47,14 @@ def main() -> None:
         "groups": load.groups,
         "partitions": load.groups * load.partitions,
     }
-    if load.past_minutes:
-        result["kb_of_past_a_group"] = _memory_of_past(load)
-    with TemporaryDirectory() as lake, served(load, lake=_lake(Path(lake), load)) as api:
+    with served(load) as api:
         began, fed, cpu = time.monotonic(), api.fed_s, api.cpu_s
         time.sleep(arguments.seconds)
         passed = time.monotonic() - began
         result["feed_cores"] = round((api.fed_s - fed) / passed, 4)
-        result["alone_cores"] = alone = round((api.cpu_s - cpu) / passed, 5)
+        result["alone_cores"] = round((api.cpu_s - cpu) / passed, 5)
         for name, path in _paths(load).items():
             result |= _named(name, _latencies(api, path, arguments.requests))
-        for page, fragment in _fragments(load).items():
-            for count in arguments.tabs:
-                tabs = open_tabs(api, fragment, count, arguments.seconds)
-                name = f"{page}_tabs_{count}"
-                result |= _named(name, Latencies(*_quantiles(tabs.waited), 0))
-                result[f"{name}_cores"] = round(tabs.cores - alone, 5)
-        if arguments.scrapes:
-            with scraped(api):
-                for name in ("list", "group"):
-                    path = _paths(load)[name]
-                    result |= _named(f"{name}_scraped", _latencies(api, path, arguments.requests))
         result["rss_mb"] = round(usage(api.pid).peak_rss_mb)
     for detail in DETAILS if arguments.scrapes else ():
         result |= _scrapes(replace(load, past_minutes=0), detail, arguments.scrapes)
@@ -93,8 +71,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--past-minutes", type=int, default=60, help="that each group has, of 1440")
     parser.add_argument("--scrapes", type=int, default=5, help="of each detail; 0: none")
     parser.add_argument("--requests", type=int, default=50, help="of each kind")
-    parser.add_argument("--tabs", type=int, nargs="*", default=[1, 50], help="open at a time")
-    parser.add_argument("--seconds", type=float, default=60, help="that tabs are open")
+    parser.add_argument("--seconds", type=float, default=60, help="while nobody asks")
     return parser.parse_args()
 
 
@@ -111,33 +88,8 @@ def _paths(load: GroupLoad) -> dict[str, str]:
         "group": f"/api/v1/groups/{group}",
         "burrow_lag": f"/v3/kafka/{CLUSTER}/consumer/{load.name(0)}/lag",
         "history_24h": f"{history}&from={now - DAY_MS}",
-        "history_30d": f"{history}&from={now - 30 * DAY_MS}",
+        "overview_live": "/fragments/groups",
     }
-
-
-def _fragments(load: GroupLoad) -> dict[str, str]:
-    """What an open page asks for."""
-    return {
-        "overview": "/fragments/groups",
-        "group": f"/fragments/groups/{CLUSTER}/{load.name(0)}",
-    }
-
-
-def _lake(path: Path, load: GroupLoad) -> Path:
-    write_minutes(path, min(load.groups, 100), 30)
-    return path
-
-
-def _memory_of_past(load: GroupLoad) -> float:
-    """Kilobytes of the process for a group's past, by the difference it makes for a tenth of
-    the groups.
-    """
-    few = load.groups // 10
-    with served(GroupLoad(few, load.partitions, load.interval, load.one_in)) as api:
-        without = usage(api.pid).peak_rss_mb
-    past = GroupLoad(few, load.partitions, load.interval, load.one_in, load.past_minutes)
-    with served(past) as api:
-        return round((usage(api.pid).peak_rss_mb - without) * 1024 / few, 1)
 
 
 def _scrapes(load: GroupLoad, detail: str, count: int) -> dict[str, object]:
@@ -161,24 +113,6 @@ def _scrapes(load: GroupLoad, detail: str, count: int) -> dict[str, object]:
         f"metrics_{detail}_mb": round(len(text) / 1e6, 1),
         f"metrics_{detail}_gzip_mb": round(len(compressed) / 1e6, 1),
     }
-
-
-@contextmanager
-def scraped(api: ServedApi) -> Iterator[None]:
-    """Scrapes, one after the other, until the end of the block."""
-    stop = threading.Event()
-
-    def scrape() -> None:
-        while not stop.is_set():
-            _get(api, "/metrics")
-
-    scraper = threading.Thread(target=scrape)
-    scraper.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        scraper.join()
 
 
 def _get(api: ServedApi, path: str) -> bytes:

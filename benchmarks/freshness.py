@@ -2,8 +2,7 @@
 
 Prints one JSON line. `cold`: nothing is known, `warm`: all is, `moved`: a tenth of the positions
 have moved; each with all passes that the default budget needs. Beside it stands what monitoring
-usually does: assign a consumer to one position after the other and poll one record. `bytes` says
-for batches of four sizes what the sockets received per position, as a multiple of the batch there.
+usually does: assign a consumer to one position after the other and poll one record.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from multiprocessing import get_context
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
-from support.batch_load import BatchLoad
 from support.measured_passes import MeasuredPasses, PassCost
 from support.measuring import kafka, usage
 from support.record_load import RecordLoad
@@ -31,8 +29,6 @@ from warren.settings import LogSettings
 
 SEED = 20
 MOVED = 0.1
-SIZES = {"16 KB": 16 * 1024, "64 KB": 64 * 1024, "512 KB": 512 * 1024, "1 MB": 1_000_000}
-MOST_BYTES = 1.3  # of a batch, for a position in it
 Positions = dict[str, dict[str, list[int]]]
 """Committed offsets by group and topic, of all partitions."""
 
@@ -42,17 +38,14 @@ def main() -> None:
     load = RecordLoad(arguments.topics, arguments.partitions, arguments.records)
     groups = max(arguments.positions // load.logs, 1)
     with kafka(arguments.bootstrap) as bootstrap:
-        own = _apart(byte_table, bootstrap)
         load.ensure(bootstrap)
-        own |= _apart(measure, load, groups, bootstrap)
+        own = _apart(measure, load, groups, bootstrap)
         own |= seek_and_poll(load, bootstrap, arguments.polls)
     per_position = own["cold"]["seconds"] * 1000 / (groups * load.logs)
     own["times_faster"] = round(own["seek_and_poll_ms_per_position"] / per_position, 1)
     cpu = own["cold"]["cpu_us_per_position"] / 1000
     own["times_less_cpu"] = round(own["seek_and_poll_cpu_ms_per_position"] / cpu, 1)
     print(json.dumps({"benchmark": "freshness", "positions": groups * load.logs} | own))
-    if own["most_bytes"] > MOST_BYTES:
-        sys.exit(f"more than {MOST_BYTES} times a batch was read for a position")
 
 
 def _arguments() -> argparse.Namespace:
@@ -72,39 +65,6 @@ def _apart(work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, An
     """In a process of its own, whose memory is not that of the load."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(work, *arguments).result()
-
-
-def byte_table(bootstrap: str) -> dict[str, Any]:
-    """What sockets received for a first look, for moved positions and for those that stayed."""
-    configure(LogSettings(level="error"))  # the only line on standard output is the result
-    table = {
-        name: asyncio.run(_bytes_of(BatchLoad(size), bootstrap)) for name, size in SIZES.items()
-    }
-    print(f"{'batches':>10}{'first look':>12}{'moved':>8}{'not moved':>11}", file=sys.stderr)
-    for name, row in table.items():
-        first, moved, stayed = row.values()
-        print(f"{name:>10}{first:>12.2f}{moved:>8.2f}{stayed:>11.2f}", file=sys.stderr)
-    return {"bytes": table, "most_bytes": max(max(row.values()) for row in table.values())}
-
-
-async def _bytes_of(load: BatchLoad, bootstrap: str) -> dict[str, float]:
-    load.create(bootstrap)
-    passes = MeasuredPasses(bootstrap)
-    await passes.connect([load.topic])
-    found = {}
-    for name, offset in (("first_look", 3), ("moved", 5), ("not_moved", 5)):
-        passes.commit("group", {load.topic: [offset] * load.partitions}, load.records)
-        cost = await passes.measure(_all_exact)
-        found[name] = round(cost.received / load.partitions / load.size, 2)
-    await passes.close()
-    return found
-
-
-def _all_exact(events: Sequence[FreshnessEvent]) -> None:
-    for event in events:
-        for topic, columns in event.topics.items():
-            if set(columns.reason) != {"exact"}:
-                sys.exit(f"{topic}: {set(columns.reason)}")
 
 
 def measure(load: RecordLoad, groups: int, bootstrap: str) -> dict[str, Any]:

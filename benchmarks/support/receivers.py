@@ -48,10 +48,6 @@ class Webhooks:
     def url(self) -> str:
         return f"http://{HOST}:{self.port}/"
 
-    @property
-    def taken(self) -> list[Request]:
-        return [one for one in self.requests if one.answer < 300 and one.answer]
-
     def open(self) -> None:
         asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(30)
 

@@ -180,15 +180,13 @@ class ServedApi:
 
 
 @contextmanager
-def served(
-    load: GroupLoad, api: dict[str, object] | None = None, lake: Path | None = None
-) -> Iterator[ServedApi]:
+def served(load: GroupLoad, api: dict[str, object] | None = None) -> Iterator[ServedApi]:
     """The API with all groups in it, fed all the time, until the end of the block; `api`: settings
-    of that section; `lake`: what the archiver would have written.
+    of that section.
     """
     port, spawning = free_port(), multiprocessing.get_context("spawn")
     feeder = spawning.Value("q", 0)
-    process = spawning.Process(target=_serve, args=(load, port, api or {}, lake, feeder))
+    process = spawning.Process(target=_serve, args=(load, port, api or {}, feeder))
     process.start()
     running = ServedApi(f"http://127.0.0.1:{port}", process.pid or 0)
     try:
@@ -211,12 +209,8 @@ def _wait_until_ready(api: ServedApi, process: Any) -> None:
     raise SystemExit("the API did not become ready")
 
 
-def _serve(
-    load: GroupLoad, port: int, api: dict[str, object], lake: Path | None, feeder: Any
-) -> None:
-    archiver = {} if lake is None else {"path": str(lake)}
-    given = {"api": {"port": port, **api}, "archiver": archiver}
-    settings, clock = Settings.model_validate(given), SystemClock()
+def _serve(load: GroupLoad, port: int, api: dict[str, object], feeder: Any) -> None:
+    settings, clock = Settings.model_validate({"api": {"port": port, **api}}), SystemClock()
     model = ReadModel()
     collect_seldom()
     for number in range(load.groups):

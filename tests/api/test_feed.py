@@ -175,21 +175,6 @@ def test_a_change_of_objectives_is_remembered_and_hides_no_status(
     assert [view.since for view in model.groups()] == [4_000]
 
 
-def test_objectives_of_one_kind_do_not_hide_those_of_another(feed: Feed, model: ReadModel) -> None:
-    limit = {"limit": "max_lag", "since": 1, "value": 7, "wanted": 5, "sentence": "broken"}
-    kinds = {"late": "warren.group.freshness.changed", "lost": RETENTION}
-    changes = [
-        changed(
-            "a", "WARN", 1_000 + n, 0, n, type=kind,
-            objectives=[{"objective": name, "status": "WARN", **limit}],
-        )
-        for n, (name, kind) in enumerate(kinds.items())
-    ]  # fmt: skip
-    feed.catch_up(PlayedReader([[record("a", event("a")), *changes]], behind=1))
-    (view,) = model.groups()
-    assert [one.breach.objective for one in view.broken] == ["late", "lost"]
-
-
 def freshness(model: ReadModel) -> dict[str, int | None]:
     """Milliseconds by group; those that were not measured are left out."""
     return {

@@ -48,15 +48,3 @@ def test_burrow_s_api_and_metrics_sum_all(api: Api) -> None:
     lines = api.get("/metrics").text.splitlines()
     (total,) = [line for line in lines if line.startswith("burrow_kafka_consumer_lag_total{")]
     assert float(total.split()[-1]) == 9_003
-
-
-def test_a_topic_that_was_forgotten_on_request_is_seen_nowhere(api: Api) -> None:
-    """The group's offsets of it are committed still, and measured on."""
-    put(api, "billing", "ignored")
-    lines = api.get("/metrics").text.splitlines()
-    assert any('topic="old"' in line and "freshness" in line for line in lines)
-    api.put("billing", topics={"orders": topic({"lag": 3})}, total_lag=3)
-    found = api.get("/api/v1/groups/demo/billing").json()
-    assert (found["freshness_ms"], found["lost_records"]) == (0, 0)
-    lines = api.get("/metrics").text.splitlines()
-    assert not [line for line in lines if 'topic="old"' in line]

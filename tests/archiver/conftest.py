@@ -7,12 +7,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
-from support.archive_lab import Archive, HasBootstrap
+from support.archive_lab import Archive
 from support.processes import spark_jvm
 from support.servers import jars_directory
 from warren.contracts.topics import LAG, OFFSETS
@@ -90,7 +91,7 @@ def lake(prepared: Path, tmp_path: Path) -> Lake:
 @pytest.fixture
 def lab(
     spark: SparkSession,
-    broker: HasBootstrap,
+    broker: Any,
     prepared: Path,
     unique: str,
     tmp_path: Path,

@@ -14,15 +14,14 @@ from pathlib import Path
 import pytest
 from confluent_kafka import TopicPartition
 from delta.tables import DeltaTable
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from structlog.testing import capture_logs
 from support.archive_events import key
 from support.archive_lab import BAD, Archive, events_between
 from warren.clock import SystemClock
-from warren.contracts.topics import NOTIFICATIONS, OFFSETS
+from warren.contracts.topics import OFFSETS
 from warren_archiver.bronze import bronze
 from warren_archiver.bronze.bronze import Bronze
-from warren_archiver.errors import AnotherWrites, LakeGone
+from warren_archiver.errors import AnotherWrites
 from warren_archiver.lake.contract_view import accepted, quarantine
 
 OF_ROWS = "the log of the table of events does not say where they end: its rows do"
@@ -171,63 +170,4 @@ def test_of_two_archivers_that_write_the_same_batch_one_does(
         archiver.take(threading.Event())
     assert [row["offset"] for row in lab.rows()] == [*range(15)]
     archiver.take(threading.Event())
-    assert lab.check().equal
-
-
-def test_a_later_version_has_archived_a_topic_that_this_one_does_not_know(lab: Archive) -> None:
-    """Nor will it lose anything of that topic, once it is back."""
-    later = [lab.topic, NOTIFICATIONS]
-    told = NOTIFICATIONS.full_name(lab.settings.home.topic_prefix)
-
-    def by_later_version() -> None:
-        archiver = Bronze(lab.spark, lab.settings, lab.lake, later, SystemClock())
-        archiver.take(threading.Event())
-
-    by_later_version()
-    for number in range(2):
-        lab.send(events_between(number * 5, number * 5 + 5))
-        lab.producer.produce(told, b"not looked at", key=key("g"), partition=0)
-        lab.producer.flush()
-        by_later_version()
-        lab.once()
-    lab.send(events_between(10, 15))
-    lab.producer.produce(told, b"not looked at", key=key("g"), partition=0)
-    lab.producer.flush()
-    lab.once()
-    assert lab.check().equal
-    by_later_version()
-    rows = lab.lake.read(lab.spark, lab.lake.events)
-    assert rows is not None
-    found = [
-        row["offset"] for row in rows.where(F.col("topic") == told).orderBy("offset").collect()
-    ]
-    assert found == [0, 1, 2]
-
-
-def test_a_lake_that_was_deleted_meanwhile_is_an_error_that_says_so(lab: Archive) -> None:
-    shutil.rmtree(lab.settings.archiver.path)
-    archiver = Bronze(lab.spark, lab.settings, lab.lake, [lab.topic], SystemClock())
-    with pytest.raises(LakeGone, match="was deleted while the archiver ran"):
-        archiver.take(threading.Event())
-
-
-def test_a_lake_that_is_deleted_amid_a_batch_is_archived_anew(
-    lab: Archive, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The batch creates the table, and nothing of before would be in it."""
-    lab.send(events_between(0, 5))
-    lab.once()
-    lab.send(events_between(5, 10))
-    records = bronze.records
-
-    def deleted(*given: object) -> object:
-        shutil.rmtree(lab.settings.archiver.path)
-        return records(*given)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(bronze, "records", deleted)
-        with pytest.raises(LakeGone):
-            lab.once()
-    lab.once()
-    assert [row["offset"] for row in lab.rows()] == [*range(10)]
     assert lab.check().equal

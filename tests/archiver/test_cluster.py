@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
@@ -21,14 +21,8 @@ from warren.settings_file import load_settings
 pytestmark = pytest.mark.timeout(1200)
 
 
-class HasBootstrap(Protocol):
-    """What the fixture `broker` is."""
-
-    bootstrap: str
-
-
 def test_executors_of_a_cluster_archive_as_well(
-    spark_jars: Path, broker: HasBootstrap, unique: str, tmp_path: Path
+    spark_jars: Path, broker: Any, unique: str, tmp_path: Path
 ) -> None:
     config = tmp_path / "warren.toml"
     with SparkCluster(tmp_path) as cluster:

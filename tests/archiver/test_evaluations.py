@@ -25,7 +25,6 @@ from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, EVALUATION_STATES, EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations
 from warren_core.evaluation import RuleBook
-from warren_core.judgement.state import GroupState
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord
 
@@ -117,21 +116,6 @@ def test_judgement_goes_on_from_what_is_remembered(at_once: int) -> None:
         for offset, lag in sorted(_published(), key=lambda pair: pair[0])
     ]
     assert not list(judge_again(sources, known, book))
-
-
-def test_an_incident_goes_on_where_a_later_version_wrote_the_state() -> None:
-    book = RuleBook(SETTINGS.evaluation, SETTINGS.collector)
-    sources = [
-        Source(r.partition, r.offset, r.timestamp_ms * 1000, r.key, r.value) for r in _records()
-    ]
-    told = (one for one in judge_again(sources, {}, book) if isinstance(one, Evaluation))
-    ill = next(one.brief.state for one in told if one.brief.state.opened_at)
-    later = remembered(b"\xff" + (as_stored(ill) or b"")[1:], INTERVALS)
-    assert isinstance(later, GroupState)
-    assert later.applied.position == ill.applied.position
-    assert (later.status, later.opened_at) == (ill.status, ill.opened_at)
-    assert len(later.layout) == 0
-    assert remembered(b"\xff no state", INTERVALS) is None
 
 
 def test_evaluations_of_all_events_are_archived_once(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -39,13 +39,10 @@ from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.plan import Source, whole
 from warren_archiver.gold.sketch import representative
 from warren_archiver.gold.units import Unit
-from warren_archiver.lake.events import LATEST
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.table import Table
 from warren_archiver.silver.catalogue import (
     EVALUATIONS,
-    LATENESS_MINUTES,
-    PARTITION_MINUTES,
 )
 from warren_archiver.silver.upsert import upsert
 
@@ -300,48 +297,6 @@ def test_a_day_with_holes_is_made_again(
         assert_is_stored(filled.path / "gold" / table.name, table.schema, expected)
 
 
-@pytest.mark.heavy
-def test_a_slow_pass_says_how_far_it_has_read_while_silver_goes_on(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And where an earlier Warren said more than that, the next pass makes it true."""
-    settings, lake, clock = _settings(tmp_path), Lake.at(str(tmp_path)), ManualClock(END)
-    progress, count = lake.gold(catalogue.PROGRESS.name), F.sum("evaluations")
-    first, then = [_evaluation(number) for number in range(6)], _evaluation(30)
-    silver_went_on: list[bool] = []
-
-    def until() -> int:
-        (row,) = spark.read.format("delta").load(progress).where("until IS NOT NULL").collect()
-        return round(row["until"].timestamp() * 1000)
-
-    def evaluations() -> list[int]:
-        return [
-            spark.read.format("delta").load(lake.gold(step.table.name)).agg(count).collect()[0][0]
-            for step in steps
-        ]
-
-    def slow(settings: Settings, rows: Any) -> Any:
-        if not silver_went_on:
-            silver_went_on.append(True)
-            append(spark, lake, EVALUATIONS, [_evaluation(number) for number in range(6, 30)])
-        return steps[1].make(settings, rows)
-
-    steps = [step for step in gold_module.STEPS if step.table in catalogue.STATUS.values()]
-    monkeypatch.setattr(gold_module, "STEPS", (steps[0], replace(steps[1], make=slow)))
-    ensure_tables(spark, lake, [EVALUATIONS], catalogue.STATUS.values())
-    append(spark, lake, EVALUATIONS, first)
-    gold = Gold(spark, lake, settings, clock)
-    gold.catch_up()
-    assert (until(), evaluations()) == (first[-1]["at"].timestamp() * 1000, [6, 6])
-    gold.catch_up()
-    last = _evaluation(29)["at"].timestamp() * 1000
-    assert (until(), evaluations()) == (last, [30, 30])
-    spark.sql(f"UPDATE delta.`{progress}` SET until = '{at(END)}' WHERE until IS NOT NULL")
-    append(spark, lake, EVALUATIONS, [then])
-    gold.catch_up()
-    assert (until(), evaluations()) == (then["at"].timestamp() * 1000, [31, 31])
-
-
 def _evaluation(number: int, moment: int | None = None) -> dict[str, Any]:
     """Each ten minutes one."""
     time = at(START + number * 10 * MINUTE if moment is None else moment)
@@ -388,20 +343,3 @@ def test_how_far_gold_has_come_is_as_far_as_was_archived(
         (row,) = progress.where("until IS NOT NULL").select(F.unix_millis("until")).collect()
         assert row[0] == settled
         append(spark, lake, EVALUATIONS, [_evaluation(2, END)])
-
-
-@pytest.mark.heavy
-def test_a_day_at_the_end_of_time_is_made_as_well(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An event may be dated there; some tables are made of the days before, for those after it."""
-    own = (STATUS_DAYS, catalogue.OBJECTIVE[Unit.DAY], catalogue.ERROR_BUDGETS)
-    monkeypatch.setattr(
-        gold_module, "STEPS", [step for step in gold_module.STEPS if step.table in own]
-    )
-    lake = Lake.at(str(tmp_path))
-    ensure_tables(spark, lake, (EVALUATIONS, PARTITION_MINUTES, LATENESS_MINUTES), own)
-    last = _evaluation(1, round(LATEST.timestamp()) * 1000 - 1000)
-    append(spark, lake, EVALUATIONS, [last])
-    gold = Gold(spark, lake, _settings(tmp_path), ManualClock(END))
-    assert gold.catch_up()[STATUS_DAYS.name] == 2  # it lasts into the next one

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from support.silver_rows import DAY, END, HOUR, MINUTE, START, append, at, ensure_tables, frame
 from warren.clock import ManualClock
 from warren.settings import Settings
@@ -19,9 +17,7 @@ from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.incidents import incidents, with_noise
 from warren_archiver.gold.lateness import lateness
 from warren_archiver.gold.memberships import memberships
-from warren_archiver.gold.plan import Source
 from warren_archiver.gold.rates import rates
-from warren_archiver.gold.snapshot import Snapshot
 from warren_archiver.gold.units import Unit
 from warren_archiver.lake.lake import Lake
 from warren_archiver.silver.catalogue import (
@@ -224,46 +220,6 @@ def test_an_incident_is_noise_by_what_ended_before_it_whenever_that_began(
     append(spark, lake, INCIDENTS, [_incident("much later", later + 9 * HOUR)])
     gold.catch_up()
     assert flapped() == [1, 1]
-
-
-def test_an_incident_that_has_lasted_for_days_is_no_noise(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And files of incidents that were over long before an attempt are not opened for it."""
-    table = catalogue.ALERT[Unit.DAY]
-    steps = [step for step in gold_module.STEPS if step.table is table]
-    monkeypatch.setattr(gold_module, "STEPS", steps)
-    lake, days = Lake.at(str(tmp_path)), 5
-    ensure_tables(spark, lake, (INCIDENTS, NOTIFICATIONS), (table,))
-    sent = {"outcome": "delivered", "route": "all", "channel": "mail", "attempt": 1}
-    for day in range(days):
-        first, again = START + day * DAY, START + day * DAY + 5 * MINUTE
-        closed = {"closed_at": at(first + MINUTE), "duration_ms": MINUTE}
-        of_day = [_incident(f"first {day}", first) | closed, _incident(f"again {day}", again)]
-        append(spark, lake, INCIDENTS, of_day)
-        told = _of("at", again + MINUTE, incident_id=f"again {day}", delivery_id=f"{day}", **sent)
-        append(spark, lake, NOTIFICATIONS, [told])
-    last = START + (days - 1) * DAY
-    late = [
-        _of("at", last + HOUR, incident_id=f"again {day}", delivery_id=f"late {day}", **sent)
-        for day in range(days - 1)
-    ]
-    append(spark, lake, NOTIFICATIONS, late)
-    opened: list[int] = []
-    around = Gold._around
-
-    def noted(self: Gold, pinned: Snapshot, source: Source, of: Sequence[date]) -> DataFrame:
-        found = around(self, pinned, source, of)
-        opened.append(len(found.inputFiles()) if source.table is INCIDENTS else 0)
-        return found
-
-    gold = Gold(spark, lake, Settings(), ManualClock(END))
-    gold.catch_up()
-    found = spark.read.format("delta").load(lake.gold(table.name)).orderBy("day").collect()
-    assert [(row["incidents"], row["flapped"]) for row in found] == [(1, 1)] * 4 + [(5, 2)]
-    monkeypatch.setattr(Gold, "_around", noted)
-    gold.catch_up([at(last).date()])
-    assert 0 < max(opened) < days
 
 
 def _incident(name: str, opened: int) -> dict[str, Any]:

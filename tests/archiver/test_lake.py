@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from warren_archiver.lake.lake import (
     create,
     ensure,
     exists,
-    newest_version,
 )
 from warren_archiver.silver.catalogue import POSITIONS
 
@@ -88,33 +86,6 @@ def test_a_table_says_what_it_is_and_takes_null_where_the_catalogue_does(
     _add(spark, path, (*row[:4], None, *row[5:]))
     with pytest.raises(Py4JError, match=r"NOT NULL.*from"):
         _add(spark, path, (*row[:3], None, *row[4:]))
-
-
-def test_a_table_of_an_earlier_warren_is_described_once_and_keeps_its_rows(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    path, old = str(tmp_path), StructType([StructField(f.name, f.type) for f in GAPS.fields[:-1]])
-    create(spark, path, old, {"delta.deletedFileRetentionDuration": "interval 2 hours"})
-    _add(spark, path, (None, "id", 0, 5, 9, "retention"), old)
-    ensure(spark, path, GAPS)
-    table = spark.read.format("delta").load(path)
-    assert [field.metadata["comment"] for field in table.schema] == [
-        field.description for field in GAPS.fields
-    ]
-    assert [tuple(row) for row in table.collect()] == [(None, "id", 0, 5, 9, "retention", None)]
-    detail = DeltaTable.forPath(spark, path).detail().select("properties").first()
-    assert detail is not None
-    assert detail["properties"]["delta.deletedFileRetentionDuration"] == "interval 7 days"
-    longer = "SET TBLPROPERTIES (delta.logRetentionDuration = 'interval 30 days')"
-    spark.sql(f"ALTER TABLE delta.`{path}` {longer}")
-    newest = newest_version(spark, path)
-    ensure(spark, path, GAPS)
-    assert newest_version(spark, path) == newest
-    quoted = dataclasses.replace(GAPS, summary=r"It's C:\new")
-    ensure(spark, path, quoted)
-    detail = DeltaTable.forPath(spark, path).detail().select("description").first()
-    assert detail is not None
-    assert detail["description"] == quoted.summary
 
 
 def _add(

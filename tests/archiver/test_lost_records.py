@@ -5,30 +5,20 @@ Which gaps there are is test_gaps.py's; here a real broker makes them, in each o
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from confluent_kafka import TopicPartition
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from support.archive_events import NOW, lag_event
 from support.archive_lab import Archive, events_between
 from support.other_readers import assert_others_find_the_same
-from warren.contracts.topics import LAG
 from warren.errors import ClusterUnreachable
 from warren.kafka.topics import HOME
 from warren.metrics.archiver import ARCHIVER
-from warren_archiver.bronze import bronze
-from warren_archiver.bronze.batch import Batch, Offsets
+from warren_archiver.bronze.batch import Offsets
 from warren_archiver.bronze.bronze import Bronze
 from warren_archiver.errors import ArchiveFailed
-from warren_archiver.lake.events import events
-from warren_archiver.topics import topic_ids
 
-WRITE = Bronze._write
 pytestmark = pytest.mark.timeout(1800)
 
 
@@ -68,83 +58,6 @@ def test_what_retention_took_is_told_once_though_nobody_could_look(
     assert assert_others_find_the_same(lab.spark, lab.lake.gaps) == 3
 
 
-def test_what_compaction_took_is_told_unless_it_is_older_than_the_archive(lab: Archive) -> None:
-    """Of a topic as an earlier Warren configured it: compaction may come at any time."""
-    shutil.rmtree(lab.settings.archiver.path)  # it begins with its first table
-    lab.topic = LAG
-    lab.compact(lab.name)
-    lost = _lost("lag")
-
-    def send_and_compact(start: int) -> None:
-        lab.send([lag_event("g", NOW + at, "OK", 1).to_bytes() for at in range(start, start + 400)])
-        lab.until_compacted(lab.name, below=start + 400, kept=100)
-
-    send_and_compact(0)
-    lab.once(batch_records=50)
-    older = lab.gaps()
-    assert {cause for *_, cause in older} == {"before_archive"}
-    assert lab.check().equal
-    assert _lost("lag") == lost
-    end = lab.rows()[-1]["offset"] + 1
-    send_and_compact(end)
-    lab.once()
-    archived = {int(row["offset"]) for row in lab.rows()}
-    gone = set(range(end, max(archived))) - archived
-    found = lab.check()
-    assert gone
-    assert (found.lost, found.missing, found.equal) == (len(gone), 0, False)
-    recorded = [gap for gap in lab.gaps() if gap not in older]
-    assert gone == {offset for gap in recorded for offset in range(gap[1], gap[2] + 1)}
-    assert {cause for *_, cause in recorded} == {"compaction"}
-    assert _lost("lag") - lost == len(gone)
-
-
-def test_a_topic_made_anew_is_archived_from_its_beginning_whoever_was_killed_meanwhile(
-    lab: Archive, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """First nobody notices: the new one's rows are taken for the first one's. Then a batch fails,
-    and what it had planned goes with its topic; whoever notices that is killed."""
-    lab.send(events_between(0, 5))
-    lab.once()
-    ids = topic_ids(lab.admin, [lab.name])
-    lab.make_anew()
-    lab.send(events_between(100, 108))
-    with monkeypatch.context() as unnoticed:
-        unnoticed.setattr(bronze, "topic_ids", lambda *_: ids)
-        lab.once()
-    assert len(lab.rows()) == 8
-    with monkeypatch.context() as full:
-        full.setattr(Bronze, "_write", _on_a_full_disk)
-        with pytest.raises(ArchiveFailed, match="no room"):
-            lab.once()
-    assert lab.values() == events_between(0, 5)
-    lab.make_anew()
-    lab.send(events_between(200, 230))
-    with monkeypatch.context() as killed:
-        killed.setattr(Bronze, "_write", _kill)
-        with pytest.raises(ArchiveFailed):
-            lab.once()
-    for _ in range(2):
-        lab.once()
-    assert sorted(lab.values()) == sorted([*events_between(0, 5), *events_between(200, 230)])
-    assert len({row["topic_id"] for row in lab.rows()}) == 2
-    made_anew = [(0, 0), (0, 5), (1, 0), (1, 0)]
-    assert lab.gaps() == [(*place, None, "topic_made_anew") for place in made_anew]
-    found = lab.check()
-    assert (found.archived, found.equal) == (30, True)
-
-
-def _on_a_full_disk(self: Bronze, *given: Any) -> Batch:
-    with pytest.MonkeyPatch.context() as full:
-        full.setattr(bronze, "events", _unwritable)
-        return WRITE(self, *given)
-
-
-def _unwritable(*args: object) -> DataFrame:
-    key = F.raise_error(F.lit("no room")).cast("binary")
-    return events(*args).withColumn("key", key)  # type: ignore[arg-type]
-
-
 def _send_and_lose(lab: Archive, start: int, *, kept: int) -> None:
     """Offsets from `start` to `kept` are gone before they are archived; five are left."""
     lab.send(events_between(start, kept + 5))
@@ -166,10 +79,6 @@ def _once(settle: Callable[..., Offsets]) -> Callable[..., Offsets]:
         return looked(*given)
 
     return look
-
-
-def _kill(*_: object) -> None:
-    raise PySparkException("killed")
 
 
 def _lost(topic: str = "offsets") -> float:

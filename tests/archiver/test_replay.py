@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from support.archive_lab import HasBootstrap
 from support.evaluator_process import PARTITIONS, Home
 from support.few_tables import only_silver
 from support.freshness_events import WELL, freshness_event, late
@@ -48,7 +48,7 @@ def _shifted(event: OffsetEvent, by: int) -> OffsetEvent:
 
 
 @pytest.fixture
-def home(broker: HasBootstrap, unique: str, tmp_path: Path) -> Home:
+def home(broker: Any, unique: str, tmp_path: Path) -> Home:
     """An evaluator has judged the lives of some groups, which end now."""
     home = Home(broker.bootstrap, unique, tmp_path)
     events = interleaved(lives())

@@ -34,10 +34,10 @@ from warren.errors import SettingsError
 from warren.history.lake_tables import LakeTables, LakeUnreadable
 from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
-from warren_archiver.report import export, page, statuses
+from warren_archiver.report import export, page
 from warren_archiver.report.group_report import Report
 from warren_archiver.report.make import SETTLE_MS, SILENT_MS, report
-from warren_archiver.report.period import Period, Split
+from warren_archiver.report.period import Period
 
 MAX_GAP = 3 * HEARTBEAT * 1000
 AFTERWARDS = ManualClock(END + 5 * MINUTE)
@@ -149,27 +149,6 @@ def test_the_default_period_ends_shortly_before_what_is_archived(
     assert made.period == Period(newest - SETTLE_MS - MINUTE, newest - SETTLE_MS)
 
 
-def test_days_before_the_newest_record_are_not_opened_to_find_it(closed: Path) -> None:
-    for day in ("2026-11-21", "2026-11-22"):
-        _lose(closed / f"bronze/events/date={day}")
-    with LakeTables(str(closed)) as tables:
-        found = statuses.newest_ms(tables, "warren.lag", END + 2 * HOUR)
-        assert found == END + HOUR
-        with pytest.raises(LakeUnreadable):
-            statuses.newest_ms(tables, "warren.lag", END)
-
-
-def test_only_moments_of_evaluations_are_read_to_find_the_newest(
-    closed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A lake by URL holds what is asked for in memory."""
-    with LakeTables(str(closed)) as tables:
-        monkeypatch.setattr(tables, "_is_url", True)
-        assert statuses.newest_ms(tables, "warren.lag", END + DAY) == END + HOUR
-        assert tables.rows("FROM appended") == [{"timestamp": moment(END + HOUR)}]
-        assert statuses.newest_ms(tables, "it's", END + DAY) is None
-
-
 def test_a_period_that_silver_has_needs_no_event(closed: Path) -> None:
     made = _made(closed, SECOND_DAY)
     assert made.is_closed
@@ -177,23 +156,6 @@ def test_a_period_that_silver_has_needs_no_event(closed: Path) -> None:
         _lose(closed / f"bronze/events/date={day}")
     clock = ManualClock(END + 3 * DAY)
     assert page.render(_made(closed, SECOND_DAY, clock=clock)) == page.render(made)
-
-
-@pytest.mark.parametrize("by_url", [False, True])
-def test_events_long_after_a_period_are_not_read(
-    lake: Path, monkeypatch: pytest.MonkeyPatch, *, by_url: bool
-) -> None:
-    """Clocks may disagree by a day; the rest of what came later is of other times."""
-    period = Period(START, START + HOUR)
-    with LakeTables(str(lake)) as tables:
-        monkeypatch.setattr(tables, "_is_url", by_url)
-        parts = Split(Period(START, START), (period,))
-        statuses.prepare(tables, "warren.lag", ["other"], period, parts, MAX_GAP, is_whole=False)
-        (found,) = tables.rows(
-            "SELECT count(*) AS number, max(epoch_ms(timestamp)) AS last FROM raw"
-        )
-    assert found["number"]
-    assert START + 25 * HOUR - 5 * MINUTE < found["last"] < START + 25 * HOUR
 
 
 def _lose(folder: Path) -> None:
@@ -274,24 +236,6 @@ def test_an_incident_that_lasts_for_months_is_told(closed: Path) -> None:
     assert found.opened_ms == START - 80 * DAY
     before = _made(closed, Period(START - 90 * DAY, START - 81 * DAY))
     assert before.incidents == []
-
-
-def test_incidents_overlap_without_flapping(tmp_path: Path) -> None:
-    """As where an objective is broken all the time."""
-    noon = START + 12 * HOUR
-    times = {"late": (0, 120), "first": (10, 12), "again": (20, 60), "later": (140, 150)}
-    rows = [
-        {"cluster": "prod", "group": "web", "incident_id": name, "told_at": None}
-        | {"opened_at": moment(noon + begin * MINUTE), "closed_at": moment(noon + end * MINUTE)}
-        for name, (begin, end) in times.items()
-    ]
-    columns = dict.fromkeys(("opened_at", "closed_at", "told_at"), "TIMESTAMPTZ")
-    columns |= dict.fromkeys(("cluster", "group", "incident_id", "worst", "reason"), "VARCHAR")
-    write_lake(tmp_path, lag_records(), gold=False, silver_until=END)
-    write_table(tmp_path, "silver/incidents", columns, rows)
-    made = _made(tmp_path, Period(noon, noon + 4 * HOUR)).incidents
-    flapped = {each.incident_id: each.flapped for each in made if each.group == "web"}
-    assert flapped == {"late": False, "first": False, "again": True, "later": False}
 
 
 def test_a_service_that_is_down_holds_no_figure_back(closed: Path) -> None:

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
-from delta.tables import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from support.archive_lab import Archive, events_between
 from support.few_tables import OF_OFFSETS, STATUS_HOURS, only_silver, only_status_hours
-from support.waiting import eventually
-from warren.clock import ManualClock, SystemClock
+from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS
-from warren.metrics.archiver import ARCHIVER, ARCHIVER_FAILURES
 from warren_archiver.errors import ArchiveFailed
 from warren_archiver.gold.catalogue import PROGRESS
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.table import Table
 from warren_archiver.silver.catalogue import EVALUATIONS, GROUP_MINUTES, POSITIONS
 from warren_archiver.silver.evaluations import Evaluations
-from warren_archiver.silver.silver import Silver
-from warren_archiver.streaming import part, work
-from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.silver_query import SilverQuery
 
 pytestmark = pytest.mark.timeout(1800)
@@ -116,83 +108,6 @@ def test_silver_takes_all_in_again_where_it_has_read_another_table(
     take_in(20)
 
 
-def test_silver_that_was_off_for_longer_than_versions_are_kept_takes_all_in_again(
-    lab: Archive, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it would read next was joined with other files, and is removed."""
-    taken: list[int] = []
-
-    def note(_: SilverQuery, events: DataFrame, __: int) -> None:
-        taken.extend(row["offset"] for row in events.collect())
-
-    def take(*, days_later: float = 0) -> list[int]:
-        taken.clear()
-        clock = ManualClock(SystemClock().now_ms())
-        clock.advance(days_later * 86_400)
-        query = SilverQuery(lab.spark, lab.lake, lab.settings, [OFFSETS], clock)
-        query.take(threading.Event())
-        return sorted(taken)
-
-    monkeypatch.setattr(SilverQuery, "_take", note)
-    lab.send(events_between(0, 5))
-    lab.once()
-    assert take() == list(range(5))
-    lab.send(events_between(5, 10))
-    lab.once()
-    _remove_what_was_joined(lab)
-    with pytest.raises(PySparkException):
-        take(days_later=6)
-    assert take(days_later=7) == list(range(10))
-    assert take(days_later=14) == [], "there is nothing to read"
-
-
-def _remove_what_was_joined(lab: Archive) -> None:
-    """As upkeep does after a week."""
-    DeltaTable.forPath(lab.spark, lab.lake.events).optimize().executeCompaction()
-    live = {
-        Path(unquote(urlsplit(file).path))
-        for file in lab.spark.read.format("delta").load(lab.lake.events).inputFiles()
-    }
-    files = set((Path(lab.settings.archiver.path) / "bronze" / "events").rglob("*.parquet"))
-    assert live < files
-    for file in files - live:
-        file.unlink()
-
-
-def test_silver_that_fails_is_begun_again_and_the_first_time_is_soon(
-    lab: Archive, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody waits for a whole interval, neither for reports nor after a failure."""
-    monkeypatch.setattr(part, "FIRST_PAUSE", 0.1)
-    monkeypatch.setattr(work, "FIRST", 0.1)
-    take, failed, stop = Silver.take, threading.Event(), threading.Event()
-
-    def fail_once(self: Silver, events: DataFrame) -> dict[str, int]:
-        if not failed.is_set():
-            failed.set()
-            raise PySparkException("once")
-        return take(self, events)
-
-    monkeypatch.setattr(Silver, "take", fail_once)
-    failures, written = ARCHIVER_FAILURES._value.get(), _written()
-    lab.send(events_between(0, 1))
-    lab.once()
-    running = threading.Thread(
-        target=archive,
-        args=(lab.spark, lab.changed(silver_interval=600), stop),
-        kwargs={"once": False, "clock": SystemClock(), "topics": [OFFSETS]},
-    )
-    running.start()
-    try:
-        eventually(lambda: _written() > written, timeout=300, message="the event is in silver")
-    finally:
-        stop.set()
-        running.join(120)
-    assert failed.is_set()
-    assert ARCHIVER_FAILURES._value.get() == failures + 1
-    assert _stored(lab.spark, lab.lake, GROUP_MINUTES).count() == 1
-
-
 def test_a_pass_that_could_not_judge_says_so_once_all_else_is_done(
     lab: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,8 +123,3 @@ def test_a_pass_that_could_not_judge_says_so_once_all_else_is_done(
     lab.send(events_between(1, 2))
     lab.once(silver_interval=600)
     assert _stored(lab.spark, lab.lake, EVALUATIONS).count() == 2
-
-
-def _written() -> float:
-    sample = "warren_archiver_silver_rows_total"
-    return ARCHIVER.get_sample_value(sample, {"table": GROUP_MINUTES.name}) or 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 from delta.tables import DeltaTable
 from deltalake import DeltaTable as DeltaLog
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from structlog.testing import capture_logs
@@ -18,9 +16,7 @@ from support.archive_lab import Archive, events_between
 from support.few_tables import only_silver
 from support.silver_rows import DAY as DAY_MS
 from support.silver_rows import END, START, append, frame, silver_rows
-from support.waiting import eventually
 from warren.clock import ManualClock, SystemClock
-from warren.contracts.topics import OFFSETS
 from warren.settings import ArchiverSettings
 from warren_archiver.lake.lake import Lake, ensure, newest_version
 from warren_archiver.lake.table import Kept, Table
@@ -28,10 +24,7 @@ from warren_archiver.replay.replay import Replay
 from warren_archiver.replay.tables import write
 from warren_archiver.report.period import Period
 from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS
-from warren_archiver.silver.silver import Silver
 from warren_archiver.steps import Step
-from warren_archiver.streaming import part as part_module
-from warren_archiver.streaming.archive import archive
 from warren_archiver.streaming.upkeep import Upkeep, Upkept
 
 pytestmark = pytest.mark.timeout(1800)
@@ -97,40 +90,6 @@ def _files(lab: Archive) -> list[str]:
     table = lab.lake.read(lab.spark, lab.lake.events)
     assert table is not None
     return table.inputFiles()
-
-
-def test_upkeep_goes_on_while_silver_fails(lab: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part_module, "FIRST_PAUSE", 3600.0)
-    only_silver(monkeypatch)
-    monkeypatch.setattr(Upkeep, "_done_on", lambda _: date.min)
-    ran: list[list[Upkept]] = []
-    done = Upkeep.run
-
-    def run(self: Upkeep) -> list[Upkept]:
-        ran.append(done(self))
-        return ran[-1]
-
-    def fail(*_: object) -> None:
-        raise PySparkException("always")
-
-    monkeypatch.setattr(Upkeep, "run", run)
-    monkeypatch.setattr(Silver, "take", fail)
-    lab.send(events_between(0, 2))
-    lab.once()
-    stop = threading.Event()
-    settings = lab.changed(silver_interval=0.5)
-    running = threading.Thread(
-        target=archive,
-        args=(lab.spark, settings, stop),
-        kwargs={"once": False, "clock": SystemClock(), "topics": [OFFSETS]},
-    )
-    running.start()
-    try:
-        eventually(lambda: ran, timeout=300, message="upkeep has run")
-    finally:
-        stop.set()
-        running.join(120)
-    assert len(ran) == 1
 
 
 def test_replays_are_joined_and_kept_as_long_as_minutes(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -118,27 +117,6 @@ def test_the_list_is_walked_on_after_its_rows_have_changed_places(site: Site, pa
         expect(row.get_by_role("link", name="archive")).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("archive")
-
-
-@pytest.mark.parametrize("name", [".."])
-def test_a_group_of_dots_has_a_page_to_which_links_lead(site: Site, page: Page, name: str) -> None:
-    """Browsers take dots, even escaped ones, for the way up."""
-    site.api.put(name)
-    with site.serving():
-        page.goto(f"{site.url}/?q=is:any")
-        page.get_by_role("link", name=name, exact=True).click()
-        expect(page.get_by_role("heading", level=1)).to_have_text(name)
-        stop(site, name)
-        expect(page.locator(".subject .chip.err")).to_be_visible()
-        page.get_by_role("link", name="JSON", exact=True).click()
-        assert json.loads(page.locator("body").inner_text())["group"] == name
-        page.go_back()
-        page.locator(".menu summary").click()
-        page.get_by_role("link", name="With a reason…").click()
-        page.get_by_label("Why").fill("moving")
-        page.get_by_role("button", name="Silence", exact=True).click()
-        expect(page.get_by_role("heading", level=1)).to_have_text(name)
-        expect(page.locator(".why").filter(has_text="Silenced")).to_be_visible()
 
 
 def test_times_are_the_readers(site: Site, browser: Browser) -> None:

@@ -122,12 +122,6 @@ def test_a_table_says_how_many_it_left_out(address: str) -> None:
     assert "3 more groups (--limit)" in shown.stderr
 
 
-def test_wide_cuts_nothing(api: Api, address: str) -> None:
-    name = "g" * 400
-    api.put(name, evaluated_at=SystemClock().now_ms())
-    assert name in run("get", "groups", "^ggg", "-o", "wide", "--api", address).stdout
-
-
 @pytest.mark.parametrize("form", ["json", "yaml"])
 def test_documents_are_what_the_api_says(address: str, form: str) -> None:
     text = run("get", "groups", "--cluster", "eu", "-o", form, "--api", address).stdout
@@ -164,16 +158,6 @@ def test_a_word_that_looks_like_a_key_and_finds_nothing_is_told_of(address: str)
     assert "warren: Unknown filter “staus:”" in shown.stderr
     assert "did you mean status:?" in shown.stderr
     assert "Unknown filter" not in run("get", "groups", "-q", "status:err", "--api", address).stderr
-
-
-def test_describe_a_group(api: Api, address: str) -> None:
-    api.describe("billing")
-    shown = run("describe", "group", "billing", "--api", address).stdout
-    assert "billing-1" in shown  # its member
-    assert "demo/billing" in shown
-    assert "ERR" in shown
-    body = json.loads(run("describe", "group", "billing", "-o", "json", "--api", address).stdout)
-    assert (body["cluster"], body["group"]) == ("demo", "billing")
 
 
 def test_describe_tells_the_root_of_what_is_over_and_what_was_lost(api: Api, address: str) -> None:
@@ -231,14 +215,6 @@ def test_describe_says_since_when_a_group_is_not_ok_and_since_when_it_is_so(
     assert re.fullmatch(r"ERR for 5h[^,]*", status()), "it was nothing else before"
     api.change("billing", "ERR", opened_at + 2 * HOUR, previous="WARN", opened_at=opened_at)
     assert re.fullmatch(r"ERR for 3h.*, not OK for 5h.*", status())
-
-
-def test_describe_by_cluster_and_name(address: str) -> None:
-    for name in (("mailer", "--cluster", "eu"), ("eu/mailer",)):
-        shown = run("describe", "group", *name, "-o", "yaml", "--api", address).stdout
-        assert yaml.safe_load(shown)["cluster"] == "eu"
-    slashed = run("describe", "group", "orders/eu", "-o", "yaml", "--api", address).stdout
-    assert yaml.safe_load(slashed)["group"] == "orders/eu"
 
 
 def test_describe_is_of_the_group_that_is_listed_so_whatever_others_are_called(

@@ -25,7 +25,6 @@ app = typer.Typer()
 app.command()(status)
 
 
-LONG = "fraud-scoring.realtime.eu-west-1.customer-transactions.enriched.v2.consumer-group"
 GROUPS = [
     group_row("billing", "ERR"),
     group_row("mailer", "WARN", "eu"),
@@ -257,10 +256,3 @@ def test_watching_goes_on_when_the_api_is_away_and_ends_with_ctrl_c(
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 0
     assert "Traceback" not in output.read_text()
-
-
-def test_a_pipe_has_no_width(served: ServedGroups) -> None:
-    served.body = {"groups": [group_row(LONG, "ERR")], "doubts": []}
-    assert f"{LONG}  ERR" in run(served, columns="").stdout
-    assert LONG in run(served, "-o", "wide", columns="80").stdout
-    assert LONG not in run(served, columns="80").stdout

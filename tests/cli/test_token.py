@@ -12,7 +12,7 @@ from cli.asked_api import run
 from rich.console import Console
 from typer.testing import CliRunner, Result
 from warren.clock import SystemClock
-from warren.errors import SettingsError, WarrenError
+from warren.errors import SettingsError
 from warren.settings_file import load_settings
 from warren_api.http.access import Access
 from warren_cli.api_client import sent_token
@@ -50,15 +50,6 @@ def api() -> Api:
 def test_what_is_around_a_token_is_none_of_it(monkeypatch: pytest.MonkeyPatch, around: str) -> None:
     monkeypatch.setenv("WARREN_TOKEN", around.format(SECRET))
     assert sent_token() == SECRET
-
-
-def test_with_a_newline_after_it_as_a_file_has_it(
-    monkeypatch: pytest.MonkeyPatch, address: str
-) -> None:
-    monkeypatch.setenv("WARREN_TOKEN", f"{SECRET}\n")
-    for command in (("status",), ("get", "groups"), ("events",)):
-        with pytest.raises(WarrenError, match="none of those that"):  # it arrived
-            run(*command, "--api", address)
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any
 
 import pytest
 from support.collector_lab import Lab
@@ -12,14 +12,8 @@ from support.kafka_schemas import GroupWriter, Schema, load_schemas
 from support.servers import jars_directory
 
 
-class HasBootstrap(Protocol):
-    """What the fixture `broker` is."""
-
-    bootstrap: str
-
-
 @pytest.fixture
-def lab(broker: HasBootstrap, unique: str) -> Iterator[Lab]:
+def lab(broker: Any, unique: str) -> Iterator[Lab]:
     with Lab.on(broker.bootstrap, unique) as made:
         yield made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from collector.played_bus import AWAY, PlayedBus
 from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.contracts import ClusterEvent
@@ -14,7 +15,6 @@ from warren.errors import (
     ClientLost,
     ClusterUnreachable,
     KafkaError,
-    PublishFailed,
     TopicMissing,
 )
 from warren_collector.cluster.meters import Progress
@@ -85,31 +85,13 @@ def test_what_keeps_all_work_with_a_cluster_from_being_done(state: ClusterState)
     assert "KeyError, a fault of Warren" in state.obstacle
 
 
-class FakeBus:
-    """Keeps acknowledged records."""
-
-    def __init__(self) -> None:
-        self.is_away = False
-        self.records: list[tuple[bytes | None, bytes | None]] = []
-        self._queued: list[tuple[bytes | None, bytes | None]] = []
-
-    def send(self, topic: str, key: bytes | None, value: bytes | None) -> None:
-        assert topic == "warren.clusters"
-        self._queued.append((key, value))
-
-    def flush(self) -> None:
-        queued, self._queued = self._queued, []
-        if self.is_away:
-            raise PublishFailed("home", "home", "away")
-        self.records += queued
-
-    def take(self) -> list[str]:
-        """State by state, a tombstone as `gone`."""
-        taken, self.records = self.records, []
-        assert {key for key, _ in taken} <= {b"prod|host-1"}
-        return [
-            "gone" if value is None else ClusterEvent.from_bytes(value).state for _, value in taken
-        ]
+def told(bus: PlayedBus) -> list[str]:
+    """State by state, a tombstone as `gone`."""
+    taken, bus.acknowledged = bus.acknowledged, []
+    assert {(topic, key) for topic, key, _ in taken} <= {("warren.clusters", b"prod|host-1")}
+    return [
+        "gone" if value is None else ClusterEvent.from_bytes(value).state for *_, value in taken
+    ]
 
 
 @pytest.fixture
@@ -120,47 +102,47 @@ def reports(state: ClusterState, clock: ManualClock) -> ClusterReports:
 def test_changes_are_reported_at_once_and_all_else_every_10_s(
     reports: ClusterReports, state: ClusterState, clock: ManualClock
 ) -> None:
-    bus = FakeBus()
+    bus = PlayedBus()
     reports.publish(bus)
     clock.advance(9.9)
     reports.publish(bus)
-    assert bus.take() == ["connecting"]
+    assert told(bus) == ["connecting"]
     state.note("ok")
     reports.publish(bus)
     clock.advance(9.9)
     state.note("ok", Figures(groups=1))
     reports.publish(bus)
-    assert bus.take() == ["ok"]
+    assert told(bus) == ["ok"]
     clock.advance(0.1)
     reports.publish(bus)
-    assert bus.take() == ["ok"]
+    assert told(bus) == ["ok"]
 
 
 def test_what_was_not_acknowledged_is_reported_again(reports: ClusterReports) -> None:
-    bus = FakeBus()
-    bus.is_away = True
+    bus = PlayedBus()
+    bus.problem = AWAY
     reports.publish(bus)
     assert reports.trouble.look().obstacle, "it is not ready when that lasts"
-    bus.is_away = False
+    bus.problem = None
     reports.publish(bus)
-    assert bus.take() == ["connecting"]
+    assert told(bus) == ["connecting"]
     assert reports.trouble.look().obstacle == ""
 
 
 def test_a_collector_that_stops_is_forgotten(reports: ClusterReports) -> None:
-    bus, stop = FakeBus(), threading.Event()
+    bus, stop = PlayedBus(), threading.Event()
     reports.publish(bus)
     stop.set()
     reports.run(lambda: bus, lambda: True, stop)
-    assert bus.take() == ["connecting", "gone"]
+    assert told(bus) == ["connecting", "gone"]
 
 
 def test_one_that_never_reported_has_nothing_to_withdraw(reports: ClusterReports) -> None:
     stop = threading.Event()
     stop.set()
-    bus = FakeBus()
+    bus = PlayedBus()
     reports.run(lambda: bus, lambda: False, stop)
-    assert bus.take() == []
+    assert told(bus) == []
 
 
 def test_progress_is_told_every_two_seconds_with_the_time_left() -> None:

@@ -56,18 +56,6 @@ def counts(lab: Lab, events: Events) -> set[int]:
     return {events.commits(group) for group in groups_of(lab)}
 
 
-def test_what_is_older_than_the_first_collector_is_state_only(lab: Lab) -> None:
-    commits = Commits(lab)
-    commits.write(5)
-    with lab.ready(lab.settings(commits.offsets_topic)):
-        events = lab.events()
-        events.until(lambda: commits.are_published(events), "the state is published")
-        assert counts(lab, events) == {0}
-        commits.write(3)
-        events.until(lambda: commits.are_published(events), "the new commits are published")
-        assert counts(lab, events) == {3}
-
-
 def sample(name: str, **labels: str) -> float:
     """Of the collectors in this process; 0 where there is none yet."""
     return metrics.COLLECTOR.get_sample_value(name, {"cluster": CLUSTER, **labels}) or 0
@@ -97,26 +85,6 @@ def test_the_collector_says_how_it_is(lab: Lab) -> None:
     assert published == len(events.all)
     written = sum(len(event.to_bytes()) for event in events.all)
     assert sample("warren_collector_published_bytes_total") - size >= written
-
-
-def test_a_restart_loses_and_doubles_nothing(lab: Lab) -> None:
-    commits = Commits(lab)
-    settings = lab.settings(commits.offsets_topic)
-    with lab.ready(settings):
-        events = lab.events()
-        commits.write(4)
-        events.until(lambda: counts(lab, events) == {4}, "all commits are counted")
-    commits.write(3)
-    with lab.ready(settings):
-        events.until(lambda: counts(lab, events) == {7}, "those meanwhile are counted")
-        commits.write(2)
-        events.until(lambda: counts(lab, events) == {9}, "those afterwards are counted")
-    with lab.ready(settings):
-        seen = len(events.all)
-        events.until(lambda: len(events.all) > seen, "an event after the last start")
-    events.read()
-    assert counts(lab, events) == {9}
-    assert commits.are_published(events)
 
 
 def test_malformed_records_are_dead_letters_and_harm_nothing_else(lab: Lab) -> None:

@@ -117,68 +117,6 @@ def test_unknown_value_versions_are_skipped(key: bytes, version: int) -> None:
     assert (record.key_version, record.value_version) == (key[1], version)
 
 
-def test_values_as_kafkas_own_classes_write_them() -> None:
-    """Bytes from the generated classes of Kafka 4.3.0: nullable structures, within tags and not."""
-    member = bytes.fromhex(
-        "00000002720263032f6802027400000000050672616e67650100110100000009020672616e67650301020000"
-    )
-    assert only(decode_record(encode.part_key(5, "g", "m"), member)) == GroupRecord(
-        GroupKey(5, "g", "m"),
-        {
-            "instance_id": None,
-            "rack_id": "r",
-            "client_id": "c",
-            "client_host": "/h",
-            "subscribed_topic_names": ["t"],
-            "subscribed_topic_regex": None,
-            "rebalance_timeout_ms": 5,
-            "server_assignor": "range",
-            "classic_member_metadata": {
-                "session_timeout_ms": 9,
-                "supported_protocols": [{"name": "range", "metadata": b"\1\2"}],
-            },
-        },
-    )
-    alone = member[:26] + bytes.fromhex("0100")  # null within its tag
-    decoded = only(decode_record(encode.part_key(5, "g", "m"), alone))
-    assert isinstance(decoded, GroupRecord)
-    assert decoded.fields["server_assignor"] == "range"
-    assert decoded.fields["classic_member_metadata"] is None
-    streams_member = bytes.fromhex("0000000002630268ffffffff0000000302700102789c40000100")
-    decoded = only(decode_record(encode.part_key(19, "g", "m"), streams_member))
-    assert isinstance(decoded, GroupRecord)
-    assert decoded.fields["user_endpoint"] == {"host": "x", "port": 40000}
-    streams_member = bytes.fromhex("0000000002630268ffffffff000000030270ff0100")
-    decoded = only(decode_record(encode.part_key(19, "g", "m"), streams_member))
-    assert isinstance(decoded, GroupRecord)
-    assert decoded.fields["user_endpoint"] is None
-    streams_group = bytes.fromhex("000000000004000000000000000502000400000001010602026b027600")
-    assert only(decode_record(encode.part_key(17, "g"), streams_group)) == GroupRecord(
-        GroupKey(17, "g"),
-        {
-            "epoch": 4,
-            "metadata_hash": 5,
-            "validated_topology_epoch": 1,
-            "last_assignment_configs": [{"key": "k", "value": "v"}],
-        },
-    )
-    assigned = bytes.fromhex(
-        "000000000004000000030102000000000000000100000000000000020300000000000000010100090300000003"
-        "000000040100"
-    )
-    decoded = only(decode_record(encode.part_key(8, "g", "m"), assigned))
-    assert isinstance(decoded, GroupRecord)
-    assert decoded.fields["assigned_partitions"] == [
-        {"topic_id": UUID(int=2**64 + 2), "partitions": [0, 1], "assignment_epochs": [3, 4]}
-    ]
-    cut = only(decode_record(encode.part_key(8, "g", "m"), assigned[:20]))
-    assert cut == Malformed(
-        "value.assigned_partitions.topic_id: 16 bytes needed, 8 left",
-        "value.assigned_partitions.topic_id",
-        12,
-    )
-
-
 def test_a_subscription_that_cannot_be_read_is_kept_as_it_is() -> None:
     """The broker stores what clients send it, and so does not refuse it either."""
     assigned = encode.assignment({"orders": [1]})

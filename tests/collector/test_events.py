@@ -71,15 +71,6 @@ def test_how_far_logs_are_stable_is_told_where_the_group_is_behind() -> None:
     assert b"last_stable" not in event.to_bytes()
 
 
-def test_commits_are_counted_until_they_are_published() -> None:
-    positions, group = positions_of({("orders", 0): (1, 1)})
-    ends = LogEnds({"orders": log(9)})
-    publish(positions, build(positions, group, ends))
-    (event,) = build(positions, group, ends).events
-    assert event.topics["orders"].commits == [0]
-    assert event.topics["orders"].committed == [1]
-
-
 def test_a_topic_of_which_nothing_is_known_shows_what_was_committed() -> None:
     positions, group = positions_of({("orders", 7): (5, 50)})
     (event,) = build(positions, group, LogEnds()).events

@@ -34,22 +34,6 @@ def test_the_first_event_has_what_was_before(lab: Lab) -> None:
     assert all(event.earlier is None for event in others)
 
 
-def test_a_later_start_tells_no_commits_of_before(lab: Lab) -> None:
-    topic, group = lab.create_topic("orders"), f"{lab.name}-billing"
-    lab.produce(topic, [(None, b"x")] * 9)
-    events = lab.events()
-    for offset in (3, 6):
-        with lab.ready(lab.settings()):
-            lab.commit(group, [Partition(topic, 0, offset)])
-            events.until(lambda o=offset: events.committed(group) == {(topic, 0): o}, "the commit")
-    seen = len(events.of(group))
-    with lab.ready(lab.settings()):
-        events.until(lambda: len(events.of(group)) > seen, "an event of the new collector")
-    again = events.of(group)[seen]
-    assert again.earlier is not None
-    assert again.earlier[topic].committed == [[]]
-
-
 def test_a_group_that_comes_to_a_known_topic_is_told_where_its_log_ended(lab: Lab) -> None:
     topic, group = lab.create_topic("orders"), f"{lab.name}-late"
     lab.produce(topic, [(None, b"x")] * 7)

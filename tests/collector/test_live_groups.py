@@ -14,7 +14,7 @@ from confluent_kafka import (
 )
 from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import ConsumerGroupDescription, NewPartitions, OffsetSpec
-from support.collector_lab import Events, Lab
+from support.collector_lab import Lab
 from support.group_members import Members
 from warren.contracts import GroupEvent
 from warren.settings import Settings
@@ -190,30 +190,3 @@ def test_how_far_the_log_is_stable_where_a_reader_of_committed_records_stands(la
         assert events.of(lab.name)[-1].topics[topic].log_end == [5, 12, 5]
         producer.abort_transaction(30)
         events.until(lambda: last_stable() is None, "its end is told")
-
-
-def test_whether_somebody_is_there_goes_with_the_positions(lab: Lab) -> None:
-    """A member, one that left, and a consumer that assigns partitions to itself."""
-    topic = lab.create_topic("orders", PARTITIONS)
-    fill(lab, topic, 2)
-    subscribed, assigned = f"{lab.name}-subscribed", f"{lab.name}-assigned"
-    members = Members(lab, topic)
-    consumer = members.join(subscribed)
-    members.until(consumer.assignment, "it has partitions")
-    members.commit(2)
-    lab.commit(assigned, [TopicPartition(topic, 1, 0)])
-
-    def state(events: Events, group: str) -> str | None:
-        return events.of(group)[-1].group_state
-
-    with lab.ready(lab.settings()):
-        events = lab.events()
-        events.until(
-            lambda: events.of(subscribed) and state(events, subscribed) == "Stable",
-            "it has a member",
-        )
-        events.until(lambda: events.of(assigned), "the other group is published")
-        assert state(events, assigned) is None
-        members.leave(consumer)
-        events.until(lambda: state(events, subscribed) == "Empty", "its member has left")
-        assert state(events, assigned) is None

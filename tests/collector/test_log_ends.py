@@ -139,11 +139,6 @@ def test_a_leader_that_does_not_say_how_far_is_no_trouble(two: Fixture) -> None:
     assert found.topics["orders"].last_stable.tolist() == [-1, 9]
 
 
-def test_a_new_topic_gets_its_starts_at_once(two: Fixture) -> None:
-    two.ends("returns")
-    assert two.read(["orders"]).topics["orders"].start.tolist() == [0, 5]
-
-
 def test_metadata_is_asked_for_when_old_or_when_a_topic_is_new(two: Fixture) -> None:
     two.ends("orders")
     two.ends("orders")
@@ -323,8 +318,3 @@ def test_all_topics_are_asked_for_with_one_request(two: Fixture) -> None:
     two.cluster.topics["orders"].append((2, 0, 1))
     assert two.reader.read_all(lambda _: True).topics["orders"].end.tolist() == [10, 20, 1]
     assert len(two.cluster.metadata_requests) == 2
-
-
-def test_no_topics_no_requests(two: Fixture) -> None:
-    assert two.read([]).topics == {}
-    assert two.cluster.metadata_requests == []

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import NewPartitions
 from support.collector_lab import Events, Lab
 from support.group_members import Members
 from support.offset_events import Judge
@@ -76,39 +74,3 @@ def test_a_member_that_never_commits_is_told_and_one_of_a_silent_topic_is_well(
     assert told.committed == [-1, -1]
     assert judged(events, group, topic) == (["OK", "STALL"], [0, 20])
     assert judged(events, quiet, silent) == (["OK", "OK"], [0, 0])
-
-
-def test_partitions_that_were_added_and_nobody_assigns_to_itself(lab: Lab) -> None:
-    topic, group = lab.create_topic("orders", 1), f"{lab.name}-group"
-    lab.commit(group, [Partition(topic, 0, 0)])
-    with lab.ready(settings(lab, "offsets_topic")):
-        events = lab.events()
-        lab.admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
-
-        def ends() -> list[int]:
-            told = newest(events, group, topic)
-            return [] if told is None else told.log_end
-
-        events.until(lambda: ends() == [0, 0], "the new partition is told")
-        lab.produce(topic, [(None, b"x")] * 7, partition=1)
-        events.until(lambda: ends() == [0, 7], "what was written is told")
-    told = newest(events, group, topic)
-    assert told is not None
-    assert (told.committed, told.owned) == ([0, -1], None)
-    assert judged(events, group, topic) == (["OK", "STOP"], [0, 7])
-
-
-def test_the_end_of_a_group_that_never_committed_is_told(lab: Lab) -> None:
-    topic = lab.create_topic("orders", 1)
-    members = Members(lab, topic)
-    group = f"{lab.name}-gone"
-    with lab.ready(settings(lab, "offsets_topic")):
-        member = members.join(group)
-        events = lab.events()
-        members.until(
-            lambda: events.read() and newest(events, group, topic) is not None, "it is told"
-        )
-        members.leave(member)
-        lab.admin.delete_consumer_groups([group], request_timeout=30)[group].result(30)
-        events.until(lambda: events.of(group)[-1].deleted, "its end is told")
-    assert events.of(group)[-1].removed == {topic: [0]}

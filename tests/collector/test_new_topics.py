@@ -7,7 +7,7 @@ import os
 import support.coordinator_records as encode
 from confluent_kafka import Producer
 from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import NewPartitions, NewTopic
+from confluent_kafka.admin import NewTopic
 from support.collector_lab import Events, Lab
 from support.waiting import eventually
 from warren.contracts.topics import MAX_MESSAGE_BYTES
@@ -18,25 +18,6 @@ KAFKAS_DEFAULT = "1048588"  # less than the catalogue has
 def newest_ends(events: Events, group: str, topic: str) -> list[int] | None:
     told = [event.topics[topic] for event in events.of(group) if topic in event.topics]
     return told[-1].log_end if told else None
-
-
-def test_partitions_that_were_added_are_never_removed(lab: Lab) -> None:
-    orders, group = lab.create_topic("orders"), f"{lab.name}-group"
-    lab.commit(group, [Partition(orders, 0, 0)])
-    with lab.ready(lab.settings()):
-        events = lab.events()
-        for count in (2, 3, 4, 5):
-            events.until(
-                lambda: newest_ends(events, group, orders) is not None, "the group is published"
-            )
-            lab.admin.create_partitions([NewPartitions(orders, count)])[orders].result(30)
-            added = count - 1
-            lab.commit(group, [Partition(orders, added, 0)])
-            events.until(
-                lambda added=added: (orders, added) in events.committed(group),
-                "the new partition is published",
-            )
-    assert not any(event.removed or event.deleted for event in events.of(group))
 
 
 def test_a_topic_made_anew_is_followed_from_its_first_commit(lab: Lab) -> None:

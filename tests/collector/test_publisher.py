@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 import support.coordinator_records as encode
+from collector.played_bus import AWAY, PlayedBus
 from support.coordinator_batches import batch
 from support.recorded_positions import recorded_positions
 from warren.clock import ManualClock
@@ -10,36 +11,14 @@ from warren.errors import PublishFailed, RecordTooLarge
 from warren_collector.cluster.publisher import LEAST_BYTES, Publisher
 
 
-class FakeBus:
-    def __init__(self) -> None:
-        self.sent: list[tuple[str, bytes | None, bytes | None]] = []
-        self.acknowledged: list[tuple[str, bytes | None, bytes | None]] = []
-        self.fails = False
-        self.problem: PublishFailed | None = None
-        self.refused = 0
-        """Bytes of the largest value that was not acknowledged."""
-
-    def send(self, topic: str, key: bytes | None, value: bytes | None) -> None:
-        self.sent.append((topic, key, value))
-
-    def flush(self) -> None:
-        sent, self.sent = self.sent, []
-        if self.problem:
-            self.refused = max(len(value or b"") for _, _, value in sent)
-            raise self.problem
-        if self.fails:
-            raise PublishFailed("home", "home", "no")
-        self.acknowledged += sent
-
-
 def event(observed_at: int) -> OffsetEvent:
     return OffsetEvent(
         cluster="c", group="g|1", source="offsets_topic", observed_at=observed_at, position=1
     )
 
 
-def make() -> tuple[Publisher, FakeBus, ManualClock]:
-    bus, clock = FakeBus(), ManualClock(1000)
+def make() -> tuple[Publisher, PlayedBus, ManualClock]:
+    bus, clock = PlayedBus(), ManualClock(1000)
     return Publisher(bus, "warren.", "__consumer_offsets", clock), bus, clock
 
 
@@ -57,11 +36,11 @@ def test_malformed_records_are_dead_letters_until_acknowledged() -> None:
     key = encode.offset_key("g", "orders", 0)
     records = batch([(key, b"\0\3\0"), (None, b"x")], partition=7, first_offset=40)
     publisher.bury(records, recorded_positions().fold(records))
-    bus.fails = True
+    bus.problem = AWAY
     with pytest.raises(PublishFailed):
         publisher.publish([])
     assert publisher.waiting == 2
-    bus.fails = False
+    bus.problem = None
     assert publisher.publish([]) == 2
     assert publisher.waiting == 0
     letters = {sent_key: DeadLetter.from_bytes(value) for _, sent_key, value in bus.acknowledged}
@@ -97,11 +76,10 @@ def test_dead_letters_are_shorter_after_they_were_too_large() -> None:
     publisher.bury(records, recorded_positions().fold(records))
     sizes = []
     for _ in range(8):
-        bus.sent.clear()
         bus.problem = RecordTooLarge("home", "home", "too large")
         with pytest.raises(RecordTooLarge):
             publisher.publish([event(1)])
-        sizes.append(bus.refused)
+        sizes.append(max(len(value or b"") for *_, value in bus.refused))
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] < LEAST_BYTES
     bus.problem = None

@@ -96,26 +96,6 @@ def test_folding_together_is_as_folding_one_by_one(
     assert len(positions) == len(naive.committed)
 
 
-@given(st.lists(st.tuples(KEYS, VALUES), min_size=1, max_size=60), st.integers(1, 59))
-def test_how_records_are_batched_does_not_matter(records: list[Record], cut: int) -> None:
-    together, apart = recorded_positions(), recorded_positions()
-    together.fold(batch(records))
-    apart.fold(batch(records[:cut]))
-    apart.fold(batch(records[cut:]))
-    assert committed(together) == committed(apart)
-    assert commit_counts(together) == commit_counts(apart)
-
-
-def test_uncounted_records_rebuild_state_only() -> None:
-    positions = recorded_positions()
-    records = [*commits("a", 2), *commits("b", 1)]
-    records.append((records[2][0], None))
-    folded = positions.fold(batch(records, counted=[False] * 4))
-    assert (folded.commits, folded.deletions) == (0, 0)
-    assert [group.name for group in positions.groups] == ["a"]
-    assert not positions.groups.dirty.any()
-
-
 def test_a_deletion_of_a_position_that_compaction_has_dropped_is_told() -> None:
     positions = recorded_positions()
     folded = positions.fold(batch([(encode.offset_key("a", "orders", 7), None)]))
@@ -219,42 +199,3 @@ def test_what_is_denied_from_now_on_is_deleted() -> None:
     positions.published(positions.groups.due(-1), [], 1)
     positions.drop_denied()
     assert not positions.groups.dirty.any()
-
-
-def test_records_of_one_batch_are_read_as_if_each_came_alone() -> None:
-    """Of keys with the same beginning only the partition is read, unless something is odd."""
-    key = encode.offset_key
-    keys = [
-        key("g", "orders", 0),
-        key("g", "orders", 1) + b"\0\0\0\7",  # its beginning is no group and topic
-        key("g", "orders", 1) + b"\0\0\0\5",
-        key("g", "orders", 2),
-        key("g", "orders", -1),
-        key("g", "orders", 2) + b"!",
-        key("denied", "orders", 0),
-        key("denied", "orders", 1),
-        key("g", "returns", 3),
-        key("g", "orders", 2**31 - 1),
-    ]
-    records = [(raw, encode.offset_value(3, at)) for at, raw in enumerate(keys)]
-    together, alone = (recorded_positions(lambda group: group != "denied") for _ in range(2))
-    folded = together.fold(batch(records))
-    apart = [alone.fold(batch([record])) for record in records]
-    places = [
-        {
-            (topic, partition): together_or_alone.columns.key[row]
-            for group in together_or_alone.groups
-            for topic, rows in group.topics.items()
-            for partition, row in rows.by_partition.items()
-        }
-        for together_or_alone in (together, alone)
-    ]
-    assert places[0] == places[1]
-    assert {partition for topic, partition in places[0] if topic == "orders"} == {
-        0,
-        1,
-        2,
-        2**31 - 1,
-    }
-    assert len(folded.rejected) == sum(len(one.rejected) for one in apart) == 1
-    assert folded.denied == sum(one.denied for one in apart) == 2

@@ -15,9 +15,6 @@ from support.secured_kafka import (
     WRITE,
     SecuredKafka,
 )
-from support.waiting import eventually
-from warren.errors import PublishFailed
-from warren.kafka.producer import EventProducer
 from warren.kafka.topics import ensure_topics
 from warren.settings import ClusterSettings, HomeSettings, Settings
 from warren_collector.cluster import stack
@@ -143,21 +140,3 @@ def test_admin_api_with_the_rights_that_are_documented(secured: Secured) -> None
             ),
             "its positions are known",
         )
-
-
-def test_a_producer_that_was_refused_works_once_it_may(secured: Secured) -> None:
-    topic = secured.lab.create_topic("late")
-    home = secured.settings({CLUSTER: "right"}).clusters[CLUSTER]
-    producer = EventProducer("home", "home", home, delivery_timeout=5)
-
-    def is_published() -> bool:
-        try:
-            producer.send(topic, b"key", b"value")
-            producer.flush()
-        except PublishFailed:
-            return False
-        return True
-
-    assert not is_published()
-    secured.user.grant(TOPIC, topic, WRITE)
-    eventually(is_published, message="the record is acknowledged")

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from collector.played_bus import AWAY, PlayedBus
 from structlog.testing import capture_logs
 from support.collector_lab import CLUSTER, Lab
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import TopicsEvent
 from warren.contracts.topics import TOPICS
-from warren.errors import ClusterUnreachable, PublishFailed
+from warren.errors import ClusterUnreachable
 from warren.kafka.connection import connect
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME, ensure_topics
@@ -25,38 +26,26 @@ NOW = 1_795_244_400_000
 ENDS = LogEnds({"orders": TopicLog(np.zeros(2, np.int64), np.array([7, -1], np.int64))})
 
 
-class KeepingBus:
-    def __init__(self) -> None:
-        self.sent: list[tuple[str, bytes | None, bytes | None]] = []
-        self.problem: Exception | None = None
-
-    def send(self, topic: str, key: bytes | None, value: bytes | None) -> None:
-        self.sent.append((topic, key, value))
-
-    def flush(self) -> None:
-        if self.problem:
-            raise self.problem
+@pytest.fixture
+def bus() -> PlayedBus:
+    return PlayedBus()
 
 
 @pytest.fixture
-def bus() -> KeepingBus:
-    return KeepingBus()
-
-
-@pytest.fixture
-def listing(bus: KeepingBus) -> TopicListing:
+def listing(bus: PlayedBus) -> TopicListing:
     return TopicListing("prod", bus, "w.", ManualClock(NOW))
 
 
-def test_one_collector_speaks_for_all(listing: TopicListing, bus: KeepingBus) -> None:
+def test_one_collector_speaks_for_all(listing: TopicListing, bus: PlayedBus) -> None:
     assert not listing.publish(ENDS, {1, 2})
-    assert bus.sent == []
+    bus.flush()
+    assert bus.acknowledged == []
 
 
 def test_what_failed_is_told_and_tried_again_with_the_next_reading(
-    listing: TopicListing, bus: KeepingBus
+    listing: TopicListing, bus: PlayedBus
 ) -> None:
-    bus.problem = PublishFailed("home", "home", "not acknowledged")
+    bus.problem = AWAY
     with capture_logs() as logs:
         assert not listing.publish(ENDS, {0})
     assert [line["log_level"] for line in logs] == ["warning"]

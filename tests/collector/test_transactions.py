@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import AdminClient
 from support.collector_lab import CLUSTER, Events, Lab
-from support.collector_process import collector_process
-from support.servers import OFFSETS_PARTITIONS
 from support.transactions import (
     TransactionalClient,
     killed_with_an_open_transaction,
     neighbours,
 )
-from warren_local.kafka import EmbeddedKafka
 
 
 @pytest.fixture
@@ -125,89 +120,3 @@ def test_a_transaction_counts_when_it_is_committed_and_the_newest_record_wins(
     assert events.commits(groups[0]) == 1
     assert events.commits(groups[1]) == 4
     assert events.commits(groups[3]) == 3
-
-
-def test_what_is_pending_survives_collectors(lab: Lab, topic: str, groups: list[str]) -> None:
-    """Nothing that was counted is counted once more, and what comes to count is counted once."""
-    client = TransactionalClient(lab.bootstrap, lab.name)
-    events = lab.events()
-    with lab.ready(lab.settings()):
-        until_told(lab, events, groups, topic, g3=1)
-        client.begin()
-        client.send(groups[0], [Partition(topic, 0, 40)])
-        lab.commit(groups[3], [Partition(topic, 0, 2)])
-        until_told(lab, events, groups, topic, g3=2)
-    client.send(groups[1], [Partition(topic, 0, 41)])
-    lab.commit(groups[2], [Partition(topic, 0, 20)])
-    with lab.ready(lab.settings()):
-        until_told(lab, events, groups, topic, g2=20, g3=2)
-    with lab.ready(lab.settings()), lab.ready(lab.settings()):
-        lab.commit(groups[3], [Partition(topic, 0, 3)])
-        until_told(lab, events, groups, topic, g2=20, g3=3)
-    client.commit()
-    with lab.ready(lab.settings()):
-        until_told(lab, events, groups, topic, g0=40, g1=41, g2=20, g3=3)
-    assert [events.commits(group) for group in groups] == [1, 1, 1, 2]
-
-
-def test_a_collector_that_is_killed_while_a_transaction_is_open(
-    lab: Lab, topic: str, groups: list[str], tmp_path: Path
-) -> None:
-    client = TransactionalClient(lab.bootstrap, lab.name)
-    events = lab.events()
-    with collector_process(lab.settings(), CLUSTER, tmp_path) as collector:
-        until_told(lab, events, groups, topic, g3=1)
-        client.begin()
-        client.send(groups[0], [Partition(topic, 0, 40)])
-        for offset in range(2, 6):
-            lab.commit(groups[3], [Partition(topic, 0, offset)])
-            until_told(lab, events, groups, topic, g3=offset)
-        collector.kill()
-    client.commit()
-    lab.commit(groups[3], [Partition(topic, 0, 6)])
-    with lab.ready(lab.settings()):
-        until_told(lab, events, groups, topic, g0=40, g3=6)
-    assert events.commits(groups[0]) == 1
-    assert events.commits(groups[3]) - 5 in (0, 1)  # the last tick may have been repeated
-
-
-def test_the_first_collector_of_all_comes_while_a_transaction_hangs(
-    lab: Lab, topic: str, groups: list[str]
-) -> None:
-    client = TransactionalClient(lab.bootstrap, lab.name)
-    client.begin()
-    client.send(groups[0], [Partition(topic, 0, 40)])
-    lab.commit(groups[3], [Partition(topic, 0, 2)])
-    with lab.ready(lab.settings()):
-        events = lab.events()
-        until_told(lab, events, groups, topic, g3=2)
-        client.commit()
-        until_told(lab, events, groups, topic, g0=40, g3=2)
-    assert events.commits(groups[0]) == 1  # it came to count after the beginning
-    assert events.commits(groups[3]) == 0  # that was there already
-
-
-def test_a_broker_that_dies_while_a_transaction_hangs(
-    own_kafka: EmbeddedKafka, unique: str
-) -> None:
-    options = {"bootstrap.servers": own_kafka.bootstrap, "log_level": 0}
-    with Lab.on(own_kafka.bootstrap, unique) as lab:
-        topic = lab.create_topic("orders")
-        groups = neighbours(OFFSETS_PARTITIONS, unique, 4)
-        lab.commit(groups[3], [Partition(topic, 0, 1)])
-        lab.closing.enter_context(lab.ready(lab.settings()))
-        events = lab.events()
-        with killed_with_an_open_transaction(lab.bootstrap, unique, groups[:1], topic, offset=50):
-            lab.commit(groups[3], [Partition(topic, 0, 2)])
-            until_told(lab, events, groups, topic, g3=2)
-            own_kafka.kill()
-            own_kafka.start()
-            lab.admin = AdminClient(options)  # the old one waits for the broker that died
-            lab.commit(groups[3], [Partition(topic, 0, 3)])
-            events.until(
-                lambda: events.committed(groups[3]) == {(topic, 0): 3}, "it goes on", timeout=120
-            )
-            events.until(lambda: events.cluster_states() == {CLUSTER: "ok"}, "it is ok again")
-        lab.commit(groups[3], [Partition(topic, 0, 4)])
-        until_told(lab, events, groups, topic, g3=4)
-    assert events.of(groups[0]) == []

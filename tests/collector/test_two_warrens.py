@@ -9,7 +9,6 @@ import pytest
 import support.coordinator_records as encode
 from structlog.testing import capture_logs
 from support.collector_lab import CLUSTER, Events, Lab
-from support.waiting import eventually
 from warren.metrics.collector import COLLECTOR_FOREIGN_MEMBERS
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
 
@@ -63,44 +62,6 @@ def lab_of(lab: Lab, name: str) -> Lab:
     return dataclasses.replace(lab, name=name)
 
 
-def test_two_names_for_one_cluster_see_every_group_each(lab: Lab) -> None:
-    """As who looks at production and at tests on one Kafka apart."""
-    watched, own = Watched(lab), lab_of(lab, f"{lab.name}-a")
-    settings = watched.settings(QUICK, instance=own.name)
-    clusters = dict.fromkeys((CLUSTER, "again"), settings.clusters[CLUSTER])
-    with own.ready(settings.model_copy(update={"clusters": clusters})):
-        events = own.events()
-        watched.commit(1)
-
-        def seen() -> set[tuple[str, str]]:
-            return {(each.cluster, each.group) for each in events.read()}
-
-        everything = {(name, group) for name in clusters for group in watched.groups}
-        events.until(lambda: seen() >= everything, "both names have all groups")
-
-
-def test_both_see_every_commit_of_every_group(lab: Lab) -> None:
-    """Before and after the other one came."""
-    watched = Watched(lab)
-    one, two = (lab_of(lab, f"{lab.name}-{name}") for name in ("a", "b"))
-    with one.ready(watched.settings(QUICK, instance=one.name)):
-        first = one.events()
-        watched.commit(1)
-        first.until(lambda: watched.all_at(first, 1), "the first Warren sees all groups")
-        with two.ready(watched.settings(QUICK, instance=two.name)):
-            second = two.events()
-            second.until(lambda: watched.all_at(second, 1), "the second Warren sees all groups")
-            for offset in (2, 3):
-                watched.commit(offset)
-                for events in (first, second):
-                    events.until(
-                        lambda e=events, o=offset: watched.all_at(e, o),  # type: ignore[misc]
-                        f"both see commit {offset} of all groups",
-                    )
-        watched.commit(4)
-        first.until(lambda: watched.all_at(first, 4), "the first one sees all groups again")
-
-
 def test_another_warren_in_the_own_group_is_told(lab: Lab) -> None:
     watched = Watched(lab)
     one, two = (lab_of(lab, f"{lab.name}-{name}") for name in ("a", "b"))
@@ -126,29 +87,3 @@ def test_another_warren_in_the_own_group_is_told(lab: Lab) -> None:
         first.until(lambda: first.cluster_states() == {CLUSTER: "ok"}, "alone again")
     warnings = [line["event"] for line in lines if line["log_level"] == "warning"]
     assert warnings == ["another Warren is in our consumer group"] * 2  # one line of each
-
-
-def test_collectors_of_one_warren_are_no_strangers(lab: Lab) -> None:
-    watched = Watched(lab)
-    one = lab_of(lab, f"{lab.name}-a")
-    settings = watched.settings(QUICK, instance=one.name)
-
-    def shares() -> list[int]:
-        (group,) = own_groups(lab, one.name)
-        members = lab.admin.describe_consumer_groups([group])[group].result(30).members
-        return sorted(len(m.assignment.topic_partitions) for m in members if m.assignment)
-
-    with one.ready(settings), one.ready(settings):
-        eventually(lambda: shares() == [2, 2], message="they share the partitions")
-        events = one.events()
-        watched.commit(1)
-        events.until(lambda: watched.all_at(events, 1), "together they see all groups")
-        events.until(lambda: events.cluster_states() == {CLUSTER: "ok"}, "all is well")
-        assert COLLECTOR_FOREIGN_MEMBERS.labels(CLUSTER)._value.get() == 0
-
-
-def own_groups(lab: Lab, instance: str) -> list[str]:
-    """The collectors' group has the home cluster's id in its name."""
-    home = lab.admin.list_topics(timeout=30).cluster_id
-    listed = lab.admin.list_consumer_groups().result(30).valid or []
-    return [g.group_id for g in listed if g.group_id == f"{instance}-collector-{home}"]

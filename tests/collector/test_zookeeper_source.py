@@ -126,48 +126,6 @@ def test_members_are_the_owners(lab: Lab, zookeeper: EmbeddedZookeeper, tree: Ka
         events.until(lambda: events.groups[group][-1] is None, "a tombstone")
 
 
-def test_a_group_seen_by_two_sources_is_one_and_the_newest_commit_wins(
-    lab: Lab, zookeeper: EmbeddedZookeeper, tree: KazooClient
-) -> None:
-    topic = lab.create_topic("orders", 2)
-    both, only_kafka, only_old = (f"{lab.name}-{name}" for name in ("both", "kafka", "old"))
-    lab.commit(both, [Partition(topic, 0, 1)])
-    lab.commit(only_kafka, [Partition(topic, 0, 4)])
-    commit(tree, both, topic, 0, 2)
-    commit(tree, both, topic, 1, 7)
-    commit(tree, only_old, topic, 0, 5)
-    settings = lab.settings(source=["offsets_topic", "zookeeper"], zookeeper=zookeeper.hosts)
-    with lab.ready(settings):
-        events = lab.events()
-        expected = {
-            both: {(topic, 0): 2, (topic, 1): 7},
-            only_kafka: {(topic, 0): 4},
-            only_old: {(topic, 0): 5},
-        }
-        events.until(
-            lambda: all(events.committed(group) == expected[group] for group in expected),
-            "every group is published once, with its newest commits",
-        )
-        labels = {group: events.of(group)[-1] for group in expected}
-        assert {group: event.source for group, event in labels.items()} == {
-            both: "zookeeper",
-            only_kafka: "offsets_topic",
-            only_old: "zookeeper",
-        }
-        assert labels[both].position == labels[only_old].position == -1
-        assert labels[only_kafka].position >= 0
-
-        lab.commit(both, [Partition(topic, 0, 3)])
-        events.until(
-            lambda: events.committed(both) == {(topic, 0): 3, (topic, 1): 7},
-            "the commit to Kafka is newer",
-        )
-        assert events.of(both)[-1].source == "offsets_topic"
-        tree.delete(f"/consumers/{both}", recursive=True)
-        events.until(lambda: events.committed(both) == {(topic, 0): 3}, "what Kafka has stays")
-        assert not any(event.deleted for event in events.of(both))
-
-
 def test_a_zookeeper_that_is_away_leaves_the_other_source_alone(lab: Lab) -> None:
     topic = lab.create_topic("orders")
     group = f"{lab.name}-group"

@@ -22,7 +22,7 @@ from warren.settings import EvaluationOverride, EvaluationSettings, PolicyName
 from warren_core.evaluation import GroupRules, RuleBook, Rules
 from warren_core.judgement.lag_parts import MOST_PARTITIONS
 from warren_core.judgement.state import Applied
-from warren_core.judgement.state_codec import Remains, decode, is_gone
+from warren_core.judgement.state_codec import Remains, is_gone
 from warren_evaluator.batch import MOST_LAG_BYTES, BatchEvaluator
 from warren_evaluator.records import BatchResult, SourceRecord
 
@@ -260,21 +260,6 @@ def test_after_an_event_dated_ahead_the_log_says_what_is_newer() -> None:
     assert duplicates == 3
 
 
-def test_an_incident_outlives_an_event_dated_ahead() -> None:
-    lagging = [
-        offset_event(NOW + i * 12_000, {"orders": {0: At(100, NOW + i * 12_000, lag=10 + i)}})
-        for i in range(5)
-    ]
-    ahead = offset_event(NOW + 600 * MINUTE, {}, position=lagging[-1].position)
-    well = offset_event(
-        NOW + 30_000, {"orders": {0: At(200, NOW + 30_000)}}, position=lagging[-1].position
-    )
-    result = evaluate(records([*lagging, ahead, well]))
-    changes = [StatusChangeEvent.from_bytes(v).data for v in published(result, "w.lag-status")]
-    assert [change.status for change in changes] == ["ERR", "OK"]
-    assert len({change.incident_id for change in changes}) == 1
-
-
 def stalled_group() -> tuple[bytes, StatusChangeEvent]:
     """Its stored state, and the event that opened its incident."""
     events = [
@@ -356,14 +341,6 @@ def test_an_incident_that_the_state_does_not_tell_is_closed_as_warren_lag_has_it
     (closed,) = [StatusChangeEvent.from_bytes(v).data for v in published(result, "w.lag-status")]
     assert (closed.previous, closed.status) == ("ERR", "OK")
     assert closed.incident_id == opened.data.incident_id
-
-
-def test_an_unreadable_state_is_counted_and_begun_anew() -> None:
-    result = evaluate(records(commits(0)), {KEY: b"\x63broken"})
-    assert result.counts.discarded_states == 1
-    assert len(published(result, "w.lag")) == 1
-    assert result.writes[0].value is not None
-    decode(result.writes[0].value)
 
 
 def life(number: int) -> list[OffsetEvent]:

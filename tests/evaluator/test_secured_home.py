@@ -104,33 +104,3 @@ def test_a_missing_right_is_named_and_waited_for(secured: Secured) -> None:
         sender.flush()
         home.await_caught_up()
         assert len(home.records("lag")) == 2
-
-
-def test_a_right_that_is_taken_away_ends_the_worker_with_one_line(secured: Secured) -> None:
-    home = secured.home
-    with home.worker("creator") as creator:
-        creator.start().await_ready()
-        assert creator.terminate() == 0
-    for topic in ("lag", "lag-status", "trends", "dead-letters"):
-        secured.grant(TOPIC, home.prefix + topic, DESCRIBE, WRITE)
-    for topic in ("offsets", "groups", "freshness"):
-        secured.grant(TOPIC, home.prefix + topic, READ)
-    for table in ("windows", "members", "lateness"):
-        secured.grant(TOPIC, f"{home.name}-{table}-changelog", READ, WRITE)
-    secured.grant(GROUP, home.name, READ)
-    with secured.home_as(PASSWORD).worker() as worker:
-        worker.start().await_ready()
-        secured.revoke(TOPIC, f"{home.prefix}lag", WRITE)
-        sender = home.events()
-        sender.send(*commits(1, 2))
-        sender.flush()
-        assert worker.await_exit() == 1
-        (problem,) = problems(worker)
-        assert problem.startswith("home.kafka: not authorised: ")
-        assert f"{home.prefix}lag" in problem
-        assert "Traceback" not in worker.log.read_text()
-        worker.start()  # as the supervisor does
-        await_problem(worker, f"home.kafka: not authorised: WRITE topic {home.prefix}lag")
-        secured.grant(TOPIC, f"{home.prefix}lag", WRITE)
-        home.await_caught_up()
-        assert len(home.records("lag")) == 2

@@ -49,21 +49,6 @@ def test_a_worker_that_hangs_says_so_and_ends(broker: Any, unique: str, tmp_path
         assert text.count("standing still for too long, ending") == 1
 
 
-def test_a_worker_without_work_does_not_stand_still(
-    broker: Any, unique: str, tmp_path: Path
-) -> None:
-    home = Home(broker.bootstrap, unique, tmp_path, SOON)
-    with home.worker() as worker:
-        worker.start().await_ready()
-        sender = home.events()
-        sender.send(*commits(5, 6))
-        sender.flush()
-        home.await_caught_up()
-        looks = eventually(lambda: _stalled(worker) == [0.0], message="the gauge is there")
-        assert looks
-        assert worker.is_ready()
-
-
 def test_a_broker_that_stops_answering_ends_nobody(
     own_kafka: EmbeddedKafka, unique: str, tmp_path: Path
 ) -> None:
@@ -90,10 +75,3 @@ def _reason(worker: Worker) -> str:
             return ""
     except urllib.error.HTTPError as error:
         return error.read().decode()
-
-
-def _stalled(worker: Worker) -> list[float]:
-    name = "warren_evaluator_stalled_seconds{"
-    return [
-        float(line.split()[-1]) for line in worker.metrics().splitlines() if line.startswith(name)
-    ]

@@ -54,23 +54,6 @@ def test_nothing_is_lost_nor_doubled_when_workers_are_killed(
 
 
 @pytest.mark.heavy
-def test_nothing_is_lost_nor_doubled_when_workers_come_and_go(
-    home: Home, expected: dict[str, Outputs]
-) -> None:
-    """Partitions move between workers under load; a worker that is told to stop exits with 0."""
-    with home.worker("one") as one, home.worker("two") as two:
-        one.start().await_ready()
-        with Load(home.events(), seconds=15) as load:
-            load.await_share(0.1)
-            two.start().await_ready()
-            load.await_share(0.7)
-            assert one.terminate() == 0
-        home.await_caught_up()
-        assert two.terminate() == 0
-        assert_as_expected(home, expected)
-
-
-@pytest.mark.heavy
 def test_a_rebalance_replays_only_what_others_wrote(home: Home) -> None:
     """What a worker keeps it knows, and what comes back to it was the other's to change."""
     groups = lives(10)
@@ -196,32 +179,6 @@ def test_bad_events_are_dead_lettered_and_later_ones_judged(home: Home) -> None:
         metrics = worker.metrics()
         assert "warren_evaluator_dead_letters_total 5.0" in metrics
         assert 'warren_evaluator_groups{status="WARN"} 1.0' in metrics
-
-
-def test_windows_survive_a_kill_and_duplicates_are_ignored(home: Home) -> None:
-    """A group in trouble stays in its incident: no change through OK, nothing said twice."""
-    events = commits(115, 115, 115)
-    with home.worker() as worker:
-        worker.start().await_ready()
-        sender = home.events()
-        sender.send(*events)
-        sender.flush()
-        home.await_caught_up()
-        before = [record.value() for record in home.records("lag-status")]
-        worker.kill()
-        worker.start()
-        sender.send(*events)
-        later = At(120, NOW + 2 * MINUTE, lag=116, commits=0)
-        sender.send(offset_event(NOW + 3 * MINUTE, {"orders": {0: later}}))
-        sender.flush()
-        home.await_caught_up()
-        values = by_group(home.records("lag"))["billing"]
-        assert len(values) == 4
-        last = values[-1]
-        assert last is not None
-        assert b'"complete":[0.3]' in last
-        assert [record.value() for record in home.records("lag-status")] == before
-        assert "warren_evaluator_duplicates_total 3.0" in worker.metrics()
 
 
 def test_the_incident_of_a_state_that_nobody_can_read_is_closed(home: Home) -> None:

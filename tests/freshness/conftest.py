@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any
 
 import pytest
 from freshness.measured_cluster import MeasuredCluster
@@ -13,14 +13,8 @@ from warren.clock import ManualClock
 from warren_local.ports import free_port
 
 
-class HasBootstrap(Protocol):
-    """What the fixture `broker` is."""
-
-    bootstrap: str
-
-
 @pytest.fixture
-def logs(broker: HasBootstrap, unique: str) -> TimedLogs:
+def logs(broker: Any, unique: str) -> TimedLogs:
     return TimedLogs(broker.bootstrap, unique)
 
 

@@ -58,26 +58,6 @@ def test_topics_that_shall_not_be_read(
     assert received_bytes(cluster.measurer._reader.brokers) == received
 
 
-def test_an_estimate_follows_the_group(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    topic = logs.topic("secret")
-    logs.produce(topic, minutely(clock, 300))
-    late = []
-    for committed in (10, 11, 150, 299):
-        found = columns(cluster.measure_one(topic, [committed]))
-        assert found.reason == ["estimated"]
-        (value,), (bound,), (since,) = found.freshness_ms, found.bound_ms, found.late_since
-        assert value is not None
-        assert bound is not None
-        assert since is not None
-        assert value - bound <= (300 - committed) * MINUTE <= value
-        assert clock.now_ms() - since == value - bound  # at the latest since then
-        late.append(value)
-    assert late == sorted(late, reverse=True)
-    assert columns(cluster.measure_one(topic, [300])).reason == ["caught_up"]
-
-
 OLD, YOUNG = LogPosition("orders", 0, 30), LogPosition("orders", 1, 80)
 
 

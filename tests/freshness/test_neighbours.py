@@ -5,7 +5,6 @@ from support.record_batches import (
     CODECS,
     batch,
     interleaved_transactions,
-    marker,
 )
 from warren_freshness.reading.neighbours import neighbours
 
@@ -29,22 +28,6 @@ def test_the_first_record_after_an_offset_that_compaction_removed() -> None:
 def test_the_search_goes_on_after_a_batch_whose_last_records_were_compacted_away() -> None:
     found = neighbours(batch({0: 1000, 1: 1001}, next_offset=5), 0, 3, [])
     assert (found.before, found.first, found.next_offset) == (1001, None, 5)
-
-
-def test_times_need_not_grow() -> None:
-    found = neighbours(batch({0: 5000, 1: 4000, 2: 6000}), 0, 1, [])
-    assert (found.before, found.first) == (5000, 4000)
-
-
-def test_log_append_time_counts_instead_of_the_producers_time() -> None:
-    found = neighbours(batch(TEN, log_append_time=77_000), 0, 4, [])
-    assert (found.before, found.first) == (77_000, 77_000)
-
-
-def test_control_records_are_not_records() -> None:
-    log = batch({0: 1000}, producer_id=7, transactional=True) + marker(1, 7, commit=True)
-    found = neighbours(log, 0, 1, [])
-    assert (found.before, found.first, found.next_offset) == (1000, None, 2)
 
 
 def test_aborted_records_are_not_records() -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import struct
-
 import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs, minutely
 from warren.clock import ManualClock
-from warren.settings import FreshnessSettings
-from warren_wire.list_offsets import READ_UNCOMMITTED
-from warren_wire.record_batches import fetch_request
 
 HOUR = 60 * MINUTE
 
@@ -43,30 +38,6 @@ def test_a_topic_that_was_created_anew_is_read_anew(
     logs.produce(topic, [clock.now_ms() - MINUTE] * 2)
     clock.advance(60)
     assert columns(cluster.measure_one(topic, [1])).freshness_ms == [2 * MINUTE]
-
-
-def test_a_topic_that_is_gone(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    topic = logs.topic()
-    cluster.commit(topic, [1], ends={0: (0, 5)})
-    logs.delete(topic)
-    clock.advance(4)
-    found = columns(cluster.measure()[GROUP])
-    assert (found.reason, found.freshness_ms, found.bound_ms) == (["timeout"], [None], [4000])
-    assert topic not in logs.admin.list_topics(timeout=30).topics
-
-
-def test_a_group_that_was_not_heard_of_for_long(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    topic = logs.topic()
-    logs.produce(topic, minutely(clock, 10))
-    cluster.commit(topic, [4])
-    clock.advance(91)
-    event = cluster.measure()[GROUP]
-    assert columns(event).reason == ["timeout"]
-    assert (event.freshness_ms, columns(event).bound_ms) == (None, [None])
 
 
 def test_nothing_shows_on_the_monitored_cluster(
@@ -106,21 +77,6 @@ def test_only_control_and_aborted_records_are_left(
     assert (found.reason, found.freshness_ms) == (["exact"], [MINUTE + 6000])
 
 
-def test_an_open_transaction(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
-    topic = logs.topic()
-    now = clock.now_ms()
-    logs.produce(topic, [now - 9 * MINUTE])
-    with logs.open_transaction(topic, [now - 5 * MINUTE] * 2) as producer:
-        found = columns(cluster.measure_one(topic, [1]))
-        assert (found.reason, found.freshness_ms) == (["open_transaction"], [5 * MINUTE])
-        assert found.bound_ms == [5 * MINUTE]
-        assert columns(cluster.measure_one(topic, [0])).freshness_ms == [9 * MINUTE]
-        producer.commit_transaction(30)
-    clock.advance(1)
-    found = columns(cluster.measure_one(topic, [1]))
-    assert (found.reason, found.freshness_ms) == (["exact"], [5 * MINUTE + 1000])
-
-
 def test_a_hanging_transaction_with_plain_records_behind_it(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:
@@ -150,78 +106,6 @@ def test_a_hanging_transaction_with_plain_records_behind_it(
     event = cluster.measure()[GROUP]
     assert columns(event).freshness_ms[1] == 20 * MINUTE
     assert event.open_transactions == []
-
-
-def test_who_holds_a_group_up(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    """Where two transactions are open the first one does, then the other."""
-    topic = logs.topic()
-    now = clock.now_ms()
-    logs.transaction(topic, [now - 50 * MINUTE] * 2, commit=False)  # its end is offset 2
-    with logs.open_transaction(topic, [now - 40 * MINUTE], name="-a") as first:
-        logs.produce(topic, [now - 30 * MINUTE])
-        with logs.open_transaction(topic, [now - 20 * MINUTE], name="-b") as second:
-            writers = written_by(cluster, topic)
-            for committed in (0, 2, 3):
-                event = cluster.measure_one(topic, [committed])
-                assert columns(event).reason == ["open_transaction"]
-                assert columns(event).freshness_ms == [40 * MINUTE]
-                (open_one,) = event.open_transactions
-                assert (open_one.first_offset, open_one.since) == (3, now - 40 * MINUTE)
-                assert (open_one.producer_id, open_one.producer_epoch) == writers[3]
-                assert open_one.transactional_id == f"{logs.name}-{topic}-0-a"
-            first.abort_transaction(30)
-            event = cluster.measure_one(topic, [0])
-            assert (columns(event).reason, event.freshness_ms) == (["exact"], 30 * MINUTE)
-            assert event.open_transactions == []
-            event = cluster.measure_one(topic, [5])
-            (open_one,) = event.open_transactions
-            assert (open_one.first_offset, event.freshness_ms) == (5, 20 * MINUTE)
-            assert (open_one.producer_id, open_one.producer_epoch) == writers[5]
-            assert open_one.transactional_id == f"{logs.name}-{topic}-0-b"
-            second.commit_transaction(30)
-    event = cluster.measure_one(topic, [5])
-    assert (columns(event).reason, event.open_transactions) == (["exact"], [])
-
-
-def written_by(cluster: MeasuredCluster, topic: str) -> dict[int, tuple[int, int]]:
-    """Producer id and epoch of each batch by its first offset, as the log has them."""
-    brokers = cluster.measurer._reader.brokers
-    cluster.run(brokers.metadata([topic]))
-    request = fetch_request([(topic, [(0, 0, 2**20)])], 2**20, READ_UNCOMMITTED)
-    answer = cluster.run(brokers.send(brokers.ids[0], request))
-    content = answer.topics[0][1][0][-1]
-    found, at = {}, 0
-    while at < len(content):
-        base_offset, length = struct.unpack_from(">qi", content, at)
-        found[base_offset] = struct.unpack_from(">qh", content, at + 43)  # KIP-98
-        at += 12 + length
-    return found
-
-
-def test_a_long_stretch_of_aborted_records_is_searched_over_several_passes(
-    logs: TimedLogs, clock: ManualClock, no_redis: str
-) -> None:
-    topic = logs.topic()
-    now = clock.now_ms()
-    for _ in range(4):
-        producer_batches = [now - 8 * MINUTE] * 40
-        with logs.open_transaction(topic, producer_batches) as producer:
-            for _ in range(40):
-                producer.produce(topic, bytes(20_000), partition=0, timestamp=now - 8 * MINUTE)
-            producer.flush(30)
-            producer.abort_transaction(30)
-    logs.produce(topic, [now - 7 * MINUTE])
-    cluster = MeasuredCluster(logs, clock, no_redis, FreshnessSettings(pass_bytes=2**20))
-    cluster.commit(topic, [0])
-    reasons: list[str] = []
-    while not reasons or reasons[-1] == "timeout":
-        found = columns(cluster.measure()[GROUP])
-        reasons += found.reason
-    cluster.close()
-    assert len(reasons) > 2
-    assert found.freshness_ms == [7 * MINUTE]
 
 
 def test_expired(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:

@@ -213,33 +213,6 @@ def test_what_is_long_ago_is_remembered_roughly() -> None:
 KEPT = {"retention_bytes": "2000000", "retention_ms": str(WEEK)}
 
 
-def test_how_long_until_size_deletes_records(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    """A busy producer may be seconds away from it, whatever retention.ms says."""
-    limited = logs.topic("limited", **KEPT)
-    logs.produce(limited, minutely(clock, 100), size=10_000)
-    cluster.commit(limited, [3])
-    found = columns(cluster.measure()[GROUP])
-    assert (found.time_to_loss_ms, found.time_to_loss_reason) == ([None], ["size_unknown"])
-    clock.advance(10)
-    logs.produce(limited, minutely(clock, 50), size=10_000)  # 50 kB a second
-    cluster.commit(limited, [3])
-    event = cluster.measure()[GROUP]
-    found = columns(event)
-    assert found.time_to_loss_reason == ["retention_bytes"]
-    (left,) = found.time_to_loss_ms
-    assert left is not None
-    # 1.5 MB of 2 MB are there; before 0.5 MB more have come, nothing is deleted.
-    assert 8_000 < left <= 10_000
-    assert (event.time_to_loss_ms, event.time_to_loss_reason) == (left, "retention_bytes")
-    # Of what comes after a position that was seen at the end, the bytes are known.
-    cluster.commit(limited, [100])
-    (later,) = columns(cluster.measure()[GROUP]).time_to_loss_ms
-    assert later is not None
-    assert 28_000 < later <= 30_000
-
-
 def test_nothing_is_lost_before_it_was_said(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:

@@ -12,8 +12,6 @@ from structlog.testing import capture_logs
 from support.waiting import eventually
 from warren.contracts import OffsetEvent
 from warren.settings import ClusterSettings, Settings
-from warren_freshness.home import offsets_feed
-from warren_freshness.home.offsets_feed import start_offset
 from warren_freshness.service import used_by_all
 from warren_local.ports import free_port
 
@@ -54,16 +52,6 @@ def test_figures_follow_the_positions(lab: ServiceLab, logs: TimedLogs, topic: s
         lab.publish(committed(topic, 10, 10, position=2))
         assert lab.await_figures(lambda e: e.topics[topic].committed == [10, 10]).freshness_ms == 0
         eventually(lambda: service.is_ready, message="the service is ready")
-
-
-def test_offsets_are_committed_once_their_figures_are_published(
-    lab: ServiceLab, topic: str
-) -> None:
-    with lab.running():
-        lab.publish(committed(topic, 2, 10), committed(topic, 3, 10, group="other"))
-        lab.await_figures(lambda _: True, GROUP)
-        lab.await_figures(lambda _: True, "other")
-        eventually(lambda: lab.committed() == 2, message="both events are committed")
 
 
 def test_events_from_before_the_start_are_known(lab: ServiceLab, topic: str) -> None:
@@ -123,36 +111,6 @@ def test_an_unreachable_cluster_degrades_only_itself(lab: ServiceLab, topic: str
     assert [line["setting"] for line in warnings if line.get("cluster") == "dead"] == [
         "clusters.dead.bootstrap"
     ]
-
-
-def test_an_event_that_comes_while_it_is_asked_where_to_start_is_read(
-    lab: ServiceLab, topic: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    groups = [f"group-{number}" for number in range(8)]
-
-    def publish_first(*offsets: int) -> int:
-        lab.publish(*(committed(topic, 2, 10, group=group) for group in groups))
-        return start_offset(*offsets)
-
-    monkeypatch.setattr(offsets_feed, "start_offset", publish_first)
-    with lab.running():
-        for group in groups:
-            lab.await_figures(lambda _: True, group)
-
-
-def test_events_of_clusters_that_are_not_configured_are_ignored(
-    lab: ServiceLab, topic: str
-) -> None:
-    foreign = [
-        committed(topic, 2, 10, group=group).model_copy(update={"cluster": "unheard-of"})
-        for group in ("a", "b")
-    ]
-    with capture_logs() as lines, lab.running():
-        lab.publish(*foreign, committed(topic, 2, 10))
-        lab.await_figures(lambda _: True)
-        assert lab.newest().keys() == {GROUP}
-    warned = [line for line in lines if line.get("setting") == "clusters.unheard-of"]
-    assert len(warned) == 1
 
 
 def test_offsets_are_used_when_all_clusters_have_published() -> None:

@@ -14,7 +14,6 @@ from support.secured_kafka import TOPIC, SecuredKafka, User
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.settings import ClusterSettings
-from warren_freshness.passes import cluster_measurer
 
 
 @pytest.fixture
@@ -67,25 +66,6 @@ def test_each_topic_on_its_own(
     assert any(f"READ on topic {hidden}" in problem for problem in problems)
 
 
-def test_rights_that_are_granted_later(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, user: User
-) -> None:
-    topic = logs.topic(retention_ms=str(60 * MINUTE))
-    logs.produce(topic, [clock.now_ms() - MINUTE] * 3)
-    cluster.commit(topic, [1])
-    assert cluster.measure()[GROUP].topics[topic].reason == ["not_authorised"]
-    user.grant(TOPIC, topic, AclOperation.READ)
-    user.grant(TOPIC, topic, AclOperation.DESCRIBE_CONFIGS)
-
-    def measured_later() -> bool:
-        clock.advance(400)  # when leaders and retention are asked for again
-        cluster.commit(topic, [1])
-        columns = cluster.measure()[GROUP].topics[topic]
-        return columns.reason == ["exact"] and columns.time_to_loss_ms != [None]
-
-    eventually(measured_later, message="the topic is read and its retention known")
-
-
 def test_who_may_not_see_sizes_is_told_so(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster, user: User
 ) -> None:
@@ -131,34 +111,3 @@ def test_a_transaction_is_named_where_that_is_granted(
     assert [one.transactional_id for one in told] == [None, named]
     assert [one.hanging for one in told] == [True, True]
     assert told[0].producer_id == told[1].producer_id is not None
-
-
-def test_topics_that_may_not_be_read_hide_no_newest_record(
-    logs: TimedLogs,
-    clock: ManualClock,
-    no_redis: str,
-    user: User,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Also where there are more of them than samples in a pass."""
-    monkeypatch.setattr(cluster_measurer, "SAMPLES", 3)
-    connection = connection_of(user)
-    cluster = MeasuredCluster(logs, clock, no_redis, None, connection)
-    hidden, described = (logs.topic(name, partitions=6) for name in ("hidden", "described"))
-    readable = logs.topic("readable", partitions=2)
-    user.grant(TOPIC, described, AclOperation.DESCRIBE)
-    user.grant(TOPIC, readable, AclOperation.READ)
-    for partition in range(2):
-        logs.produce(readable, [clock.now_ms() - MINUTE] * 3, partition)
-    for topic in (hidden, described):
-        cluster.commit(topic, [5] * 6, ends=dict.fromkeys(range(6), (0, 5)))
-    cluster.commit(readable, [3] * 2)
-
-    def are_sampled() -> bool:
-        columns = cluster.measure()[GROUP].topics[readable]
-        return columns.reason == ["caught_up"] * 2 and columns.commit_lag_ms == [MINUTE] * 2
-
-    for _ in range(4):  # eight partitions that give nothing or something, three in a pass
-        are_sampled()
-    assert are_sampled()
-    cluster.close()

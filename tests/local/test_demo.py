@@ -8,7 +8,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
-import warren_local.demo.workload as demo
 from api.served_api import NOW, Api, served
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -16,15 +15,13 @@ from conftest import Broker
 from support.simulated_member import SimulatedMember
 from support.waiting import eventually
 from warren.api_tokens import hash_of
-from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings import ApiSettings, ApiToken, KafkaConnection, Settings
 from warren_local.demo.command import demo_connection
 from warren_local.demo.groups import GROUPS, DemoGroup
 from warren_local.demo.operator import LOOKED_AFTER, SILENCED, Operator
-from warren_local.demo.topics import ORDERS, PAYMENTS, DemoTopic, Feed, prepare_topics
-from warren_local.demo.traffic import Flow
-from warren_local.demo.workload import Gate, Workload
+from warren_local.demo.topics import DemoTopic, Feed, prepare_topics
+from warren_local.demo.workload import Gate
 from warren_local.ports import free_port
 
 STEADY = [group for group in GROUPS if group.again_after is None]
@@ -92,29 +89,6 @@ def test_topics_are_filled_where_their_leaders_were_not_known(broker: Broker, un
     ends = [consumer.get_watermark_offsets(place, 30) for place in places]
     consumer.close()
     assert ends == [(0, 2)] * len(places)
-
-
-def test_each_attempt_has_a_client_of_its_own(
-    broker: Broker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a client has got wrong is not kept."""
-    seen, stop = list[AdminClient](), threading.Event()
-
-    def prepare(admin: AdminClient, _feed: Feed) -> None:
-        seen.append(admin)
-        if len(seen) == 2:
-            stop.set()
-        raise KafkaException(KafkaError(KafkaError._NOENT, "No leaders found"))
-
-    monkeypatch.setattr(demo, "prepare_topics", prepare)
-    monkeypatch.setattr(demo, "RETRY_AFTER", 0.0)
-    connection = KafkaConnection(bootstrap=broker.bootstrap)
-    Workload("demo", "clusters.demo", connection, SystemClock(), stop).run(None)
-    assert len(set(map(id, seen))) == 2
-
-
-FAST = Flow(PAYMENTS, every=0.5, first=0.5, count=1)
-SLOW = Flow(ORDERS, every=2.0, first=1.0, count=9)
 
 
 def test_the_demo_goes_where_it_is_told() -> None:

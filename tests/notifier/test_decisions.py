@@ -60,10 +60,6 @@ def test_an_opening_goes_to_all_channels_of_the_route() -> None:
     assert decision.incident.routes["all"].channels == ["mail", "hook"]
 
 
-def test_the_same_change_gives_the_same_deliveries() -> None:
-    assert decided(router(), change()) == decided(router(), change())
-
-
 def test_ids_tell_everything_apart() -> None:
     ids = {
         delivery_id("e", "r", "c"),
@@ -259,16 +255,6 @@ def test_an_end_goes_there_without_the_route_and_from_routes_without_the_channel
     opened = after(decided(two, change()), "mail", "hook", "x")
     closed = decided(router(route("new", ("hook",))), change("OK", event_id="event-2"), *opened)
     assert kinds(closed.deliveries) == [(name, "resolved") for name in ("mail", "hook", "x")]
-
-
-def test_another_incident_replaces_one_whose_end_was_not_seen() -> None:
-    first = decided(router(), change())
-    second = decided(
-        router(), change(event_id="e2", incident_id="incident-2"), *after(first, "mail")
-    )
-    assert second.incident is not None
-    assert second.incident.incident_id == "incident-2"
-    assert kinds(second.deliveries) == [("mail", "opened")]
 
 
 def repeated(at: Router, incident: OpenIncident, minutes: Sequence[float]) -> list[Any]:

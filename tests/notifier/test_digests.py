@@ -165,17 +165,6 @@ class TestOverBeforeItIsTold:
         said = digest_text(mail.digests[1], "", mail.at[1])
         assert "27 records stay lost" in str(said.over)
 
-    def test_a_kill_while_it_waits_tells_it_once(self) -> None:
-        mail = Together(ManualClock(OPENED_AT))
-        log = lives(mail, [news("a")])
-        killed(mail, log, news("b"), later(news("b", "OK"), HOUR))
-        assert mail.told() == [[("a", "opened")], [("b", "resolved")]]
-
-    def test_a_route_without_ends_tells_it_too(self) -> None:
-        without = [route(channels=("mail",), send_resolved=False)]
-        mail, _ = between(news("b"), later(news("b", "OK"), HOUR), routes=without)
-        assert mail.told()[1:] == [[("b", "resolved")]]
-
     @pytest.mark.parametrize(("lasted", "is_told"), [(10_000, False), (HOUR, True)])
     def test_what_was_bad_enough_for_so_long_is_told_though_it_eases(
         self, lasted: int, is_told: bool
@@ -388,33 +377,11 @@ def test_who_makes_a_message_unfit_is_refused_alone(bad: list[str]) -> None:
     assert "in two parts" in log.audit()[0].detail
 
 
-def test_it_hears_of_the_ends_in_one_message_again() -> None:
-    mail = Squeamish(ManualClock(0), "g1")
-    groups = [f"g{number}" for number in range(9)]
-    log = lives(mail, [news(g) for g in groups], [news(g, "OK") for g in groups])
-    assert len(mail.digests[-1].news) == 8
-    assert log.states() == []
-
-
 def test_a_receiver_that_takes_no_message_at_all_is_not_asked_about_each() -> None:
     mail = Squeamish(ManualClock(0), everything=True)
     log = lives(mail, [news(f"g{number}") for number in range(300)])
     assert log.outcomes().count("refused") == len(log.dead_letters()) == 300
     assert len(mail.digests) < 40
-
-
-def test_a_partition_that_goes_takes_those_who_wait_with_it() -> None:
-    mail = Together(ManualClock(0))
-
-    async def goes(harness: Harness) -> None:
-        await harness.dispatcher.revoke([0], 1)
-        assert harness.queues["mail"].idle
-        harness.start()
-        await harness.assign(committed=2)
-        await harness.idle()
-
-    play({"mail": mail}, [news("a"), news("b")], goes, clock=mail.clock, stopped=True)
-    assert mail.told() == [[("a", "opened"), ("b", "opened")]]
 
 
 def test_who_is_told_alone() -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 from notifier.builders import OPENED_AT, event
-from notifier.harness import Hanging, Harness, Scripted, kinds, play
+from notifier.harness import Hanging, Harness, Scripted, play
 from support.waiting import until
 from warren.clock import ManualClock
-from warren.contracts import GroupStatusName
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.routing.decisions import delivery_id
 from warren_notifier.source.past import Backlog
@@ -68,17 +67,6 @@ def test_at_the_deadline_it_is_given_up_and_the_end_is_suppressed() -> None:
     assert len(log.dead_letters()) == 1
 
 
-def test_an_opening_that_was_not_sent_before_its_end_is_superseded() -> None:
-    mail = Scripted()
-    log = play({"mail": mail}, [ERR, OK])
-    assert mail.ids == []
-    assert [(a.delivery_id, a.outcome) for a in log.audit()] == [
-        (OPENING, "superseded"),
-        (CLOSING, "suppressed"),
-    ]
-    assert log.states() == log.dead_letters() == []
-
-
 @pytest.mark.parametrize(
     ("result", "sent"),
     [
@@ -106,26 +94,6 @@ def test_an_end_that_is_decided_while_its_opening_is_under_way(
     ends = [a.delivery_id for a in log.audit() if a.outcome != "failed"]
     assert sorted(ends) == sorted([OPENING, CLOSING])
     assert log.states() == []
-
-
-def test_only_the_newest_status_is_told() -> None:
-    mail = Hanging()
-    statuses: list[GroupStatusName] = ["WARN", "ERR", "WARN", "ERR", "WARN"]
-    flaps = [event(status, event_id=f"e{n}") for n, status in enumerate(statuses)]
-
-    async def read(harness: Harness) -> None:
-        await harness.read(flaps[0])
-        await until(lambda: mail.sent)
-        await harness.read(*flaps[1:4], offset=1)
-        mail.let_go.set()
-        await harness.idle()
-        await harness.read(flaps[4], offset=4)
-        await harness.idle()
-
-    log = play({"mail": mail}, read)
-    assert [d.pending.event_id for d in mail.sent] == ["e0", "e3", "e4"]
-    assert kinds(mail) == ["opened", "changed", "changed"]
-    assert sorted(log.outcomes()) == ["delivered"] * 3 + ["superseded"] * 2
 
 
 def test_a_receiver_that_comes_back_is_told_what_is_so_and_how_much_was_left_out() -> None:

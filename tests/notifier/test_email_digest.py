@@ -134,13 +134,3 @@ def test_names_cannot_break_out_of_a_digest() -> None:
     assert told["Bcc"] is None
     assert "<b>x" not in html(told)
     assert told.as_bytes().isascii()
-
-
-def test_an_endless_id_of_an_incident_makes_no_link_and_the_same_thread() -> None:
-    one, other = news(1), news(2)
-    endless = delivery(event(incident_id="i" * 100_000))
-    alone = Digest("digest-1", PROD, [endless], [], None)
-    first = writer(LINK).digest(alone, NOW)
-    later = digest(one, other, endless, thread=alone.thread_after)
-    assert later["References"] == first["Message-ID"]
-    assert len(html(later)) < 10_000

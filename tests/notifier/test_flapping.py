@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from notifier.asked import acknowledgement, put
 from notifier.builders import MINUTE, OPENED_AT, delivery, event, route
 from notifier.harness import Log, Scripted, play
 from notifier.test_email_message import mail, text
@@ -124,30 +123,6 @@ def test_one_that_stays_less_bad_goes_on_as_a_change() -> None:
     assert group.told()[-3:] == [("i2", "resolved"), *both(10)], "the end of i9 was lost"
 
 
-def test_what_goes_on_may_flap_again() -> None:
-    group = Group()
-    group.lives(*(e for n in range(5) for e in incident(n, n)), turn(9, "ERR", 6), quiet_at=37)
-    group.lives(turn(9, "WARN", 38, 1), turn(9, "ERR", 39, 2), turn(9, "OK", 40))
-    group.lives(*(e for n in range(11, 15) for e in incident(n, n + 30)), turn(15, "WARN", 46))
-    group.lives(turn(15, "ERR", 47), quiet_at=80)
-    group.lives(turn(15, "OK", 81))
-    told = [one for one in group.told() if one[1] in ("opened", "resolved")]
-    assert told == both(0, 1, 2, 11, 12, 13)
-    assert group.told()[-2:] == [("i13", "repeated"), ("i13", "resolved")]
-
-
-def test_what_goes_on_is_looked_after_by_whoever_acknowledges_what_it_is_now() -> None:
-    group = Group()
-    group.lives(*(e for n in range(5) for e in incident(n, n)), turn(9, "ERR", 6), quiet_at=37)
-    count = len(group.told())
-    put(group.asked, acknowledgement("i9"))
-    group.lives(quiet_at=60)
-    assert len(group.told()) == count, "nobody is reminded"
-    group.asked.apply_acknowledgement(b"i9", None)
-    group.lives(quiet_at=61)
-    assert group.told()[count:] == [("i2", "repeated")]
-
-
 def test_what_gets_worse_is_told_at_once() -> None:
     group = Group()
     group.lives(*(e for n in range(4) for e in incident(n, n, "WARN")))
@@ -159,16 +134,6 @@ def test_what_gets_worse_is_told_at_once() -> None:
     assert group.told() == [*both(0, 1, 2), ("i8", "opened")]
     group.lives(quiet_at=39)
     assert group.told() == both(0, 1, 2, 8)
-
-
-def test_changes_of_the_incident_that_was_told() -> None:
-    group = Group()
-    group.lives(*(e for n in range(2) for e in incident(n, n)), turn(2, "ERR", 2))
-    group.lives(*(turn(2, "WARN" if n % 2 else "ERR", 3 + n, n) for n in range(1, 6)))
-    assert group.told() == [*both(0, 1), ("i2", "opened")]
-    group.lives(quiet_at=39)
-    assert group.told() == [*both(0, 1), ("i2", "opened"), ("i2", "changed")]
-    assert group.hook.sent[-1].pending.status == "WARN"
 
 
 def test_an_event_after_the_quiet_time_is_decided_as_any_other() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from notifier.asked import acknowledgement, put
 from notifier.builders import MINUTE, OPENED_AT, route
 from notifier.harness import Harness, Log, Scripted, kinds, play
@@ -245,15 +244,6 @@ def test_a_test_of_a_route_reaches_people_and_machines_once() -> None:
     log = play({"mail": people, "hook": machine}, test, 0)
     assert told(people) == told(machine) == [("opened", "ERR"), ("resolved", "OK")]
     assert {one.incident_id for one in log.audit()} == {"test-7d3e"}
-    assert log.states() == []
-
-
-@pytest.mark.parametrize("count", range(1, len(STORM)))
-def test_after_a_kill_the_story_goes_on(count: int) -> None:
-    people = People()
-    log = play({"mail": people}, *STORM[:count])
-    play({"mail": people}, *STORM[count - 1 :], log=log, read=count - 1)
-    assert kinds(people) == ["opened", *["changed"] * 4, "resolved"]
     assert log.states() == []
 
 

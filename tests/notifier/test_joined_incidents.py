@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from notifier.builders import MINUTE, OPENED_AT, delivery, event
-from notifier.harness import play
-from notifier.http_receiver import HttpReceiver
-from notifier.slack_receiver import shown
-from notifier.test_digests import Together
 from notifier.test_email_digest import PROD, news
 from notifier.test_email_message import breach, html, text, writer
-from notifier.test_people_digests import send_many
-from notifier.test_slack import checked, webhook
-from warren.clock import ManualClock
 from warren.contracts import (
     FRESHNESS_CHANGED,
     RETENTION_CHANGED,
@@ -26,7 +18,6 @@ from warren.contracts import (
     GroupStatusName,
     StatusChangeEvent,
 )
-from warren_notifier.channels.channel import Delivered
 from warren_notifier.channels.digest import Digest
 from warren_notifier.channels.digest_text import besides, digest_text
 from warren_notifier.state.delivery import Delivery
@@ -91,12 +82,6 @@ def line(*new: Delivery, lasting: tuple[StatusChangeEvent, ...] = (), now: int =
     return f"{found.status} {found.name}: {found.what}; {found.figures}"
 
 
-def test_a_warning_of_loss_is_told_beside_what_was_told_before() -> None:
-    warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW - 5 * SECOND)
-    said = line(told(warned), lasting=(stuck(),))
-    assert said.startswith("ERR losing: stuck record, close to losing data; since 07:00 UTC")
-
-
 @pytest.mark.parametrize("lag", [0, 1, 10_000])
 def test_a_consequence_that_is_worse_does_not_hide_its_root(lag: int) -> None:
     gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, OPENED_AT + MINUTE, "ERR", lag)
@@ -124,13 +109,6 @@ def test_lost_records_are_told_once() -> None:
     assert line(told(root)).startswith(wanted)
     gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW, "ERR")
     assert line(told(root), told(gone)).startswith(wanted)
-
-
-def test_an_incident_without_a_cause_counts_partitions() -> None:
-    gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW, "ERR")
-    root = of(STATUS_CHANGED, "WARN", NOW)
-    said = line(told(gone), lasting=(root,))
-    assert said.startswith("ERR losing: stopped, losing data; ")
 
 
 def test_what_is_over_of_a_group_in_trouble_is_told() -> None:
@@ -211,32 +189,3 @@ def test_told_alone_it_says_what_else_of_its_group_is_open() -> None:
 def test_a_figure_carries_its_time_from_ten_seconds_on(age: int, is_marked: bool) -> None:
     said = line(told(stuck()), now=OPENED_AT + age * SECOND)
     assert ("lag 2,140 at 07:00 UTC" in said) == is_marked
-
-
-def test_a_chat_says_it_likewise() -> None:
-    warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
-    with HttpReceiver(decide=checked) as receiver:
-        before = [stuck().to_bytes().decode()]
-        result = send_many(webhook(receiver), told(warned), news(1), lasting=before)
-    assert isinstance(result, Delivered)
-    said = shown(json.loads(receiver.requests[0].body))
-    assert "losing: stuck record, close to losing data\n" in said
-
-
-def test_what_is_audited_as_delivered_is_in_the_message() -> None:
-    """Through queues and state: stuck at first, then about to lose, losing, and well by commits."""
-    clock = ManualClock(OPENED_AT)
-    mail, limits = Together(clock), {"min_time_to_loss": LOSING}
-    batches = [
-        [stuck(), news_of("other")],
-        [broken(RETENTION_CHANGED, limits, OPENED_AT + 1), news_of("second")],
-        [of(STATUS_CHANGED, "OK", OPENED_AT + 2, previous="ERR"), news_of("third")],
-    ]
-
-    log = play({"mail": mail}, *batches, clock=clock)
-    assert set(log.outcomes()) == {"delivered"}
-    said = [text(writer("").digest(d, NOW)) for d in mail.digests]
-    both = ["losing: stuck record, close to losing data\n" in one for one in said]
-    assert both == [False, True, False]
-    assert "consumer status: OK again after" in said[2]
-    assert "losing: close to losing data\n" in said[2]

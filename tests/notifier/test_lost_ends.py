@@ -6,7 +6,6 @@ from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT, change, event, route
 from notifier.harness import Log, Scripted, play
 from notifier.test_email_message import mail
-from notifier.test_flapping import Group, both, incident, turn
 from structlog.testing import capture_logs
 from support.waiting import until
 from warren.contracts import StatusChangeEvent
@@ -77,16 +76,3 @@ def test_who_did_not_take_it_or_wants_no_ends_is_told_none() -> None:
     asked = put(Silences(), silence())
     log = play({"mail": silenced}, [FIRST, SECOND], 60 * 60.0, silences=asked)
     assert told(silenced) == [("b", "opened")]
-
-
-def test_one_that_was_told_as_flapping_has_its_end_when_it_is_quiet_or_another_is_worse() -> None:
-    for status, is_worse in (("ERR", False), ("WARN", True)):
-        group = Group()
-        begun = [*(e for n in range(2) for e in incident(n, n)), turn(2, status, 2)]  # type: ignore[arg-type]
-        group.lives(*begun, turn(3, "ERR", 3))
-        if is_worse:
-            assert group.told() == [*both(0, 1, 2), ("i3", "opened")]
-            continue
-        group.lives(turn(3, "OK", 4), quiet_at=40)
-        assert group.told() == both(0, 1, 2)
-        assert ends(group.log, "i3") == [("opened", "superseded")]

@@ -8,7 +8,6 @@ from notifier.builders import MINUTE, OPENED_AT, change, event, route
 from notifier.harness import Scripted, play
 from warren.contracts import OpenIncident, Told
 from warren_notifier.routing.decisions import Decision, Router
-from warren_notifier.routing.repeats import on_repeat
 from warren_notifier.routing.routes import Route
 from warren_notifier.routing.start import on_start
 
@@ -78,21 +77,6 @@ def test_a_start_opens_nothing_again_in_another_ones_window() -> None:
     incident, known = opened(router, OPENED_AT)
     decision = on_start(router, change(), incident, known, OPENED_AT + 40 * MINUTE)
     assert decision is None or not decision.news
-
-
-def test_who_must_hear_of_it_again_does_whoever_tells_it() -> None:
-    routes = [muted("mm1", "mx", begin="07:01", end="07:05"), route("mm2", ("mx",))]
-    router = Router(routes, HOUR, resends={"mx": 120_000})
-    incident, known = opened(router, OPENED_AT)
-    seen = []
-    for minute in range(1, 11):
-        at = OPENED_AT + minute * MINUTE
-        again = on_repeat(router, change(), incident, known, (), at, is_looked_after=True)
-        if again is not None:
-            assert again.incident is not None
-            incident = again.incident
-            seen += [(minute, one.route, one.repeat) for one in again.deliveries]
-    assert seen == [(2, "mm2", 1), (4, "mm2", 2), (6, "mm1", 3), (8, "mm1", 4), (10, "mm1", 5)]
 
 
 def opened(router: Router, at: int) -> tuple[OpenIncident, dict[str, Told]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,10 @@ from notifier.test_as_now import evaluated
 from notifier.test_email_message import breach, text
 from notifier.test_joined_incidents import DELETED, STANDS, of, stuck
 from support.waiting import eventually
-from warren.clock import ManualClock, SystemClock
+from warren.clock import SystemClock
 from warren.contracts import RETENTION_CHANGED, group_key
 from warren.kafka.producer import EventProducer
-from warren.settings import HomeSettings
 from warren_local.ports import free_port
-from warren_notifier.source.newest import KNOWN_WITHIN, Newest, NewestTopics
 
 
 def test_after_a_restart_the_first_message_is_of_now(
@@ -46,21 +43,3 @@ def test_after_a_restart_the_first_message_is_of_now(
     assert "9,001 records" in told
     assert "No members for 17m" in told
     assert STANDS not in told
-
-
-def test_nobody_waits_for_long_where_the_topics_are_slow() -> None:
-    clock = ManualClock(OPENED_AT)
-    home = HomeSettings(bootstrap="127.0.0.1:1")
-    topics = NewestTopics(home, Newest(lambda *_: True), clock, asyncio.sleep)
-
-    async def scenario() -> None:
-        with topics.assigning():
-            pass
-        waiting = asyncio.create_task(topics.known())
-        await asyncio.sleep(0)
-        assert not waiting.done()
-        waiting.cancel()
-        clock.advance(KNOWN_WITHIN)
-        await topics.known()
-
-    asyncio.run(scenario())

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT, event, route
-from notifier.harness import Hanging, Harness, Scripted, play
-from support.waiting import until
+from notifier.harness import Scripted, play
 from warren.clock import ManualClock
 from warren.contracts import ChannelIdentity
 from warren.silences import Silences
@@ -59,40 +58,3 @@ def test_each_is_reminded_at_the_interval_over_a_restart(restart_at: int, refuse
     log = play({"mail": mail}, event(), *HOUR[:restart_at], **known)
     play({"mail": mail}, *HOUR[restart_at:], log=log, **known)
     assert mail.at == reminders(0, 20, 40, 60)
-
-
-def test_news_count_when_they_arrive_at_a_receiver_that_was_away() -> None:
-    clock, hook = ManualClock(OPENED_AT), Hanging()
-
-    async def is_away(harness: Harness) -> None:
-        await until(lambda: hook.sent)
-        clock.advance(19 * 60)
-        hook.let_go.set()
-        harness.start()
-        await harness.idle()
-        for minute in range(20, 40):
-            clock.advance(60)
-            await harness.tick()
-            await harness.idle()
-            assert len(hook.sent) == 1 + (minute == 39)
-
-    play({"mail": hook}, event(), is_away, routes=REMINDING, clock=clock, stopped=True)
-
-
-@pytest.mark.parametrize("is_away", [False, True])
-def test_a_clock_that_is_set_back_makes_nobody_wait_for_longer(is_away: bool) -> None:
-    """Also while no notifier runs."""
-    clock = ManualClock(OPENED_AT)
-    mail = Told(clock)
-    known: dict[str, Any] = {"routes": REMINDING, "clock": clock}
-
-    def set_back(_: Harness) -> None:
-        clock.set_back(3600)
-
-    steps = (set_back, 0, 20 * 60 + is_away * 3600)
-    if is_away:
-        log = play({"mail": mail}, event(), **known)
-        play({"mail": mail}, *steps, log=log, **known)
-    else:
-        play({"mail": mail}, event(), *steps, **known)
-    assert [kind for kind, _ in mail.at] == ["opened", "repeated"]

@@ -36,12 +36,6 @@ def test_jitter_shortens_by_half_at_most(jitter: float, attempts: int) -> None:
     assert full / 2 <= plan(jitter).backoff(attempts) <= full
 
 
-def test_a_failure_is_tried_again_later() -> None:
-    step = plan().after(pending_delivery(), Retry("HTTP 500"), NOW)
-    assert (step.outcome, step.final) == ("failed", False)
-    assert (step.pending.attempts, step.pending.next_attempt_at) == (1, NOW + 2000)
-
-
 @pytest.mark.parametrize(("asked", "wait"), [(30.0, 30_000), (0.5, 2000), (None, 2000)])
 def test_what_the_receiver_asks_for_counts_when_it_is_longer(
     asked: float | None, wait: int

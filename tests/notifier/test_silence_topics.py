@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from notifier.asked import acknowledgement, silence
+from notifier.asked import silence
 from notifier.builders import event
 from notifier.http_receiver import Answer, HttpReceiver
 from notifier.process import Home, config, notifier, stop, webhook
@@ -99,25 +98,6 @@ def test_silences_hold_from_the_start_on_through_a_kill_and_until_they_are_ended
         ("opened", "delivered"),
         ("resolved", "delivered"),
     ]
-
-
-def test_pagerduty_hears_of_an_acknowledgement(home: Home, tmp_path: Path) -> None:
-    with HttpReceiver(Answer(202)) as pages:
-        pager = f"""[notifier.channels.hook]
-type = "pagerduty"
-url = "{pages.url}"
-routing_key = "0123456789abcdef0123456789abcdef"
-"""
-        with notifier(config(tmp_path, home, pager)) as running:
-            home.publish(opening("billing"))
-            eventually(lambda: ("opened", "delivered") in outcomes(home, "billing"), message="told")
-            ask(home, acknowledgement("billing-i", at=now()))
-            eventually(lambda: len(pages.requests) == 2, message="acknowledged")
-            home.publish(closing("billing"))
-            eventually(lambda: home.states() == {}, message="its end")
-            assert stop(running) == 0, running.output()
-    actions = [json.loads(request.body)["event_action"] for request in pages.requests]
-    assert actions == ["trigger", "acknowledge", "resolve"]
 
 
 def test_a_route_is_tried_out_once(home: Home, tmp_path: Path) -> None:

@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT, change, event, pending_delivery, route
-from notifier.harness import Hanging, Harness, Scripted, kinds, play
-from notifier.test_digests import Together, news
-from support.waiting import until
-from warren.clock import ManualClock
+from notifier.harness import Scripted, kinds, play
 from warren.contracts import Told
 from warren.settings.notifier import DAYS
 from warren.silences import Silences
@@ -20,7 +17,6 @@ from warren_notifier.routing.holds import Holds
 from warren_notifier.routing.repeats import on_repeat
 
 HOUR = 3600.0  # seconds: how long a silence of these tests lasts
-END = event("OK", "ERR", event_id="event-9")
 
 
 def quiet(**fields: Any) -> Silences:
@@ -39,45 +35,6 @@ def test_an_opening_is_told_when_the_silence_is_over() -> None:
     assert put_off.detail.endswith(": moving")
     assert put_off.attempt == 0
     assert put_off.next_attempt_at is None
-
-
-def test_an_incident_that_ends_meanwhile_was_never_there() -> None:
-    mail = Scripted()
-    worse = event("ERR", "WARN", event_id="event-2")
-    log = play({"mail": mail}, event("WARN"), worse, END, HOUR, silences=quiet())
-    assert not mail.sent
-    assert log.outcomes() == ["silenced", "superseded", "silenced", "superseded", "suppressed"]
-    assert log.states() == []
-
-
-def test_a_silence_takes_effect_on_what_is_being_tried_again() -> None:
-    mail, asked = Scripted(Retry("busy", retry_after=600)), Silences()
-
-    async def silenced(harness: Harness) -> None:
-        await until(lambda: harness.log.states()[0].deliveries[0].attempts == 1)
-        put(asked, silence())
-        await harness.tick()
-        harness.start()
-        await until(lambda: harness.queues["mail"].idle)
-        assert len(mail.sent) == 1
-
-    log = play({"mail": mail}, event(), silenced, HOUR, silences=asked, stopped=True)
-    assert log.outcomes() == ["failed", "silenced", "delivered"]
-
-
-def test_an_attempt_that_is_under_way_is_left_alone() -> None:
-    mail, asked = Hanging(), Silences()
-
-    async def silenced(harness: Harness) -> None:
-        await until(lambda: len(mail.sent) == 1)
-        put(asked, silence())
-        await harness.tick()
-        mail.let_go.set()
-        harness.start()
-        await harness.idle()
-
-    log = play({"mail": mail}, event(), silenced, silences=asked, stopped=True)
-    assert log.outcomes() == ["delivered"]
 
 
 def test_what_is_put_off_holds_up_nothing_else() -> None:
@@ -138,19 +95,3 @@ def test_what_hears_of_an_incident_again_lest_it_takes_it_for_over_goes_on_heari
     )
     assert later is not None
     assert [one.channel for one in later.deliveries] == ["alerts"]
-
-
-def test_a_storm_in_a_silence_is_one_message_after_it() -> None:
-    clock = ManualClock(OPENED_AT)
-    mail = Together(clock)
-    groups = [f"g{number}" for number in range(50)]
-    log = play(
-        {"mail": mail},
-        [news(group) for group in groups],
-        [news(group, "OK") for group in groups[:10]],
-        HOUR,
-        clock=clock,
-        silences=quiet(),
-    )
-    assert mail.told() == [sorted((group, "opened") for group in groups[10:])]
-    assert log.outcomes().count("silenced") == 50

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
-import threading
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from notifier.builders import delivery, event
 from notifier.harness import Log, play
@@ -214,55 +211,6 @@ def test_what_was_left_out_is_counted() -> None:
     assert [request.headers.get("warren-left-out") for request in receiver.requests] == [None, "3"]
 
 
-@pytest.mark.parametrize("status", [200, 503, 400])
-def test_what_an_attempt_needed_is_freed_with_it(status: int) -> None:
-    """A thousand attempts that wait for garbage collection stop the service for a while."""
-
-    async def left(url: str) -> list[object]:
-        channel = hook(url)
-        try:
-            await channel.send(delivery())
-            return [one for one in gc.get_objects() if isinstance(one, httpx.Response)]
-        finally:
-            await channel.close()
-
-    with HttpReceiver(Answer(status, body=b"said")) as receiver:
-        gc.collect()
-        gc.disable()
-        try:
-            assert asyncio.run(left(receiver.url)) == []
-        finally:
-            gc.enable()
-
-
-def test_a_receiver_stays_gone_whatever_it_answers_to_what_is_under_way() -> None:
-    late = threading.Event()
-
-    def decide(_: Request) -> Answer:
-        if len(receiver.requests) > 1:
-            return Answer(410)
-        late.wait(30)
-        return Answer(503)
-
-    async def beside_each_other() -> list[Result]:
-        channel = hook(receiver.url)
-        try:
-            slow = asyncio.create_task(channel.send(delivery()))
-            while not receiver.requests:
-                await asyncio.sleep(0.01)
-            gone = await channel.send(delivery())
-            late.set()
-            return [gone, await slow, await channel.send(delivery())]
-        finally:
-            await channel.close()
-
-    with HttpReceiver(decide=decide) as receiver:
-        gone, slow, after = asyncio.run(beside_each_other())
-    assert (gone, slow) == (Refused("HTTP 410"), Retry("HTTP 503"))
-    assert isinstance(after, Refused)
-    assert len(receiver.requests) == 2
-
-
 @pytest.mark.parametrize(
     ("codes", "is_retried"),
     [
@@ -300,15 +248,6 @@ def test_retry_after_in_seconds_or_as_a_date(header: str, seconds: int | None) -
     else:
         assert result.retry_after is not None
         assert max(seconds - 100, 0) <= result.retry_after <= seconds
-
-
-def test_loopback_is_refused_unless_allowed() -> None:
-    with HttpReceiver() as receiver:
-        for host in ("127.0.0.1", "localhost", "2130706433", "[::ffff:127.0.0.1]"):
-            result = send(f"http://{host}:{receiver.port}/", allow=())
-            assert isinstance(result, Refused)
-            assert "notifier.allow_networks" in result.detail
-    assert receiver.requests == []
 
 
 def test_a_name_is_reached_at_its_checked_address() -> None:

@@ -17,7 +17,6 @@ from warren.contracts import (
     FRESHNESS_CHANGED,
     RETENTION_CHANGED,
     STATUS_CHANGED,
-    Acknowledgement,
     FreshnessEvent,
     GroupIncidentEvent,
 )
@@ -146,16 +145,6 @@ def test_in_a_digest_what_is_well_or_silenced_comes_last_and_out_of_the_subject(
         digest(told(silenced), told(silenced)).title
         == "[ERR] prod: losing no members, losing data (1 silenced)"
     )
-
-
-def test_in_a_digest_what_somebody_looks_after_comes_last_and_out_of_the_subject() -> None:
-    said = Acknowledgement(
-        incident_id="losing-status", cluster="prod", group="losing", by="ada", why="", at=LATER
-    )
-    looked_after = now(whole(stuck(), retention()), acknowledged=said)
-    text = digest(told(looked_after), news(1, "WARN", at=LATER))
-    assert text.title == "[WARN] prod: g0001 stopped (1 new, 1 acknowledged)"
-    assert [line.name for line in text.worst] == ["g0001", "losing"]
 
 
 def test_in_a_digest_who_loses_data_within_the_hour_comes_first() -> None:

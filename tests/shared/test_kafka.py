@@ -110,22 +110,6 @@ class TestOnABroker:
         with pytest.raises(TopicMisconfigured, match=unique):
             ensure_topics(connect("home", "home", home), home)
 
-    def test_what_was_sent_is_read_back_once(self, broker: Any, unique: str) -> None:
-        home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=3)
-        ensure_topics(connect("home", "home", home), home)
-        producer = EventProducer("home", "home", home)
-        sent = {f"prod|g{i}".encode(): f"{i}".encode() for i in range(500)}
-        for key, value in sent.items():
-            producer.send(f"{unique}.lag", key, value)
-        producer.flush()
-        reader = TopicReader("home", "home", home, [f"{unique}.lag"])
-        records = []
-        while not reader.caught_up:
-            records += reader.poll(0.2)
-        reader.close()
-        assert {r.key(): r.value() for r in records} == sent
-        assert len(records) == len(sent)
-
     def test_a_partition_that_is_written_to_all_the_time_is_caught_up_with(
         self, broker: Any, unique: str
     ) -> None:
@@ -144,6 +128,7 @@ class TestOnABroker:
             reader.close()
         assert read[:BEFORE] == [str(number) for number in range(BEFORE)]
 
+    @pytest.mark.smoke
     def test_reading_is_from_a_time_on_or_until_an_offset(self, broker: Any, unique: str) -> None:
         """A partition without a newer record is read from its end on: nothing is left out."""
         home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=3)

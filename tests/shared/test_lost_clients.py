@@ -104,16 +104,6 @@ def test_a_reader_that_has_lost_all_brokers_says_so(
     reader.close()
 
 
-def test_so_does_the_notifiers_consumer(
-    home: HomeSettings, unique: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hearing, "asking_client", lambda *_: lambda _: False)
-    topic = f"{home.topic_prefix}lag-status"
-    consumer = StatusConsumer(home, unique, topic, 10.0, lambda _: None)
-    eventually(lambda: says_that_it_is_lost(consumer), message="it says so")
-    consumer.close()
-
-
 def says_that_it_is_lost(client: TopicReader | StatusConsumer) -> bool:
     try:
         client.poll(0.1)

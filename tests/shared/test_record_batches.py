@@ -88,52 +88,64 @@ def test_a_control_record_without_a_type() -> None:
         list(decoded_batches(marker(1, 7, commit=False, key=b"\x00")))
 
 
-def test_control_records_are_not_records() -> None:
-    log = batch({0: 1000}, producer_id=7, transactional=True) + marker(1, 7, commit=True)
-    assert read_committed(log) == {0: 1000}
-
-
-def test_aborted_records_are_not_records() -> None:
-    assert read_committed(interleaved_transactions(), [(7, 0)]) == {1: 1001, 2: 1002, 4: 1004}
-
-
-def test_a_transaction_that_was_aborted_before_what_was_fetched_began_to_be() -> None:
-    log = batch({10: 1010}, producer_id=7, transactional=True) + marker(11, 7, commit=False)
-    assert read_committed(log, [(7, 4)]) == {}
-
-
-def test_two_aborted_transactions_of_one_producer() -> None:
-    log = (
-        batch({0: 1000}, producer_id=7, transactional=True)
-        + marker(1, 7, commit=False)
-        + batch({2: 1002}, producer_id=7, transactional=True)
-        + marker(3, 7, commit=False)
-        + batch({4: 1004})
-    )
-    assert read_committed(log, [(7, 2), (7, 0)]) == {4: 1004}
-
-
-def test_an_idempotent_producers_records_are_in_no_transaction() -> None:
-    assert read_committed(batch({5: 1005}, producer_id=7), [(7, 4)]) == {5: 1005}
-
-
-def test_message_format_1_has_times_and_format_0_has_none() -> None:
-    assert read_committed(legacy({0: 1000, 1: 1001}, magic=1)) == {0: 1000, 1: 1001}
-    assert read_committed(legacy({0: None, 1: None}, magic=0)) == {0: None, 1: None}
+@pytest.mark.parametrize(
+    ("log", "aborted", "shown"),
+    [
+        pytest.param(
+            batch({0: 1000}, producer_id=7, transactional=True) + marker(1, 7, commit=True),
+            [],
+            {0: 1000},
+            id="control records are none",
+        ),
+        pytest.param(
+            interleaved_transactions(),
+            [(7, 0)],
+            {1: 1001, 2: 1002, 4: 1004},
+            id="aborted ones are none",
+        ),
+        pytest.param(
+            batch({10: 1010}, producer_id=7, transactional=True) + marker(11, 7, commit=False),
+            [(7, 4)],
+            {},
+            id="aborted before what was fetched began to be",
+        ),
+        pytest.param(
+            batch({0: 1000}, producer_id=7, transactional=True)
+            + marker(1, 7, commit=False)
+            + batch({2: 1002}, producer_id=7, transactional=True)
+            + marker(3, 7, commit=False)
+            + batch({4: 1004}),
+            [(7, 2), (7, 0)],
+            {4: 1004},
+            id="two aborted transactions of one producer",
+        ),
+        pytest.param(
+            batch({5: 1005}, producer_id=7),
+            [(7, 4)],
+            {5: 1005},
+            id="an idempotent producer's are in no transaction",
+        ),
+        pytest.param(legacy({0: 9, 1: 8}, magic=1), [], {0: 9, 1: 8}, id="format 1 has times"),
+        pytest.param(legacy({0: None}, magic=0), [], {0: None}, id="format 0 has none"),
+        pytest.param(
+            batch({0: 1000}) + batch({1: 1001})[:-1],
+            [],
+            {0: 1000},
+            id="a batch that is cut off is not there",
+        ),
+        pytest.param(b"", [], {}, id="nothing"),
+    ],
+)
+def test_who_reads_what_is_committed_gets_these(
+    log: bytes, aborted: list[tuple[int, int]], shown: dict[int, int | None]
+) -> None:
+    assert read_committed(log, aborted) == shown
 
 
 def test_message_formats_before_2_know_no_producer() -> None:
     first, _ = decoded_batches(legacy({4: 1000, 5: 1001}, magic=1))
     assert (first.base_offset, first.next_offset) == (UNKNOWN, 5)
     assert (first.producer_id, first.is_control, first.marker) == (NO_PRODUCER, False, None)
-
-
-def test_a_batch_that_is_cut_off_is_not_there() -> None:
-    assert read_committed(batch({0: 1000}) + batch({1: 1001})[:-1]) == {0: 1000}
-
-
-def test_nothing() -> None:
-    assert list(decoded_batches(b"")) == []
 
 
 @pytest.mark.parametrize("codec", [codec for codec in CODECS if codec != "none"])

@@ -171,30 +171,6 @@ def test_a_watch_tells_once_and_ends_the_process(clock: ManualClock) -> None:
     ]
 
 
-def test_a_watch_waits_for_a_cluster(clock: ManualClock) -> None:
-    service = Service(clock)
-    service.go_on(clock, 5)
-    service.answers = False
-    service.go_on(clock, 3600)
-    assert service.ended == 0
-    reason = service.watch.reason
-    assert reason is not None
-    assert reason.startswith("feed: cluster does not answer")
-
-
-def test_a_look_that_fails_is_no_progress(clock: ManualClock) -> None:
-    service = Service(clock)
-
-    def defect() -> Look:
-        raise RuntimeError("gone")
-
-    service.watch = StandstillWatch(
-        StandstillSettings(), {"feed": defect}, service.gauge, clock, service.end
-    )
-    service.go_on(clock, 185)
-    assert service.ended == 1
-
-
 def test_work_that_stood_still_does_not_move_because_nobody_can_look(clock: ManualClock) -> None:
     service = Service(clock)
     service.go_on(clock, 100)
@@ -207,41 +183,6 @@ def test_work_that_stood_still_does_not_move_because_nobody_can_look(clock: Manu
     assert service.watch.reason == "feed: nothing done for 1m 40s"
     service.go_on(clock, 80)
     assert service.ended == 1
-
-
-def test_a_watch_that_was_stopped_amid_a_look_tells_no_more(clock: ManualClock) -> None:
-    service = Service(clock)
-    service.go_on(clock, 100)
-
-    def stopped() -> Look:
-        service.watch.__exit__()
-        return Look(3, "another", "records")
-
-    service.look = stopped
-    with capture_logs() as lines:
-        service.watch.look()
-    assert lines == []
-
-
-def test_a_look_that_fails_for_a_known_reason_is_told_without_a_stack(clock: ManualClock) -> None:
-    class Gone(WarrenError):
-        pass
-
-    def gone() -> Look:
-        raise Gone("the other process has ended")
-
-    service = Service(clock)
-    watch = StandstillWatch(StandstillSettings(), {"feed": gone}, service.gauge, clock, service.end)
-    with capture_logs() as logs:
-        watch.look()
-    assert logs == [
-        {
-            "event": "no look at own work",
-            "log_level": "warning",
-            "work": "feed",
-            "error": "the other process has ended",
-        }
-    ]
 
 
 def test_limits_are_in_order() -> None:

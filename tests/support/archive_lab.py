@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
 from confluent_kafka.admin import (
@@ -18,24 +18,17 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 from pyspark.sql import Row, SparkSession
-from support.archive_events import NOW, key, lag_event, offset_event
+from support.archive_events import key, offset_event
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS, Topic
 from warren.settings import Settings
 from warren_archiver.check.recount import check
 from warren_archiver.check.topic_check import TopicCheck
-from warren_archiver.check.topic_offsets import read_offsets
 from warren_archiver.lake.lake import Lake
 from warren_archiver.streaming.archive import archive
 
 BAD = (b"not an event", b'{"v":1}', b"\xff")
-
-
-class HasBootstrap(Protocol):
-    """What the fixture `broker` is."""
-
-    bootstrap: str
 
 
 @dataclass
@@ -92,16 +85,6 @@ class Archive:
             ],
         )
         self.admin.incremental_alter_configs([resource])[resource].result(30)
-
-    def until_compacted(self, name: str, *, below: int, kept: int) -> None:
-        """Waits until at most `kept` of the first records are left; more of them close segments."""
-
-        def is_compacted() -> bool:
-            self.send([lag_event("g", NOW, "OK", 1).to_bytes()])
-            retained = read_offsets(self.settings.home, self.admin, name)[0].retained
-            return len(retained.clip(0, below)) <= kept
-
-        eventually(is_compacted, timeout=120, message="the topic is compacted")
 
     @property
     def lake(self) -> Lake:

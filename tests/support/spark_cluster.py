@@ -51,10 +51,6 @@ class SparkCluster(Server):
             self.stop()
             raise
 
-    def kill_worker(self) -> None:
-        """With the executors that it has."""
-        self._workers.pop().kill()
-
     def stop(self) -> None:
         """A worker takes its executors with it."""
         for worker in self._workers:

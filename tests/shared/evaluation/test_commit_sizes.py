@@ -63,18 +63,6 @@ def test_who_hangs_in_work_is_found(count: int, within: int) -> None:
     assert found <= within
 
 
-def test_lulls_of_new_members_teach_nothing_either() -> None:
-    """Bursts of 2 min, lulls of 2 min, from the first minute on; then it hangs amid a burst."""
-    partition = by_count(50, minutes=1)
-    for _ in range(4):
-        partition.silent_for(2, rate=0)
-        work(partition, 50, 2)
-    assert "STOP" not in partition.seen
-    found = partition.silent(20)
-    assert found is not None
-    assert found <= 60
-
-
 def test_where_nobody_knows_whether_members_are_there_it_is_told() -> None:
     partition = by_count(200, presence=Presence.UNKNOWN)
     assert partition.silent(10, rate=0) is not None
@@ -103,12 +91,3 @@ def test_who_commits_by_time_has_read_what_it_leaves() -> None:
 def test_commits_of_the_same_offset_amid_a_lull_are_told() -> None:
     partition = by_count(200)
     assert any(partition.tick(0, read=0) == "STALL" for _ in range(60))
-
-
-def test_a_lull_that_began_when_it_was_new_is_none_once_it_is_not() -> None:
-    """What does not count of a wait does not make who waits any older."""
-    partition = Followed()
-    partition.presence = Presence.THERE
-    for commit in range(6):
-        partition.tick(200, read=ALL, seconds=30 + commit)
-    assert partition.silent(15, rate=1 / TICK) is None  # 180 records

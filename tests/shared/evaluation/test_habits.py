@@ -62,16 +62,6 @@ def test_a_crash_that_repeats_is_told_each_time(presence: Presence) -> None:
     assert all(all(life) for life in told), told
 
 
-def test_crashes_at_random_times_are_told() -> None:
-    """Of 20 min, half an hour to five hours apart."""
-    rng = np.random.default_rng(1)
-    apart = rng.uniform(0.5, 5, (48, 3)).cumsum(axis=1) * HOUR
-    lives = [[(int(at + n * 1200), int(at + n * 1200) + 1200) for n, at in enumerate(life)]
-             for life in apart]  # fmt: skip
-    told, _ = follow(lives, 30, Presence.UNKNOWN)
-    assert all(all(life) for life in told)
-
-
 @pytest.mark.heavy
 def test_a_pause_of_each_night_is_known_after_three_and_a_crash_beside_it_is_none() -> None:
     """Backups, ten minutes to and fro, and who works by day only; weekends are left out."""
@@ -87,20 +77,6 @@ def test_a_pause_of_each_night_is_known_after_three_and_a_crash_beside_it_is_non
     assert told == [nightly, nightly, nightly, [True] * 5, [*nightly, True]]
     # One that goes on is told; after three days without one it is forgotten.
     assert (daily_ms(track.marks, track.figures) > 0).tolist() == [True, True, True, False, True]
-
-
-@pytest.mark.heavy
-def test_a_job_that_is_met_at_work_rests_as_long_each_time() -> None:
-    """It is late by an hour then, and each run leaves nothing. Its first rest is longer than one
-    waits for who is not known.
-    """
-    partition = Followed(behind=36_000)
-    for _ in range(4):
-        while partition.committed < partition.end:
-            partition.tick(50, read=1_200)
-        partition.silent_for(60)
-    rests = len(partition.seen) // 4
-    assert set(partition.seen[rests + 100 :]) == {"OK"}
 
 
 @pytest.mark.parametrize(
@@ -134,18 +110,3 @@ def test_a_job_whose_run_ends_with_nothing_left_is_known_after_one_run(
     found = partition.silent(3 * minutes)
     assert found is not None
     assert minutes * 60 < found <= max(1.6 * minutes * 60, FOUND)
-
-
-@pytest.mark.heavy
-def test_a_job_that_reads_on_for_some_minutes_each_hour_is_known_after_two_runs() -> None:
-    """It ends when nothing has come for a while, and begins a minute early or late."""
-    partition, told = Followed(), []
-    for late in (0, 1, -1, 1, 0, 1):
-        began = len(partition.seen)
-        partition.silent_for(56 + late)
-        partition.healthy(4)
-        told.append("STOP" in partition.seen[began:])
-    assert told == [True, True, False, False, False, False]
-    found = partition.silent(120)
-    assert found is not None
-    assert 57 * 60 < found <= 80 * 60

@@ -25,11 +25,6 @@ class Late(Followed):
         self.ends.append(self.end + written)
         return self.tick(written, read=min(self.due, most))
 
-    def commits_when_it_reads(self, written: int) -> str:
-        """The same, but nothing where nothing is old enough."""
-        self.ends.append(self.end + written)
-        return self.tick(written, read=self.due or None)
-
     @property
     def due(self) -> int:
         old = self.ends[max(len(self.ends) - 1 - round(self.delay / TICK), 0)]
@@ -85,27 +80,6 @@ def test_who_dies_in_a_lull_is_told_once_the_first_record_is_too_old() -> None:
     assert 120 < waited <= 420
 
 
-@pytest.mark.parametrize("stalls", [False, True])
-def test_who_is_met_while_the_log_is_at_rest_has_no_level_of_weeks(*, stalls: bool) -> None:
-    """It reads a backlog of before; then bursts of 40 s come, each read when it is a minute old."""
-    partition = Late(60)
-    partition.ends = [400] * len(partition.ends)
-    partition.committed, partition.end = 0, 400
-    for _ in range(4):
-        partition.ends.append(400)
-        partition.tick(0, read=100)
-    for tick in range(HOUR // 3):
-        partition.commits_when_it_reads(50 if tick % 28 < 8 else 0)
-    assert always_ok(partition)
-    for tick in range(300 // TICK):
-        written = 50 if tick % 28 < 8 else 0
-        if stalls:
-            partition.tick(written)
-        else:
-            partition.commits_when_it_reads(written)
-    assert ("STOP" in partition.seen) == stalls
-
-
 def test_who_is_always_twenty_seconds_behind_more_or_less_is_no_trouble() -> None:
     partition = Late(20)
     for tick in range(HOUR):
@@ -129,16 +103,6 @@ def test_who_is_late_and_dies_is_told_as_soon_as_others(delay: int) -> None:
     for _ in range(360):
         partition.reads()
     assert told_after(partition, lambda: partition.tick(RATE)) <= FOUND + TICK
-
-
-def test_what_was_written_after_a_gap_is_not_due_yet() -> None:
-    """A topic of delays, of ten minutes; nothing was written for eight."""
-    partition = Late(600)
-    for _ in range(360):
-        partition.reads()
-    for tick in range(360):
-        partition.reads(0 if tick < 96 else RATE)
-    assert always_ok(partition)
 
 
 def crashed(minutes: int) -> Followed:
@@ -180,12 +144,6 @@ def test_a_lower_level_is_known_soon() -> None:
     assert told_after(partition, lambda: partition.tick(RATE, read=RATE // 2)) <= 60
 
 
-def test_three_times_as_much_as_usual_is_too_much_for_too_few() -> None:
-    """It reads twice what is usual: a burst, for as long as bursts may take."""
-    partition = Followed().healthy(60, rate=100)
-    assert told_after(partition, lambda: partition.tick(3 * RATE, read=2 * RATE)) <= 200
-
-
 @pytest.mark.parametrize("seconds", [45, 60, 120])
 def test_one_pause_is_forgotten_after_an_hour_of_regular_work(seconds: int) -> None:
     partition = Followed().healthy(30)
@@ -194,22 +152,3 @@ def test_one_pause_is_forgotten_after_an_hour_of_regular_work(seconds: int) -> N
     found = partition.silent(10)
     assert found is not None
     assert found <= 60
-
-
-def test_pauses_that_come_again_are_known_for_longer() -> None:
-    partition = Followed().healthy(30)
-    for _ in range(3):
-        partition.pause(1)
-        partition.healthy(30)
-    partition.healthy(60)
-    assert not partition.pause(1)
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize("every", [60, 300, 600])
-def test_one_commit_may_be_left_out(every: int) -> None:
-    """A checkpoint that fails, or a deployment between two commits of each minute."""
-    partition = Followed().healthy(every / 6, every=every)
-    partition.silent_for((2 * every - TICK) / 60)
-    partition.tick(50, read=ALL)
-    assert always_ok(partition.healthy(5, every=every))

@@ -52,29 +52,6 @@ def test_a_group_that_goes_again_and_again_is_told_from_the_third_time_on(
     assert back(partition, 5) == {"OK"}
 
 
-def test_who_commits_each_two_minutes_may_be_in_a_loop_too() -> None:
-    """It works at once, as a job does; but it waits as long while its members are there."""
-    partition = there().healthy(35, every=120)
-    for _ in range(4):
-        away(partition, 3)
-        partition.tick(50, read=ALL)
-        partition.healthy(7, every=120)
-    assert loops(partition.track.marks, partition.now).all()
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize(("minutes", "apart"), [(3, 20), (5, 30), (8, 40)])
-def test_absences_that_leave_something_are_a_loop_however_much_it_works_between(
-    minutes: float, apart: float
-) -> None:
-    """Only each day, or a job that has read all, excuses who is not there."""
-    partition = there().healthy(35)
-    for number in range(5):
-        here = away(partition, minutes) | back(partition, apart - minutes)
-        if number > 1:
-            assert {"STOP", "WARN"} <= here, number
-
-
 @pytest.mark.parametrize(("down", "up"), [(0.75, 1.5), (1, 1), (1, 1.5), (1.5, 5)])
 def test_a_quick_loop_is_told_however_short_its_stops_are(down: float, up: float) -> None:
     """The first one is told; that it comes again at once is no habit."""
@@ -92,18 +69,6 @@ def test_a_job_of_each_minute_is_no_loop(down: float, up: float) -> None:
     partition = there()
     said = [away(partition, down) | back(partition, up) for _ in range(10)]
     assert said == [{"OK"}] * 10
-
-
-def test_what_a_loop_has_taught_excuses_nothing() -> None:
-    partition = there().healthy(35)
-    for _ in range(4):
-        away(partition, 3)
-        back(partition, 7)
-    back(partition, 30)
-    partition.presence = Presence.NOBODY
-    found = partition.silent(10)
-    assert found is not None
-    assert found <= 60
 
 
 def test_members_that_hang_again_and_again_are_told_in_between_too() -> None:

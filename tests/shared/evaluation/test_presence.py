@@ -48,18 +48,6 @@ def test_a_rebalance_is_no_silence(minutes: int) -> None:
         assert ("STOP" in partition.seen) == (status == "STOP")
 
 
-def test_a_rebalance_after_a_time_in_which_nobody_looked_is_no_silence_either() -> None:
-    """Nobody knows whether there was one before: what one may take is left to it."""
-    partition = followed().healthy(60)
-    partition.tick(50)
-    partition.pace_ms, partition.presence = TICK * 1000, Presence.REBALANCING
-    partition.tick(9000, seconds=15 * 60)
-    partition.silent_for(2.5)
-    assert always_ok(partition)
-    partition.presence = Presence.THERE
-    assert partition.silent(30) == pytest.approx(FOUND, abs=2 * TICK)
-
-
 def test_a_rebalance_teaches_nothing() -> None:
     """Who hangs after many of them is found as fast as before."""
     partition = followed().healthy(60)
@@ -81,33 +69,11 @@ def test_rebalances_without_end_are_told() -> None:
     assert found == pytest.approx(200 + FOUND, abs=TICK)
 
 
-def test_rebalances_do_not_hide_who_reads_too_slowly() -> None:
-    """25 s of every 45, and in between it reads half of what comes."""
-    partition = followed().healthy(60)
-    for second in range(0, 1800, TICK):
-        rebalances = second % 45 < 25
-        partition.presence = Presence.REBALANCING if rebalances else Presence.THERE
-        if partition.tick(50, read=None if rebalances else 56) != "OK":
-            break
-    assert second <= 150
-
-
 @pytest.mark.parametrize("loops", [False, True])
 def test_who_hangs_soon_after_it_was_first_seen_is_found_soon(loops: bool) -> None:
     partition = followed().healthy(3)
     found = next(n for n in range(100) if partition.tick(50, read=0 if loops else None) != "OK")
     assert (found + 1) * TICK == (REPEATED if loops else FOUND)
-
-
-def test_who_hangs_does_so_still_when_its_members_are_looked_at_for_the_first_time() -> None:
-    """As after an upgrade, or where describing groups was not allowed before."""
-    partition = followed(Presence.UNKNOWN).healthy(60)
-    partition.silent_for(4)
-    assert partition.seen[-1] == "STOP"
-    partition.presence = Presence.THERE
-    before = len(partition.seen)
-    partition.silent_for(10)
-    assert set(partition.seen[before:]) == {"STOP"}
 
 
 def test_a_slow_committer_whose_client_has_gone_is_found_before_its_next_commit() -> None:
@@ -127,22 +93,6 @@ def test_a_group_without_members_that_was_dead_long_before_it_was_seen_is_found_
     assert partition.silent(30) == found
 
 
-def test_a_client_that_hangs_but_is_a_member_still_has_its_usual_time() -> None:
-    partition = followed().healthy(180, every=300)
-    assert partition.silent(30) == pytest.approx(740, abs=10)
-
-
-def test_a_new_version_is_no_crash() -> None:
-    """It is away for half a minute, and reads on."""
-    partition = followed().healthy(60, every=60)
-    for _ in range(3):
-        partition.presence = Presence.NOBODY
-        partition.silent_for(0.5)
-        partition.presence = Presence.THERE
-        partition.healthy(30, every=60)
-    assert always_ok(partition)
-
-
 @pytest.mark.heavy
 @pytest.mark.parametrize("away", [30, 50])
 def test_a_deployment_of_who_commits_each_minute_is_no_crash(away: int) -> None:
@@ -158,20 +108,6 @@ def test_a_deployment_of_who_commits_each_minute_is_no_crash(away: int) -> None:
     assert before == []
     partition.presence = Presence.NOBODY
     assert partition.silent(30) == pytest.approx(DEPLOY, abs=2 * TICK)
-
-
-def test_crashes_of_who_commits_each_minute_are_no_deployments() -> None:
-    """Each 10 min for one and a half: it is told from the third one on, at the latest."""
-    partition = followed().healthy(60, every=60)
-    for _ in range(5):
-        partition.silent_for(0.5)
-        partition.presence = Presence.NOBODY
-        partition.silent_for(1.5)
-        partition.presence = Presence.THERE
-        partition.healthy(8, every=60)
-    said = partition.seen[(60 + 3 * 10) * 60 // TICK :]
-    assert {"STOP", "WARN"} & set(said)
-    assert said[-1] == "WARN"
 
 
 def test_a_batch_that_was_met_at_work_may_rest_while_its_member_is_there() -> None:
@@ -207,26 +143,6 @@ def test_a_job_that_comes_and_goes_is_well() -> None:
     assert 18 * 60 < found < 25 * 60
 
 
-@pytest.mark.heavy
-def test_who_is_away_at_times_is_found_fast_when_it_hangs_while_it_is_there() -> None:
-    """Four minutes without a member every hour are its habit; a hang is not."""
-    partition = followed().healthy(60)
-    for _ in range(3):
-        partition.presence = Presence.NOBODY
-        partition.silent_for(4)
-        partition.presence = Presence.THERE
-        partition.healthy(56)
-    before = len(partition.seen)
-    partition.presence = Presence.NOBODY
-    partition.silent_for(4)
-    partition.presence = Presence.THERE
-    partition.healthy(56)
-    assert set(partition.seen[before:]) == {"OK"}
-    found = partition.silent(30)
-    assert found is not None
-    assert found <= 120
-
-
 def test_consumers_that_assign_partitions_to_themselves_are_no_absentees() -> None:
     """Their group is empty, and some collector may say so."""
     partition = followed(Presence.NOBODY).healthy(60, every=60)
@@ -242,17 +158,3 @@ def test_nobody_knows_whether_somebody_is_there() -> None:
         partition.healthy(1)
     assert always_ok(partition)
     assert partition.silent(30) == FOUND
-
-
-@pytest.mark.parametrize("minutes", [3, 20])
-def test_who_dies_with_nothing_unread_before_it_was_seen_to_work_is_told(minutes: int) -> None:
-    """Not after a quarter of an hour, as a batch that was met while it rested."""
-    partition = followed()
-    for _ in range(minutes * 60 // TICK):
-        partition.tick()
-    partition.presence = Presence.NOBODY
-    for _ in range(120 // TICK):
-        partition.tick()
-    found = partition.silent(20)
-    assert found is not None
-    assert found <= 300 + 2 * TICK

@@ -40,14 +40,6 @@ def test_an_old_offset_again_and_again_is_told_at_its_second_time(every: int, ra
     assert set(partition.seen[HELD // TICK :]) == {"OK"}
 
 
-def test_two_readers_of_which_one_is_behind() -> None:
-    partition = Followed().healthy(5, rate=50)
-    for look in range(60):
-        behind = 5000 if look % 2 else 0
-        _commit(partition, partition.end + 250 - behind, rate=50)
-    assert "OK" not in partition.seen[-50:]
-
-
 def test_one_late_commit_is_nothing() -> None:
     partition = Followed().healthy(5)
     for _ in range(3):

@@ -76,16 +76,6 @@ def test_vectorised_insertion_is_that_into_a_sorted_list(
         assert [slots_of(windows, row) for row in range(4)] == [n.slots for n in naive]
 
 
-def test_commits_exactly_the_minimum_distance_apart_are_two() -> None:
-    windows = Windows.empty(2, 3)
-    for time in (0, MIN_DISTANCE - 1, MIN_DISTANCE):
-        columns = np.array([[time, time], [time, 2 * time], [0, 0], [0, 0], [time, time]])
-        windows.insert(rows(0, 1), columns, MIN_DISTANCE)
-    # The second of row 0 is merged, so the third is compared with the first.
-    assert windows.column(Column.OFFSET)[0].tolist() == [0, MIN_DISTANCE - 1, MIN_DISTANCE]
-    assert windows.filled.tolist() == [2, 2]
-
-
 @given(
     intervals=st.integers(1, 6),
     wanted=st.integers(1, 9),

@@ -8,9 +8,8 @@ import pytest
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import OffsetEvent
 from warren.settings import PolicyName
-from warren_core.evaluation import GroupRules, Rules
+from warren_core.evaluation import Rules
 from warren_core.judgement.judge import Judged
-from warren_core.judgement.state_codec import decode, encode
 
 TICK = 11_000  # apart enough for each look to be remembered
 
@@ -42,15 +41,6 @@ def test_it_is_told_at_the_second_look(policy: PolicyName) -> None:
         "auto.offset.reset says"
     )
     assert second.lag.topics["orders"].lag == [0]
-
-
-def test_what_to_do_is_for_that_group_whatever_it_is_called() -> None:
-    events = (look(0, 1_000_000, 17, commits=1), look(1, 1_000_000, 17))
-    named = [event.model_copy(update={"group": "new\nline\u202e"}) for event in events]
-    cause = Judge().all(named)[-1].lag.cause
-    assert cause is not None
-    assert cause.action is not None
-    assert r"--group=$'new\nline\u202e' --topic orders:0 " in cause.action
 
 
 def test_one_look_in_between_says_nothing() -> None:
@@ -87,15 +77,6 @@ def test_it_ends_when_the_log_has_the_offset_or_the_group_commits_another() -> N
     assert statuses([closed]) == ["OK"]
     assert closed.change is not None
     assert closed.change.data.previous == "ERR"
-
-
-def test_it_is_remembered_by_the_state_that_is_kept() -> None:
-    group = Judge()
-    group.all([look(0, 1_000_000, 17, commits=1), look(1, 1_000_000, 17)])
-    assert group.state is not None
-    again = Judge(GroupRules(Rules()), decode(encode(group.state)))
-    judged = again.judged(look(2, 1_000_000, 17))
-    assert (statuses([judged]), judged.change) == (["BEYOND_END"], None)
 
 
 def made_anew(*later: OffsetEvent) -> list[str]:

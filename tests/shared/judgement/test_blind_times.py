@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
-from warren.contracts import EarlierPositions, OffsetEvent
 from warren_core.evaluation import Rules
 
 S = 1_000
@@ -85,28 +84,3 @@ def test_a_collector_that_looks_rarely_is_not_blind() -> None:
     assert Group(rarely).works(60, every=60).until_told(every=60) <= 300
     often = Rules(policy="progress")
     assert Group(often).works(60, every=60).until_told(every=60) > 180
-
-
-def test_a_collector_that_starts_anew_expects_nothing_of_groups_that_are_known() -> None:
-    """What it tells of commits before was the usual pause anew: a rewind was OK for as long."""
-    judge, committed_at = Judge(Rules(policy="progress")), NOW - 36 * S
-
-    def look(at: int, committed: int, *, commits: int = 0, first: bool = False) -> str:
-        position = At(committed, committed_at, commits=commits, log_end=250)
-        none = EarlierPositions(partition=[0], log_end=[[250]], committed=[[]], committed_at=[[]])
-        more = {"earlier": {"orders": none}} if first else {}
-        event: OffsetEvent = offset_event(
-            NOW + at * S, {"orders": {0: position}}, group_state="Empty", **more
-        )
-        status: str = judge.judged(event).lag.status
-        return status
-
-    look(0, 250, commits=1, first=True)
-    for at in range(10, 560, 10):
-        look(at, 250)
-    committed_at = NOW + 560 * S
-    look(562, 0, commits=1)
-    before = [look(at, 0) for at in range(572, 1000, 10)][-1]
-    assert before != "OK"
-    assert look(1010, 0, first=True) == before
-    assert {look(at, 0) for at in range(1020, 1400, 10)} == {before}

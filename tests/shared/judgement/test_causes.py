@@ -149,20 +149,6 @@ def test_a_transaction_that_nobody_ends_where_nobody_measures_freshness() -> Non
     assert cause.action.endswith("abort --topic orders --partition 0 --start-offset 600")
 
 
-def test_by_progress_the_first_verdict_says_that_a_transaction_hangs() -> None:
-    """Also where aborted records are in between, which nobody is given."""
-    group = Judge(Rules(policy="progress"))
-    causes, seconds = [], []
-    for look, event in enumerate(looks(silent(100), last_stable=[605])):
-        lag = group.judged(event).lag
-        if lag.cause is not None:
-            causes.append(lag.cause.name)
-            seconds.append((look - WELL) * 5)
-            assert "a transaction is open for" in (lag.explanation or "")
-    assert set(causes) == {"hanging_transaction"}
-    assert seconds[0] == pytest.approx(95, abs=5)
-
-
 @pytest.mark.parametrize("parts", [1, 2, 3])
 def test_all_that_is_bad_is_led_by_one_broker(parts: int) -> None:
     lives = silent, silent, silent, silent, well, well, well, well
@@ -215,46 +201,6 @@ def test_who_catches_up_says_until_when() -> None:
     assert caught_up_s == pytest.approx(5 * (300 + 240), rel=0.02)
 
 
-def test_a_stand_that_was_told_late_began_before_the_window() -> None:
-    """Pauses of 80 s with commits, as of who waits for a slow database, are usual there."""
-    group, committed, causes = Judge(Rules(policy="progress")), 0, []
-    for look in range(400):
-        log_end, stands = 50 * look, look > 330 or look % 30 > 13
-        committed = committed if stands else log_end
-        seen = At(committed, NOW + 5_000 * look, log_end=log_end)
-        lag = group.judged(offset_event(NOW + 5_000 * look, {"orders": {0: seen}})).lag
-        causes += [lag.cause] if lag.cause and look > 330 else []
-    assert causes[0].name == "stuck_record"
-    assert causes[0].evidence.since == NOW + 5_000 * 331
-
-
-def test_who_had_its_turn_elsewhere_is_not_too_slow() -> None:
-    """It committed where it stood for minutes, as Java's clients do; now it reads this one."""
-    group, committed, causes = Judge(Rules(policy="progress")), 0, []
-    for look in range(200):
-        log_end, stands = 50 * look, 60 < look <= 150
-        committed = committed if stands else min(committed + 150, log_end)
-        seen = At(committed, NOW + 5_000 * look, log_end=log_end)
-        lag = group.judged(offset_event(NOW + 5_000 * look, {"orders": {0: seen}})).lag
-        causes += [lag.cause.name] if lag.cause and look > 150 else []
-    assert set(causes) <= {"unknown", "catching_up"}
-    assert causes[-1] == "catching_up"
-
-
-def test_what_is_written_again_after_a_pause_is_no_burst() -> None:
-    """The usual, of which 8 of 20 a second are consumed of late, after 80 s of nothing."""
-    log_end = committed = 0
-    group, names = Judge(Rules(policy="progress")), set()
-    for look in range(400):
-        log_end += 0 if 320 < look <= 336 else 100
-        committed = min(committed + (100 if look < 300 else 40), log_end)
-        seen = At(committed, NOW + 5_000 * look, log_end=log_end)
-        lag = group.judged(offset_event(NOW + 5_000 * look, {"orders": {0: seen}})).lag
-        names |= {lag.cause.name} if lag.cause else set()
-    assert "too_slow" in names
-    assert "producer_burst" not in names
-
-
 def test_a_topic_that_was_made_anew() -> None:
     anew = (at(look, 600, 50 if look > WELL else 600, commits=0) for look in range(40))
     first = [at(0, 600, 600), *list(anew)[1:]]
@@ -271,24 +217,6 @@ def test_what_was_read_is_read_again() -> None:
     cause = told(looks(reset()), group_event(0, [0]))
     assert cause.name == "replaying"
     assert "Offset went back 15s ago from 600 on orders/0" in cause.sentence
-
-
-def test_a_replay_is_one_once_it_is_told_as_a_warning_too() -> None:
-    def replay() -> Iterator[At]:
-        for look in range(WELL + 20):
-            offset = 50 * look if look <= WELL else 20 * (look - WELL)
-            yield at(look, offset, 50 * look)
-
-    cause = told(looks(replay()), rules=GroupRules(Rules(policy="progress")))
-    assert cause.name == "replaying"
-
-
-def test_who_reads_backwards_reads_again() -> None:
-    def backwards() -> Iterator[At]:
-        for look in range(WELL + 6):
-            yield at(look, 50 * look if look <= WELL else 600 - look, 50 * look)
-
-    assert told(looks(backwards())).name == "replaying"
 
 
 @pytest.mark.parametrize("old", [0, 100])

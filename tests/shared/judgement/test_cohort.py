@@ -34,7 +34,7 @@ class Life:
             for topic in ("orders", "payments")
             for number in range(self._chance.randint(1, 4))
         ]
-        self._committed = dict.fromkeys(self._partitions, 0)
+        self._committed = {place: self._chance.choice((0, 0, -1)) for place in self._partitions}
         self._log_end = dict.fromkeys(self._partitions, 1)
         self._mood = dict.fromkeys(self._partitions, "well")
         self._committed_at = dict.fromkeys(self._partitions, NOW)
@@ -82,7 +82,7 @@ class Life:
             "last": log_end - 1,
             "beyond": log_end + 50,
         }.get(mood, before)
-        commits = int(mood != "silent")
+        commits = int(mood != "silent" and committed >= 0)
         if commits:
             self._committed_at[place] = at - 100
         self._committed[place] = committed
@@ -131,7 +131,7 @@ def test_groups_are_judged_and_told_of_together_as_each_is_alone(rules: Rules) -
             if isinstance(outcome, Judged | Ended | Taken):
                 known[group] = outcome.state
     assert seen.together > STEPS * GROUPS / 3  # of the others some log end is unknown
-    assert seen.well > 50
+    assert seen.well > 40
     assert seen.statuses == {Status.OK, Status.WARN, Status.ERR}
     assert len(seen.reasons) > 3
 

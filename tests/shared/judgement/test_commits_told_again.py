@@ -6,10 +6,7 @@ import pytest
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.settings import PolicyName
 from warren_core.evaluation import Rules
-from warren_core.judgement.brief import Entry
-from warren_core.judgement.cohort import tell_together
 from warren_core.judgement.judge import Judged
-from warren_core.judgement.state import GroupState
 
 S = 1000
 LOOK = 5 * S
@@ -54,21 +51,3 @@ def test_new_commit_of_the_same_offset_counts() -> None:
         at = At(10 * min(look, 120), now - 100, log_end=10 * look + (10 if stands else 0))
         newest = group.judged(offset_event(now, {"orders": {0: at}}))
     assert newest.lag.topics["orders"].status == ["STALL"]
-
-
-def test_groups_judged_together_do_not_count_it_either() -> None:
-    """Their states say how often it was repeated; the verdict may come later."""
-    rules = Rules(policy="progress")
-    first = offset_event(NOW, {"orders": {0: At(10, NOW, lag=0)}})
-    again = offset_event(NOW + LOOK, {"orders": {0: At(10, NOW, commits=3, log_end=11)}})
-    alone = Judge(rules)
-    alone.judged(first)
-    state = alone.state
-    assert isinstance(state, GroupState)
-    (together,) = tell_together([Entry(again, state, 8)], rules)
-    assert together is not None
-    own = alone.judged(again).state.track
-    assert own is not None
-    assert together.state.track is not None
-    assert own.marks.tolist() == together.state.track.marks.tolist()
-    assert own.marks[4].tolist() == [NOW]  # a commit was seen then, and none since

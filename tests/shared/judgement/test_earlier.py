@@ -137,17 +137,3 @@ def test_progress_expects_pauses_as_those_before(apart: int, until_stopped: int)
         if told.lag.status != "OK":
             break
     assert second == pytest.approx(until_stopped, abs=60)
-
-
-def test_what_was_expected_is_forgotten_once_its_pace_is_seen() -> None:
-    """The topic was quiet for an hour before; now there is something to read all the time."""
-    group = Judge(Rules(policy="progress"))
-    before = {"committed": [[10]], "committed_at": [[NOW - 3600 * S]]}
-    group.judged(event(0, At(100, NOW), **before))
-    for second in range(5, 305, 5):
-        group.judged(event(second, At(100 + second, NOW + second * S)))
-    for second in range(305, 600, 5):
-        at = At(400, NOW + 300 * S, lag=second, commits=0)
-        if group.judged(event(second, at)).lag.status != "OK":
-            break
-    assert second <= 360

@@ -50,16 +50,6 @@ def test_a_stall_speaks_of_the_incident_and_not_of_the_window() -> None:
     assert "at offset 190 for 11m" in sentence
 
 
-def test_a_rewind_speaks_of_the_incident_and_not_of_the_window() -> None:
-    """A consumer that goes back a little with every commit."""
-    moves = [committing(1000 * i, i, 1000 * i + 5) for i in range(20)]
-    steps = 11 * MINUTE_STEPS + 1
-    back = [committing(10_000 - i, i, 25_000 + 10 * i) for i in range(20, 20 + steps)]
-    status, sentence, _ = explained(moves + back)[-1]
-    assert status == "REWIND"
-    assert "went back from 19,000 11m ago and is at 9,650" in sentence
-
-
 def test_the_rate_does_not_alternate() -> None:
     """A look with a commit, a look without: the log grows by 25/s throughout."""
     ats = [At(100, NOW + (i - i % 2) * STEP, log_end=200 + 50 * i, commits=1 - i % 2)
@@ -67,14 +57,6 @@ def test_the_rate_does_not_alternate() -> None:
     said = [sentence for status, sentence, _ in explained(ats)[20:] if status == "STALL"]
     assert len(said) > 30
     assert {re.findall(r"growing by (\S+)", sentence)[0] for sentence in said} == {"25/s"}
-
-
-def test_a_log_that_has_not_grown_for_long_is_at_rest() -> None:
-    ats = [At(10 * i, NOW + i * STEP, log_end=10 * i + 50) for i in range(20)]
-    ats += [At(190, NOW + 19 * STEP, log_end=240 + 50 * min(i, 10), commits=0) for i in range(120)]
-    status, sentence, _ = explained(ats)[-1]
-    assert status == "STOP"
-    assert sentence.endswith("550 records behind, log at rest")
 
 
 looks = st.lists(
@@ -128,36 +110,6 @@ def test_the_words_of_progress_occur_in_what_is_tried() -> None:
     assert all(text.startswith("lag growing, for") for text in warned)
 
 
-@pytest.mark.heavy
-def test_a_late_commit_of_the_same_offset_is_no_silence() -> None:
-    """Commits every two minutes, then one after 280 s that does not advance, then none."""
-    pause, late = 120_000 // STEP, 280_000 // STEP
-    ats = []
-    for i in range(20 * pause):
-        last = i - i % pause
-        ats.append(At(last, NOW + last * STEP, log_end=i + 50, commits=int(i == last)))
-    for i in range(20 * pause, 22 * pause + 10):
-        last = 19 * pause if i < 19 * pause + late else 19 * pause + late
-        at = At(19 * pause, NOW + last * STEP, log_end=i + 50, commits=int(i == last))
-        ats.append(at)
-    said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
-    assert said
-    assert "at offset 1,140 for 5m 22s, last commit 42s ago" in said[0]
-
-
-@pytest.mark.heavy
-def test_progress_names_what_it_has_learnt() -> None:
-    """A pause of two minutes each quarter of an hour, then nine and more without a commit."""
-    every, pause, cycles = 900_000 // STEP, 120_000 // STEP, 3
-    ats, last = [], 0
-    for i in range(cycles * every + 540_000 // STEP + 1):
-        if i < cycles * every and i % every >= pause:
-            last = i
-        ats.append(At(last * 10, NOW + last * STEP, log_end=i * 10, commits=int(last == i)))
-    said = [text for status, text, _ in explained(ats, "progress") if status == "STOP"]
-    assert "no commit for 9m 2s, usually pauses up to 2m; " in said[-1]
-
-
 def test_a_pause_that_was_only_assumed_is_not_told_as_seen() -> None:
     """One of a minute: the next may take two and a half, for that is what a rebalance may take."""
     ats = []
@@ -205,26 +157,6 @@ def test_progress_says_how_late_a_backlog_is_that_does_not_shrink() -> None:
     assert "late, and not catching up" in text
 
 
-def test_progress_says_when_who_stood_still_will_have_caught_up() -> None:
-    stops, ats = 1_200_000 // STEP, [At(i * 10, NOW + i * STEP, log_end=i * 10) for i in range(100)]
-    ats += [At(990, NOW + 99 * STEP, log_end=i * 10, commits=0) for i in range(100, 100 + stops)]
-    for i in range(60):
-        at = 100 + stops + i
-        ats.append(At(990 + 30 * i + 30, NOW + at * STEP, log_end=at * 10))
-    said = explained(ats, "progress")
-    assert [status for status, _, _ in said[-61:]] == ["STOP"] + ["WARN"] * 60
-    # It reads 15/s of 5/s.
-    assert said[-1][1].startswith("about 16m late, caught up in about 8m; 4,800 records behind")
-
-
-@pytest.mark.heavy
-def test_progress_says_that_nobody_is_there() -> None:
-    """A group with members for an hour, which then has none, and commits no more."""
-    first, last = _nobody_is_there(seen_after=1)
-    assert "no commit for 38s, usual pause 2s, no members seen for 36s" in first
-    assert "no commit for 1m 58s, usual pause 2s, no members seen for 1m 56s" in last
-
-
 def test_progress_says_that_nobody_is_there_any_more() -> None:
     """Looked at when it was silent for too long already."""
     first, last = _nobody_is_there(seen_after=19)
@@ -263,19 +195,6 @@ def test_who_rebalances_without_end_is_told_so() -> None:
         told = group.judged(event).lag.topics["orders"]
     assert told.status == ["STOP"]
     assert ", rebalanced for at least 3m 20s of it; " in (told.explanation[0] or "")
-
-
-def test_where_a_transaction_is_open_nobody_has_stopped_until_it_hangs() -> None:
-    group, said = Judge(Rules(policy="progress")), []
-    for i in range(520):
-        last = min(i, 450)
-        at = At(last * 10, NOW + last * STEP, log_end=i * 10, commits=int(i == last))
-        event = offset_event(NOW + i * STEP, {"orders": {0: at}})
-        stable = event.topics["orders"].model_copy(update={"last_stable": [last * 10]})
-        told = group.judged(event.model_copy(update={"topics": {"orders": stable}}))
-        said.append(told.lag.status)
-    assert set(said[: 450 + 90_000 // STEP]) == {"OK"}
-    assert set(said[450 + 110_000 // STEP :]) == {"ERR"}
 
 
 def test_a_silence_that_begins_after_a_rest_says_since_when_there_is_something_to_read() -> None:

@@ -62,16 +62,6 @@ def test_an_unknown_log_end_says_nothing_of_a_commit() -> None:
     assert topic.window_end.lag == [None]
 
 
-def test_a_silent_group_that_lags_has_stopped() -> None:
-    group = stopped(9)
-    assert isinstance(group.state, GroupState)
-    change = group.judged(heartbeat(50, 11)).change
-    assert change is None  # it had stopped before
-    judged = group.judged(heartbeat(51, 12))
-    assert judged.lag.topics["orders"].status == ["STOP"]
-    assert judged.lag.topics["orders"].lag == [12]
-
-
 def test_an_unknown_log_end_gives_an_unknown_lag_but_no_other_status() -> None:
     """While a broker is away the group is judged by where the log last ended."""
     group = stopped()
@@ -84,15 +74,6 @@ def test_an_unknown_log_end_gives_an_unknown_lag_but_no_other_status() -> None:
     assert judged.lag.topics["orders"].status == ["STOP"]
     assert (judged.lag.total_lag, judged.lag.unknown_partitions) == (9, 1), "at least"
     assert judged.lag.is_known
-
-
-def test_a_log_end_that_was_never_known_leaves_a_partition_unknown() -> None:
-    group = Judge()
-    for minute in (0, 1, 40):
-        at = At(100 + minute, NOW + minute * MINUTE, log_end=-1, commits=int(minute < 2))
-        judged = group.judged(offset_event(NOW + minute * MINUTE, {"orders": {0: at}}))
-    assert not judged.lag.is_known
-    assert judged.change is None
 
 
 def test_a_log_that_was_caught_up_lately_has_not_stopped() -> None:
@@ -115,14 +96,6 @@ def test_extreme_numbers_within_kafkas_are_judged() -> None:
     behind = At(0, 0, log_end=largest)
     judged = group.judged(offset_event(NOW + 3, {"orders": {0: behind, 1: behind}}))
     assert judged.lag.total_lag == largest
-
-
-def test_a_silly_commit_time_does_not_wrap_around() -> None:
-    at = {0: At(5, -(2**63), lag=2), 1: At(5, 2**63 - 1, lag=2), 2: At(5, NOW)}
-    group = Judge()
-    group.judged(offset_event(NOW + 1000, {"orders": at}))
-    judged = group.judged(offset_event(NOW + 20_000, {"orders": at}))
-    assert judged.lag.topics["orders"].status == ["STOP", "STALL", "OK"]
 
 
 def rules_of(*overrides: EvaluationOverride) -> GroupRules:
@@ -150,17 +123,6 @@ def test_topics_of_a_group_may_be_judged_by_different_rules() -> None:
     assert found == dict(zip(topics, ("OK", "OK", "WARN", "WARN", "OK"), strict=True))
     complete = {topic: columns.complete[0] for topic, columns in judged.lag.topics.items()}
     assert complete == dict(zip(topics, (0.5, 0.5, 0.2, 1.0, 0.5), strict=True))
-
-
-def test_a_shorter_window_of_one_topic_is_that_of_a_group_with_short_windows() -> None:
-    mixed = Judge(rules_of(EvaluationOverride(topics=["^b"], intervals=3)))
-    short = Judge(Rules(intervals=3))
-    for minute, (offset, lag) in enumerate([(10, 0), (20, 5), (30, 6), (25, 7), (40, 8), (40, 9)]):
-        now = NOW + minute * MINUTE
-        at = {0: At(offset, now, lag)}
-        expected = short.judged(offset_event(now, {"b": at}))
-        judged = mixed.judged(offset_event(now, {"a": at, "b": at}))
-        assert judged.lag.topics["b"] == expected.lag.topics["b"]
 
 
 def test_rules_may_change_while_a_group_is_judged() -> None:

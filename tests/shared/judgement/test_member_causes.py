@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 from support.group_looks import (
-    RULES,
     STEP,
     WELL,
-    at,
     group_event,
     looks,
     silent,
@@ -17,9 +15,6 @@ from support.group_looks import (
 from support.offset_events import NOW
 from warren.contracts import GroupEvent
 from warren_core.evaluation import GroupRules, Rules
-from warren_core.judgement.facts import Knowledge
-from warren_core.judgement.judge import Judged, judge
-from warren_core.judgement.membership import Membership, membership_after
 
 
 def test_nobody_is_in_the_group() -> None:
@@ -112,18 +107,6 @@ def test_all_that_is_bad_belongs_to_one_member() -> None:
     assert halves.name == "unknown"
 
 
-def test_who_left_a_group_that_stood_at_a_record_is_missed() -> None:
-    """Of who pauses for 100 s at times, commits that repeat an offset are remembered for long."""
-    last, stood = 0, []
-    for look in range(90):
-        reads = look <= 12 or 32 < look <= 60
-        last = look if reads else last
-        stood.append(at(look, 50 * last, 50 * look, commits=int(reads or 60 < look <= 70)))
-    rules = GroupRules(Rules(policy="progress"))
-    cause = told(looks(iter(stood)), group_event(0, [0]), group_event(71), rules=rules)
-    assert cause.name == "no_members"
-
-
 def test_partitions_that_nobody_owns() -> None:
     groups = group_event(0, [0, 1]), group_event(WELL, [0], unowned={"orders": [1]})
     cause = told(looks(well(), silent()), *groups)
@@ -143,22 +126,3 @@ def test_rebalances_again_and_again() -> None:
     cause = told(looks(silent(), silent()), *groups)
     assert (cause.name, cause.evidence.times) == ("rebalance_loop", 9)
     assert told(looks(silent(), silent()), group_event(0, [0, 1], rebalances=99)).name == "unknown"
-
-
-def test_rebalances_that_are_still_to_come_do_not_count() -> None:
-    """Members are observed apart from commits: what is known of them may be newer."""
-    group = group_event(0, [0, 1])
-    later = [group_event(n, [0, 1], rebalances=n - 35) for n in range(36, 41)]
-    known: Membership | None = None
-    for event in (group, *later):
-        known = membership_after(event, known)
-    assert known is not None
-    assert len(known.rebalanced_at) == 5
-    events = list(looks(silent(38), silent(38)))
-    state = None
-    for event in events:
-        outcome = judge(event, state, RULES, knowledge=Knowledge(lambda: known))
-        assert isinstance(outcome, Judged)
-        state, lag = outcome.state, outcome.lag
-    assert lag.cause is not None
-    assert lag.cause.name == "unknown"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
-from warren.contracts import GroupEvent, GroupMember, LagEvent, OffsetEvent, TopicPositions
+from warren.contracts import GroupEvent, GroupMember, OffsetEvent, TopicPositions
 from warren.settings import PolicyName
-from warren_core.evaluation import GroupRules, Rules
-from warren_core.judgement.brief import Entry, is_ordinary
-from warren_core.judgement.cohort import judge_together, tell_together
+from warren_core.evaluation import Rules
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.judge import Ended, Judged
 from warren_core.judgement.membership import membership_after
@@ -16,7 +14,6 @@ from warren_core.judgement.state import GroupState
 from warren_core.judgement.state_codec import decode, encode, positions_in
 from warren_core.objectives.lag import GroupLag, group_lag
 
-LOOK_MS = 5_000
 POLICIES: list[PolicyName] = ["progress", "burrow"]
 
 
@@ -138,20 +135,6 @@ def test_what_is_at_least_unread_never_shrinks() -> None:
     assert statuses(judged) == ["STALL"]
 
 
-def test_a_rare_reader_has_the_time_that_its_other_partitions_take() -> None:
-    """A job reads each 8 min: what was written to a partition for the first time waits."""
-    group = Judge(Rules(policy="progress"))
-    seen: set[str] = set()
-    read, since = 0, 6240
-    for second in range(0, 7200, 10):
-        if second % 480 == 0:
-            read = second
-        ends = {0: second, 1: max(second - since, 0)}
-        committed = {0: read, 1: read - since} if read > since else {0: read}
-        seen.add(statuses(group.judged(look(second, ends, committed=committed)))[1])
-    assert seen == {"OK"}
-
-
 def test_a_topic_that_was_made_anew_begins_anew() -> None:
     group = Judge(Rules(policy="progress"))
     assert statuses(follow(group, 8)[-1]) == ["STALL"]
@@ -177,43 +160,6 @@ def test_partitions_of_an_uncommitted_topic_are_there_while_they_are_told() -> N
     assert (list(judged.lag.topics), judged.lag.status) == (["returns"], "OK")
     gone = group(offset_event(NOW + 490_000, deleted=True))
     assert isinstance(gone, Ended)
-
-
-@pytest.mark.parametrize("policy", POLICIES)
-def test_a_cohort_judges_them_as_one_by_one(policy: PolicyName) -> None:
-    rules = Rules(policy=policy)
-    one, many = Judge(rules), Judge(rules)
-    compared = 0
-    for second in range(0, 1500, 5):
-        committed = {0: second * 10} | ({2: second // 2} if second > 1000 else {})
-        ends = {0: second * 10, 1: max(second - 600, 0), 2: second}
-        event = look(second, ends, committed=committed)
-        alone = one.judged(event)
-        entry = Entry(event, many.state, 7)
-        if not is_ordinary(entry, GroupRules(rules)):
-            many.judged(event)
-            continue
-        (brief,) = judge_together([entry], rules)
-        assert brief is not None
-        assert (brief.status, brief.total_lag) == (alone.state.status, alone.lag.total_lag)
-        assert brief.reason == alone.lag.reason
-        if alone.lag.status == "OK" and alone.change is None:
-            (told,) = tell_together([entry], rules)
-            assert told is not None
-            assert _comparable(told.lag) == _comparable(alone.lag)
-            many.state = told.state
-        else:
-            many.judged(event)
-        assert isinstance(many.state, GroupState)
-        assert isinstance(one.state, GroupState)
-        assert encode(many.state) == encode(one.state)
-        compared += 1
-    assert compared > 250
-    assert alone.state.status.name == "ERR"
-
-
-def _comparable(event: LagEvent) -> bytes:
-    return event.to_bytes()
 
 
 def test_nobody_says_that_a_limit_of_the_lag_is_kept() -> None:

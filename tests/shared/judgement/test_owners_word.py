@@ -70,17 +70,6 @@ def test_one_run_of_a_daily_job_left_out_is_told_at_once(policy: str) -> None:
     assert "no run for 1d 5h, expected every 1d; " in bad.explanation
 
 
-def test_without_the_owner_s_word_it_is_told_late_and_the_first_days_are_told_wrongly() -> None:
-    changes = hours_told(told(judge(), daily(5, frozenset({3}))))
-    assert changes[0] < 24, "nobody knows yet that it comes once a day"
-
-
-def test_a_job_whose_runs_come_is_never_told() -> None:
-    lags = told(judge(expected_every="24h"), daily(4))
-    assert {each.status for each in lags} == {"OK"}
-    assert lags[-1].total_lag > 0, "it is seen all the same"
-
-
 def delayed(delay_s: int, stops_at: int | None = None, count: int = 90) -> Iterable[OffsetEvent]:
     """Reads each record so long after it was written, ten a second; looked at every 5 s."""
     for look in range(count):

@@ -141,17 +141,6 @@ def test_a_member_that_stands_still_is_told() -> None:
     assert set(one.work(240).statuses[-1]) <= STANDS
 
 
-def test_who_was_told_as_stopped_is_not_taken_back_because_another_partition_has_a_moment() -> None:
-    """One stands; a look sees twice as many records of another, as if it read a burst."""
-    one = consumer(ALONE, commits_all=False, stuck=0).work(120)
-    assert one.statuses[-1][0] in STANDS
-    told = len(one.statuses)
-    for partition in (1, 2):
-        one.log_end[partition] += 4 * WRITTEN * LOOK // S
-        one.work(20)
-    assert {all_of[0] for all_of in one.statuses[told:]} <= STANDS
-
-
 @pytest.mark.parametrize("commits_all", [True, False], ids=["all partitions", "what it has read"])
 def test_who_went_back_reads_one_partition_after_the_other_too(commits_all: bool) -> None:
     """Each went back, and was told so: it does not stand still where its turn has not come."""

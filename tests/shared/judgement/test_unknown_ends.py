@@ -9,11 +9,7 @@ from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import LagEvent
 from warren.settings import PolicyName
 from warren_core.evaluation import GroupRules, Rules
-from warren_core.judgement.brief import Entry
-from warren_core.judgement.cohort import judge_together, tell_together
 from warren_core.judgement.judge import Judged
-from warren_core.judgement.state import GroupState
-from warren_core.judgement.state_codec import decode, encode
 
 S = 1000
 LOOK = 5 * S
@@ -123,32 +119,6 @@ def test_unknown_opens_no_incident() -> None:
     group.looks(600, known=False)
     assert group.looks(60, known=True).status == "OK"
     assert group.changes == []
-
-
-def test_cohorts_leave_it_to_the_judge() -> None:
-    group = Group()
-    group.looks(60, known=False)
-    state = group.judge.state
-    assert isinstance(state, GroupState)
-    at = At(200, group.now, log_end=NOBODY_SAYS)
-    event = offset_event(group.now + LOOK, {"orders": {0: at}})
-    entry = Entry(event, state, 8)
-    assert tell_together([entry], Rules(policy="progress")) == [None]
-    assert judge_together([entry], Rules(policy="progress")) == [None]
-
-
-def test_state_is_kept_as_it_was() -> None:
-    """The version before reads it: it has no status that that one does not know."""
-    group = Group()
-    group.looks(60, known=False)
-    state = group.judge.state
-    assert isinstance(state, GroupState)
-    again = decode(encode(state))
-    assert isinstance(again, GroupState)
-    group.judge.state = again
-    lag = group.looks(5, known=False)
-    assert not lag.is_known
-    assert lag.status == "OK"
 
 
 def test_partition_without_a_commit_is_not_unknown() -> None:

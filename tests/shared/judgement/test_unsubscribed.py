@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -112,24 +111,39 @@ def test_a_topic_that_is_left_is_told_once_and_counts_nowhere(policy: str) -> No
     assert last.cause.action.endswith("DELETE /v3/kafka/prod/consumer/billing/topic/old")
 
 
-def test_a_deployment_that_is_taken_back_is_never_told() -> None:
-    back = members(DEPLOYED + 20, member("a", *BOTH))
-    told = played([*RELEASES, back], DEPLOYED + 24)
-    assert statuses(told) == ["OK"]
-
-
-def test_who_subscribes_again_and_does_not_read_has_stopped() -> None:
-    back = members(DEPLOYED + 40, member("a", *BOTH))
-    assert statuses(played([*RELEASES, back], 90)) == ["OK", "WARN", "ERR"]
-
-
-def test_a_group_of_which_nothing_was_known_before_is_told_as_well() -> None:
-    assert statuses(played([members(DEPLOYED + 1, member("b", *KEPT))])) == ["OK", "WARN"]
-
-
-def test_what_was_told_as_stopped_before_anybody_knew_is_told_as_left_at_once() -> None:
-    late = members(DEPLOYED + 30, member("b", *KEPT))
-    assert statuses(played([late])) == ["OK", "ERR", "WARN"]
+@pytest.mark.parametrize(
+    ("groups", "count", "said"),
+    [
+        pytest.param(
+            [*RELEASES, members(DEPLOYED + 20, member("a", *BOTH))],
+            DEPLOYED + 24,
+            ["OK"],
+            id="the deployment is taken back",
+        ),
+        pytest.param(
+            [*RELEASES, members(DEPLOYED + 40, member("a", *BOTH))],
+            90,
+            ["OK", "WARN", "ERR"],
+            id="subscribes again, and does not read",
+        ),
+        pytest.param(
+            [members(DEPLOYED + 1, member("b", *KEPT))],
+            72,
+            ["OK", "WARN"],
+            id="nothing was known of it before",
+        ),
+        pytest.param(
+            [members(DEPLOYED + 30, member("b", *KEPT))],
+            72,
+            ["OK", "ERR", "WARN"],
+            id="told as stopped before anybody knew",
+        ),
+    ],
+)
+def test_what_is_told_follows_who_subscribes(
+    groups: list[GroupEvent], count: int, said: list[str]
+) -> None:
+    assert statuses(played(groups, count)) == said
 
 
 @pytest.mark.parametrize(
@@ -211,16 +225,6 @@ def test_what_is_committed_all_the_same_is_read_by_somebody() -> None:
 
 def test_a_topic_with_nothing_left_is_nobody_s_trouble() -> None:
     assert statuses(played(stopped=())) == ["OK"]
-
-
-def test_the_version_before_reads_what_is_stored() -> None:
-    """It knows no subscription, and takes two names from where that is kept."""
-    known = membership_after(RELEASES[0], None)
-    gone = membership_after(members(3), known)
-    for each in (known, gone, membership_after(RELEASES[1], gone)):
-        assert decode(encode(each)) == each
-        fields = each.__dataclass_fields__.keys() - {"subscription"}
-        assert set(json.loads(encode(each))) == {"v", *fields}
 
 
 def test_a_topic_that_was_left_before_anybody_looked_is_told_after_three_minutes() -> None:

@@ -79,15 +79,6 @@ def test_a_heartbeat_is_no_commit() -> None:
     assert topic.lag == [8]
 
 
-def test_a_heartbeat_after_a_merged_commit_is_no_commit_either() -> None:
-    """The slot has the offset of the second commit but the time of the first."""
-    group = Judge()
-    group.all(commits(5, 4, step_ms=900))
-    at = At(110, NOW + 900, 4, commits=0)
-    topic = group.judged(offset_event(NOW + 5 * MINUTE, {"orders": {0: at}})).lag.topics["orders"]
-    assert (topic.window_end.at, topic.window_end.observed_at) == ([NOW], [NOW + 900])
-
-
 def test_a_commit_that_is_reported_again_is_no_new_one() -> None:
     group = Judge()
     group.all(commits(15, 14))

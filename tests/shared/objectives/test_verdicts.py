@@ -225,27 +225,6 @@ def test_each_limit_is_told_though_another_one_is_broken_already() -> None:
     assert (end.data.status, end.data.reason) == ("OK", "objective_removed")
 
 
-def test_a_limit_that_is_removed_is_not_named_any_more() -> None:
-    kept = {"name": "b", "max_lag": 10, "for": 0, "clear_after": 0}
-    group = Group({**LATE, "name": "a", "for": 0}, kept)
-    group.lag = GroupLag({"orders": (11, True)})
-    (both,) = group.told(0, late(70 * SECOND))
-    assert len(broken(both)) == 2
-    group.book = ObjectiveBook([ObjectiveSettings.model_validate(kept)])
-    (left,) = group.told(10, late(70 * SECOND))
-    assert (left.data.status, broken(left)) == ("WARN", ["b max_lag"])
-
-
-def test_the_same_measurements_give_the_same_ids() -> None:
-    lives = []
-    for _ in range(2):
-        group = Group({**LATE, "for": 0})
-        rows = [late(70 * SECOND), LOST, WELL, WELL, WELL]
-        lives.append([e.id for at, row in enumerate(rows) for e in group.told(60 * at, row)])
-    assert lives[0] == lives[1]
-    assert len(lives[0]) == len(set(lives[0])) == 4
-
-
 def test_a_measurement_that_was_dated_ahead_does_not_hide_those_that_follow() -> None:
     group = Group({**LATE, "for": 0})
     assert group.measured(3600, WELL) == []
