@@ -64,6 +64,7 @@ class Health:
         assert not self._thread.is_alive()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("pattern", COSTLY.values(), ids=COSTLY)
 @pytest.mark.parametrize(
     "path",

@@ -85,6 +85,7 @@ def test_events_and_tombstones_are_served_as_they_come(start: Start, home: HomeS
     assert [line["event"] for line in service.lines()][-1] == "stopped"
 
 
+@pytest.mark.heavy
 @pytest.mark.kafka
 def test_it_outlives_the_home_cluster(
     start: Start, pytestconfig: pytest.Config, tmp_path: Path
@@ -113,6 +114,7 @@ def test_it_outlives_the_home_cluster(
         assert "warren_api_feed_working 1\n" in service.get("/metrics").text
 
 
+@pytest.mark.heavy
 def test_members_the_past_and_events_survive_a_restart(start: Start, home: HomeSettings) -> None:
     """A client that followed the first copy goes on at the second with what it missed. Changes are
     taken from records without headers as well, as earlier evaluators sent them.

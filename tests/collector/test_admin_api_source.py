@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from confluent_kafka import TopicPartition as Partition
 from support.collector_lab import CLUSTER, Events, Lab
 from support.group_members import Members
@@ -86,6 +87,7 @@ def test_it_says_what_the_offsets_topic_says(lab: Lab) -> None:
         eventually(agree(read_events, asked_events), message="both say so")
 
 
+@pytest.mark.heavy
 def test_two_collectors_share_the_groups_and_take_over(lab: Lab) -> None:
     topic = lab.create_topic("orders")
     groups = [f"{lab.name}-{number}" for number in range(GROUPS)]

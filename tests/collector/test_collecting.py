@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Events, Lab
 from support.waiting import eventually
@@ -177,6 +178,7 @@ def check_isolation(lab: Lab, commits: Commits, settings: Settings) -> None:
     events.until(lambda: events.cluster_states() == {}, "a collector that stops withdraws")
 
 
+@pytest.mark.heavy
 def test_a_collector_that_reaches_no_cluster_is_not_ready(lab: Lab) -> None:
     nobody = ClusterSettings(bootstrap=f"127.0.0.1:{free_port()}")
     settings = lab.settings().model_copy(update={"clusters": {"away": nobody}})

@@ -59,6 +59,7 @@ def until_told(
     assert told_by_kafka(lab, groups, topic) == wanted
 
 
+@pytest.mark.heavy
 def test_neighbours_of_a_client_that_died_in_its_transaction(
     lab: Lab, topic: str, groups: list[str]
 ) -> None:

@@ -126,6 +126,7 @@ def test_members_are_the_owners(lab: Lab, zookeeper: EmbeddedZookeeper, tree: Ka
         events.until(lambda: events.groups[group][-1] is None, "a tombstone")
 
 
+@pytest.mark.heavy
 def test_a_zookeeper_that_is_away_leaves_the_other_source_alone(lab: Lab) -> None:
     topic = lab.create_topic("orders")
     group = f"{lab.name}-group"

@@ -195,6 +195,7 @@ def test_filters_in_the_users_file_are_taken_up(warren: Running) -> None:
     eventually(lambda: "demo-idle" in warren.statuses(), message="it is shown again")
 
 
+@pytest.mark.heavy
 def test_objectives_in_the_users_file_are_taken_up(warren: Running, subscriber: Subscriber) -> None:
     def told() -> list[tuple[str, str | None]]:
         return [
@@ -227,6 +228,7 @@ def is_broken(warren: Running, objective: str) -> bool:
     )
 
 
+@pytest.mark.heavy
 def test_a_recovering_group_opens_and_closes_one_incident(subscriber: Subscriber) -> None:
     def closed() -> list[dict[str, Any]]:
         events = [e for e in subscriber.read() if e["subject"] == "demo-recovering"]

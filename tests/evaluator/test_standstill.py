@@ -8,6 +8,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.evaluator_process import Home, Worker
 from support.group_lives import interleaved, lives
 from support.offset_events import commits
@@ -18,6 +19,7 @@ SLOW = str(Path(__file__).parents[1] / "support" / "slow_worker.py")
 SOON = {"WARREN_STANDSTILL__NOT_READY_AFTER": "3", "WARREN_STANDSTILL__EXIT_AFTER": "8"}
 
 
+@pytest.mark.heavy
 def test_a_worker_with_a_long_backlog_stays_in_its_group(
     broker: Any, unique: str, tmp_path: Path
 ) -> None:

@@ -35,6 +35,7 @@ def expected() -> dict[str, Outputs]:
     return {group: fold(events) for group, events in lives().items()}
 
 
+@pytest.mark.heavy
 def test_nothing_is_lost_nor_doubled_when_workers_are_killed(
     home: Home, expected: dict[str, Outputs]
 ) -> None:
@@ -128,6 +129,7 @@ def test_a_worker_that_is_told_to_stop_while_it_starts_ends(home: Home) -> None:
         assert worker.await_exit() == 0
 
 
+@pytest.mark.heavy
 def test_events_that_retention_deleted_unread_are_told(home: Home) -> None:
     events = commits(*range(10, 25))
     sender = home.events()

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 
+import pytest
 from freshness.events import CLUSTER, At, offset_event
 from freshness.service_lab import ServiceLab
 from freshness.timed_logs import MINUTE, TimedLogs
@@ -92,6 +93,7 @@ def test_a_signal_ends_it(logs: TimedLogs, no_redis: str, tmp_path: Path) -> Non
         assert process.wait(30) == 0
 
 
+@pytest.mark.heavy
 def test_nothing_is_lost_by_sudden_death(logs: TimedLogs, no_redis: str, tmp_path: Path) -> None:
     lab = ServiceLab(logs, no_redis)
     topic = logs.topic()

@@ -121,6 +121,7 @@ def test_offsets_are_used_when_all_clusters_have_published() -> None:
     assert used_by_all([]) == {}
 
 
+@pytest.mark.heavy
 def test_two_instances_share_the_groups(lab: ServiceLab, topic: str) -> None:
     groups = [f"group-{number}" for number in range(12)]
     with lab.running():

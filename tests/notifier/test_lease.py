@@ -68,6 +68,7 @@ def test_who_watches_first_after_a_freeze_breaks_it_for_all() -> None:
         lease.check()
 
 
+@pytest.mark.heavy
 def test_what_was_due_while_it_was_frozen_is_left_to_the_next_owner(
     broker: Any, unique: str, tmp_path: Path
 ) -> None:

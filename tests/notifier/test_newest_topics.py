@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from notifier.builders import OPENED_AT
 from notifier.process import Home, config, email, notifier
 from notifier.smtp_receiver import SmtpReceiver, serving
@@ -18,6 +19,7 @@ from warren.kafka.producer import EventProducer
 from warren_local.ports import free_port
 
 
+@pytest.mark.heavy
 def test_after_a_restart_the_first_message_is_of_now(
     broker: Any, unique: str, tmp_path: Path
 ) -> None:

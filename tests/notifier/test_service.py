@@ -87,6 +87,7 @@ def done(home: Home, hooks: HttpReceiver, expected: int) -> None:
     )
 
 
+@pytest.mark.heavy
 def test_an_orderly_hand_over_sends_nothing_twice(home: Home, tmp_path: Path) -> None:
     groups = [f"g{number}" for number in range(24)]
     with HttpReceiver() as hooks:
@@ -105,6 +106,7 @@ def test_an_orderly_hand_over_sends_nothing_twice(home: Home, tmp_path: Path) ->
     assert len(hooks.ids()) == len(set(hooks.ids())) == 48
 
 
+@pytest.mark.heavy
 def test_a_past_that_ends_in_transactions_is_told_as_well(home: Home, tmp_path: Path) -> None:
     """As a mirror with exactly-once leaves it: behind the last record is what is none."""
     groups = {f"g{number}" for number in range(3 * PARTITIONS)}
@@ -163,6 +165,7 @@ def test_a_token_that_is_corrected_tells_what_was_refused(home: Home, tmp_path: 
     ]
 
 
+@pytest.mark.heavy
 def test_a_home_cluster_that_is_away_is_waited_for(tmp_path: Path) -> None:
     file = tmp_path / "warren.toml"
     file.write_text('[home]\nbootstrap = "127.0.0.1:1"\n')

@@ -55,6 +55,7 @@ def outcomes(home: Home, group: str) -> list[tuple[str, str]]:
     return [(one.kind, one.outcome) for one in home.audit() if one.group == group]
 
 
+@pytest.mark.heavy
 def test_silences_hold_from_the_start_on_through_a_kill_and_until_they_are_ended(
     home: Home, tmp_path: Path
 ) -> None:
@@ -100,6 +101,7 @@ def test_silences_hold_from_the_start_on_through_a_kill_and_until_they_are_ended
     ]
 
 
+@pytest.mark.heavy
 def test_a_route_is_tried_out_once(home: Home, tmp_path: Path) -> None:
     def try_out(id_: str) -> None:
         test = NotificationTest(id=id_, route="all", by="ada", at=now())

@@ -94,6 +94,7 @@ def test_lateness_of_each_evening_is_known_after_three(life: str) -> None:
     assert evenings(life) == [True, True, True, False, False]
 
 
+@pytest.mark.heavy
 def test_lateness_at_any_time_excuses_none() -> None:
     assert evenings("late_at_other_times") == [True] * 5
 

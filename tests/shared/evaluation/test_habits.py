@@ -47,6 +47,7 @@ def every(period: int, length: int, times: int) -> Life:
     return [(period * turn, period * turn + length) for turn in range(1, times + 1)]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("presence", [Presence.UNKNOWN, Presence.THERE, Presence.NOBODY])
 def test_a_crash_that_repeats_is_told_each_time(presence: Presence) -> None:
     """However regular: 20 min every 45 are a crash loop, and so is whatever is longer than a pause
@@ -79,6 +80,7 @@ def test_a_pause_of_each_night_is_known_after_three_and_a_crash_beside_it_is_non
     assert (daily_ms(track.marks, track.figures) > 0).tolist() == [True, True, True, False, True]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("pause", "every", "told"), [(60, 120, 1), (120, 1200, 1), (300, 900, 2), (480, 1800, 2)]
 )

@@ -71,6 +71,7 @@ def test_a_job_of_each_minute_is_no_loop(down: float, up: float) -> None:
     assert said == [{"OK"}] * 10
 
 
+@pytest.mark.heavy
 def test_members_that_hang_again_and_again_are_told_in_between_too() -> None:
     """A pause of some minutes is their habit; one of twenty is none."""
     for minutes, told in ((3, {"OK"}), (20, {"WARN"})):
@@ -101,6 +102,7 @@ def test_what_is_no_loop(down: float, up: float, healthy: bool) -> None:
     assert here == {"OK"}
 
 
+@pytest.mark.heavy
 def test_the_rhythm_is_told() -> None:
     """In the sentence of each stop and in between, and as the cause."""
     group, committed, said = Judge(Rules(policy="progress")), 0, []

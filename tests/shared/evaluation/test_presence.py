@@ -76,6 +76,7 @@ def test_who_hangs_soon_after_it_was_first_seen_is_found_soon(loops: bool) -> No
     assert (found + 1) * TICK == (REPEATED if loops else FOUND)
 
 
+@pytest.mark.heavy
 def test_a_slow_committer_whose_client_has_gone_is_found_before_its_next_commit() -> None:
     """It commits each 5 min; nobody is there any more."""
     partition = followed().healthy(180, every=300)

@@ -17,6 +17,7 @@ def test_a_silent_consumer_has_stopped_once_its_usual_pause_is_long_over() -> No
     assert Followed().healthy(180, every=300).silent(30) == pytest.approx(745, abs=10)
 
 
+@pytest.mark.heavy
 def test_a_quiet_topic_is_not_stopped_when_a_record_takes_its_time() -> None:
     """(a) Commits hours apart, in a burst before: a window says nothing about the next record."""
     partition = Followed().healthy(2)
@@ -204,6 +205,7 @@ observations = st.tuples(
 )
 
 
+@pytest.mark.heavy
 def test_a_backlog_that_does_not_shrink_is_late() -> None:
     """After a crash of 20 minutes it reads as fast as is written, for ever."""
     partition = Followed().healthy(10)

@@ -86,6 +86,7 @@ def at_a_transaction(partition: Followed, minutes: float) -> bool:
     return told
 
 
+@pytest.mark.heavy
 def test_a_transaction_that_is_open_for_longer_than_usual_hangs() -> None:
     """A minute and a half at least, and else as long as they usually are, and a third more."""
     for usual, alarm in ((0, 90), (0.5, 90), (3, 280), (5, 440)):

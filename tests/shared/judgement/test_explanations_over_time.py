@@ -110,6 +110,7 @@ def test_the_words_of_progress_occur_in_what_is_tried() -> None:
     assert all(text.startswith("lag growing, for") for text in warned)
 
 
+@pytest.mark.heavy
 def test_a_pause_that_was_only_assumed_is_not_told_as_seen() -> None:
     """One of a minute: the next may take two and a half, for that is what a rebalance may take."""
     ats = []
@@ -146,6 +147,7 @@ def test_progress_says_of_a_replay_when_it_is_caught_up() -> None:
     assert "caught up in about" in replays[-1]
 
 
+@pytest.mark.heavy
 def test_progress_says_how_late_a_backlog_is_that_does_not_shrink() -> None:
     stops, ats = 1_200_000 // STEP, [At(i * 10, NOW + i * STEP, log_end=i * 10) for i in range(100)]
     ats += [At(990, NOW + 99 * STEP, log_end=i * 10, commits=0) for i in range(100, 100 + stops)]
