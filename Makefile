@@ -22,7 +22,7 @@ GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents check budgets format bench docs plots clean
+.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents check budgets format bench docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,7 +79,6 @@ cloudevents: ## Install npm's cloudevents, with which `make test` reads change e
 check: setup ## Lint, format, types, lock, generated docs; alert rules where promtool is
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/python benchmarks/detection_plots.py --check
 	@$(BIN)/mypy
 	@MYPYPATH=benchmarks $(BIN)/mypy benchmarks/*.py
 	@$(GENERATORS) $(BIN)/lint-imports --no-logo
@@ -103,10 +102,6 @@ bench: setup ## Run every benchmark; each prints one line of JSON
 
 docs: setup ## Generate pages of docs/ from the code
 	@$(GENERATE)
-	@$(BIN)/python benchmarks/detection_plots.py --only
-
-plots: setup ## Draw the pictures of docs/evaluation.md: simulates some minutes
-	@$(BIN)/python benchmarks/detection_plots.py
 
 clean: ## Remove everything that was installed or written here
 	@rm -rf $(VENV) .warren .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

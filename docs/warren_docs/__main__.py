@@ -11,6 +11,7 @@ from warren_docs import (
     causes_page,
     channels_page,
     metrics_page,
+    rules_page,
     settings_page,
     tables_page,
     topics_page,
@@ -26,6 +27,7 @@ GENERATORS: Sequence[Pages] = (
     metrics_page.pages,
     topics_page.pages,
     tables_page.pages,
+    rules_page.pages,
 )
 
 

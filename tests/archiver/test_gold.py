@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -343,3 +343,45 @@ def test_how_far_gold_has_come_is_as_far_as_was_archived(
         (row,) = progress.where("until IS NOT NULL").select(F.unix_millis("until")).collect()
         assert row[0] == settled
         append(spark, lake, EVALUATIONS, [_evaluation(2, END)])
+
+
+@pytest.mark.heavy
+def test_a_slow_pass_says_how_far_it_has_read_while_silver_goes_on(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And where an earlier Warren said more than that, the next pass makes it true."""
+    settings, lake, clock = _settings(tmp_path), Lake.at(str(tmp_path)), ManualClock(END)
+    progress, count = lake.gold(catalogue.PROGRESS.name), F.sum("evaluations")
+    first, then = [_evaluation(number) for number in range(6)], _evaluation(30)
+    silver_went_on: list[bool] = []
+
+    def until() -> int:
+        (row,) = spark.read.format("delta").load(progress).where("until IS NOT NULL").collect()
+        return round(row["until"].timestamp() * 1000)
+
+    def evaluations() -> list[int]:
+        return [
+            spark.read.format("delta").load(lake.gold(step.table.name)).agg(count).collect()[0][0]
+            for step in steps
+        ]
+
+    def slow(settings: Settings, rows: Any) -> Any:
+        if not silver_went_on:
+            silver_went_on.append(True)
+            append(spark, lake, EVALUATIONS, [_evaluation(number) for number in range(6, 30)])
+        return steps[1].make(settings, rows)
+
+    steps = [step for step in gold_module.STEPS if step.table in catalogue.STATUS.values()]
+    monkeypatch.setattr(gold_module, "STEPS", (steps[0], replace(steps[1], make=slow)))
+    ensure_tables(spark, lake, [EVALUATIONS], catalogue.STATUS.values())
+    append(spark, lake, EVALUATIONS, first)
+    gold = Gold(spark, lake, settings, clock)
+    gold.catch_up()
+    assert (until(), evaluations()) == (first[-1]["at"].timestamp() * 1000, [6, 6])
+    gold.catch_up()
+    last = _evaluation(29)["at"].timestamp() * 1000
+    assert (until(), evaluations()) == (last, [30, 30])
+    spark.sql(f"UPDATE delta.`{progress}` SET until = '{at(END)}' WHERE until IS NOT NULL")
+    append(spark, lake, EVALUATIONS, [then])
+    gold.catch_up()
+    assert (until(), evaluations()) == (then["at"].timestamp() * 1000, [31, 31])

@@ -201,3 +201,23 @@ def test_a_bad_setting_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
         "warren-collector: clusters.prod.groups_deny: '[' is no regular expression"
     )
     assert done.stderr.count("\n") == 1
+
+
+def test_a_restart_loses_and_doubles_nothing(lab: Lab) -> None:
+    commits = Commits(lab)
+    settings = lab.settings(commits.offsets_topic)
+    with lab.ready(settings):
+        events = lab.events()
+        commits.write(4)
+        events.until(lambda: counts(lab, events) == {4}, "all commits are counted")
+    commits.write(3)
+    with lab.ready(settings):
+        events.until(lambda: counts(lab, events) == {7}, "those meanwhile are counted")
+        commits.write(2)
+        events.until(lambda: counts(lab, events) == {9}, "those afterwards are counted")
+    with lab.ready(settings):
+        seen = len(events.all)
+        events.until(lambda: len(events.all) > seen, "an event after the last start")
+    events.read()
+    assert counts(lab, events) == {9}
+    assert commits.are_published(events)

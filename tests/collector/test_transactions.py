@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka import TopicPartition as Partition
 from support.collector_lab import CLUSTER, Events, Lab
+from support.collector_process import collector_process
 from support.transactions import (
     TransactionalClient,
     killed_with_an_open_transaction,
@@ -121,3 +123,49 @@ def test_a_transaction_counts_when_it_is_committed_and_the_newest_record_wins(
     assert events.commits(groups[0]) == 1
     assert events.commits(groups[1]) == 4
     assert events.commits(groups[3]) == 3
+
+
+@pytest.mark.heavy
+def test_what_is_pending_survives_collectors(lab: Lab, topic: str, groups: list[str]) -> None:
+    """Nothing that was counted is counted once more, and what comes to count is counted once."""
+    client = TransactionalClient(lab.bootstrap, lab.name)
+    events = lab.events()
+    with lab.ready(lab.settings()):
+        until_told(lab, events, groups, topic, g3=1)
+        client.begin()
+        client.send(groups[0], [Partition(topic, 0, 40)])
+        lab.commit(groups[3], [Partition(topic, 0, 2)])
+        until_told(lab, events, groups, topic, g3=2)
+    client.send(groups[1], [Partition(topic, 0, 41)])
+    lab.commit(groups[2], [Partition(topic, 0, 20)])
+    with lab.ready(lab.settings()):
+        until_told(lab, events, groups, topic, g2=20, g3=2)
+    with lab.ready(lab.settings()), lab.ready(lab.settings()):
+        lab.commit(groups[3], [Partition(topic, 0, 3)])
+        until_told(lab, events, groups, topic, g2=20, g3=3)
+    client.commit()
+    with lab.ready(lab.settings()):
+        until_told(lab, events, groups, topic, g0=40, g1=41, g2=20, g3=3)
+    assert [events.commits(group) for group in groups] == [1, 1, 1, 2]
+
+
+@pytest.mark.heavy
+def test_a_collector_that_is_killed_while_a_transaction_is_open(
+    lab: Lab, topic: str, groups: list[str], tmp_path: Path
+) -> None:
+    client = TransactionalClient(lab.bootstrap, lab.name)
+    events = lab.events()
+    with collector_process(lab.settings(), CLUSTER, tmp_path) as collector:
+        until_told(lab, events, groups, topic, g3=1)
+        client.begin()
+        client.send(groups[0], [Partition(topic, 0, 40)])
+        for offset in range(2, 6):
+            lab.commit(groups[3], [Partition(topic, 0, offset)])
+            until_told(lab, events, groups, topic, g3=offset)
+        collector.kill()
+    client.commit()
+    lab.commit(groups[3], [Partition(topic, 0, 6)])
+    with lab.ready(lab.settings()):
+        until_told(lab, events, groups, topic, g0=40, g3=6)
+    assert events.commits(groups[0]) == 1
+    assert events.commits(groups[3]) - 5 in (0, 1)  # the last tick may have been repeated

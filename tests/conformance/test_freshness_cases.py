@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from freshness.events import NOW
+from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from support.conformance import conformance_cases
 from warren_freshness.figures.partition_figures import Evidence, Row, measure
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
+from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.reading.record_search import RecordSearch
 
@@ -220,12 +221,62 @@ def test_cft_observed() -> None:
     assert (failing.reason, failing.freshness_ms, failing.bound_ms) == ("timeout", None, 5000)
 
 
+def test_a_group_that_disappears() -> None:
+    positions = GroupPositions()
+    positions.fold(offset_event({"t": [At(1, 2), At(1, 2)]}), 0)
+    positions.fold(offset_event({}, removed={"t": [1]}, observed_at=NOW + 1), 0)
+    (snapshot,) = positions.snapshots(CLUSTER, [0])
+    assert [state.committed.partition for state in snapshot.states] == [0]
+    positions.fold(offset_event({}, deleted=True, observed_at=NOW + 2), 0)
+    assert positions.snapshots(CLUSTER, [0]) == []
+    assert positions.deleted(CLUSTER) == [(CLUSTER, GROUP)]
+
+
 def test_datadog_floor_at_the_low_watermark() -> None:
     case = by_id(DATADOG["report"])["floor at the low watermark"]
     seconds = case["expect_s"]
     row = figures(case["committed"], case["high"], {case["low"]: NOW - seconds * 1000}, case["low"])
     assert (row.freshness_ms, row.bound_ms) == (None, seconds * 1000)
     assert (row.reason, row.lost_records) == ("expired", case["low"] - case["committed"])
+
+
+@pytest.mark.parametrize("case", KLAG["whole_log"], ids=lambda case: case["id"])
+def test_klag_whole_log(case: dict[str, Any]) -> None:
+    start, _, end, _, _, committed = case["p"]
+    age = 7000
+    row = figures(committed, end, {max(start, committed): NOW - age}, start)
+    expected = {
+        "degenerate span": (0, "caught_up", 0),
+        "caught up": (0, "caught_up", 0),
+        "committed after log end": (0, "caught_up", 0),
+        "committed before log start": (None, "expired", start - committed),
+    }
+    found = (row.freshness_ms, row.reason, row.lost_records)
+    assert found == expected.get(case["id"], (age, "exact", 0))
+    assert row.reason != "expired" or row.bound_ms == age
+
+
+@pytest.mark.parametrize("case", KLAG["retention_percent"])
+def test_klag_retention_percent_hides_what_is_lost(case: dict[str, Any]) -> None:
+    start, end, committed = case["start"], case["end"], case["committed"]
+    row = figures(committed, end, {start: NOW - 1, committed: NOW - 1}, start)
+    assert row.lost_records == max(start - committed, 0)
+
+
+def test_klag_exporter_calculator() -> None:
+    cases = by_id(KLAG_EXPORTER["calculator"])
+    late = cases["time lag"]
+    age = late["now_ms"] - late["timestamp_ms"]
+    row = figures(late["committed"], late["high"], {late["committed"]: NOW - age}, late["low"])
+    assert row.freshness_ms == late["lag_seconds"] * 1000
+    above = cases["committed above the end"]
+    assert figures(above["committed"], above["high"], {}).freshness_ms == above["lag"]
+    for name in ("data loss (newest code)", "data loss (0.1.15 and before)"):
+        lost = cases[name]
+        row = figures(lost["committed"], lost["high"], {lost["low"]: NOW - HOUR}, lost["low"])
+        assert row.lost_records == lost["messages_lost"]
+        assert row.freshness_ms is None
+        assert row.bound_ms == HOUR != lost["lag_seconds"] * 1000
 
 
 @pytest.mark.parametrize("case", KLAG_EXPORTER["wedged_behind_transaction_scan"])
@@ -241,3 +292,19 @@ def test_kle_no_committed_offset() -> None:
     assert math.isnan(float(case["expect"]["kafka_consumergroup_group_lag_seconds"]))
     row = figures(-1, 200, {100: NOW})
     assert (row.freshness_ms, row.reason) == (None, "no_commit")
+
+
+@pytest.mark.parametrize("case", KLE_TABLE["cases"], ids=lambda case: case["id"])
+def test_kle_lookups_are_never_infinite_and_never_too_few(case: dict[str, Any]) -> None:
+    """The points stand for records: what is looked up is at one, between two, or at the end."""
+    log = {offset: NOW - 10_000 + time for offset, time in case["add"] if offset >= 0}
+    log_end = max(log, default=-1) + 1
+    for lookup in case["lookup"]:
+        offset = max(lookup["offset"], 0)
+        row = figures(offset, log_end, log, min(log, default=0))
+        if offset >= log_end:
+            assert (row.freshness_ms, row.reason) == (0, "caught_up")
+        else:
+            is_left = offset >= min(log)
+            assert (row.freshness_ms if is_left else row.bound_ms) is not None
+            assert row.oldest_at in log.values()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
+import json
 import random
 from collections import defaultdict
 from collections.abc import Awaitable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from support.evaluator_process import Home
 from support.freshness_events import WELL, Row, freshness_event, late
 from support.group_looks import group_event
 from support.offset_events import NOW, At, Judge, offset_event
+from support.waiting import eventually
 from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent, GroupMember, StatusChangeEvent, group_key
 from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN
@@ -293,3 +298,51 @@ def test_where_very_many_groups_break_limits_some_wait_for_their_turn() -> None:
     for group in "bc":
         broken_limits.show("prod", group, lost, limits)
     assert {group for group, *_ in broken()} == {"b", "c"}
+
+
+@pytest.mark.heavy
+def test_incidents_of_objectives_survive_kills_and_rebalances(
+    broker: Any, unique: str, tmp_path: Path
+) -> None:
+    """Two workers, each killed amid its work and started again."""
+    objectives = json.dumps([LATE])
+    home = Home(broker.bootstrap, unique, tmp_path, {"WARREN_OBJECTIVES": objectives})
+    groups = {f"group-{seed}": life(seed) for seed in range(12)}
+    steps = list(itertools.zip_longest(*groups.values()))
+    with home.worker("one") as one, home.worker("two") as two:
+        one.start().await_ready()
+        two.start()
+        sender = home.events()
+
+        def send(first: int, last: int) -> None:
+            for step in steps[first:last]:
+                for group, event in zip(groups, step, strict=True):
+                    value = None
+                    if event is not None:
+                        value = event.model_copy(update={"group": group}).to_bytes()
+                    sender.send_raw(group_key("prod", group), value, "freshness")
+            sender.flush()
+
+        send(0, 15)
+        # All of a group that is in one batch is one record.
+        eventually(home.lateness, timeout=120, message="work is under way")
+        one.kill()
+        one.start()
+        known = len(home.lateness())
+        send(15, 30)
+        eventually(lambda: len(home.lateness()) > known, timeout=120, message="and goes on")
+        two.kill()
+        two.start()
+        send(30, len(steps))
+        home.await_caught_up("freshness")
+        eventually(one.is_ready, timeout=120, message="recovered")
+        told = [StatusChangeEvent.from_bytes(r.value()) for r in home.records("lag-status")]
+    assert {change.data.group for change in told} == set(groups)
+    for seed, group in enumerate(groups):
+        world = World()
+        events = [e and e.model_copy(update={"group": group}) for e in life(seed)]
+        lived(world, sources(*events, key=group_key("prod", group)), 7)
+        expected = [change.id for change in world.told]
+        mine = [change for change in told if change.data.group == group]
+        assert list(dict.fromkeys(change.id for change in mine)) == expected
+        assert_each_opened_is_closed_once(mine)

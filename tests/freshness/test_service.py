@@ -141,3 +141,13 @@ def test_two_instances_share_the_groups(lab: ServiceLab, topic: str) -> None:
         lab.publish(*(committed(topic, 6, 10, group=group, position=3) for group in groups))
         for group in groups:
             lab.await_figures(lambda e: e.topics[topic].committed == [6, 10], group)
+
+
+def test_offsets_are_committed_once_their_figures_are_published(
+    lab: ServiceLab, topic: str
+) -> None:
+    with lab.running():
+        lab.publish(committed(topic, 2, 10), committed(topic, 3, 10, group="other"))
+        lab.await_figures(lambda _: True, GROUP)
+        lab.await_figures(lambda _: True, "other")
+        eventually(lambda: lab.committed() == 2, message="both events are committed")

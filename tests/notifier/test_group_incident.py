@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from notifier.asked import acknowledgement, put
 from notifier.builders import MINUTE, OPENED_AT, route
 from notifier.harness import Harness, Log, Scripted, kinds, play
@@ -258,3 +259,12 @@ def test_a_kill_between_any_two_records_leaves_no_incident_open() -> None:
         told = [one.kind for one in log.audit() if one.outcome == "delivered"]
         assert told[0] == "opened"
         assert told[-1] == "resolved"
+
+
+@pytest.mark.parametrize("count", range(1, len(STORM)))
+def test_after_a_kill_the_story_goes_on(count: int) -> None:
+    people = People()
+    log = play({"mail": people}, *STORM[:count])
+    play({"mail": people}, *STORM[count - 1 :], log=log, read=count - 1)
+    assert kinds(people) == ["opened", *["changed"] * 4, "resolved"]
+    assert log.states() == []

@@ -8,8 +8,9 @@ import pytest
 from notifier.builders import event, route
 from notifier.harness import END, Hanging, Harness, Log, Scripted, life, play
 from support.waiting import until
-from warren_notifier.channels.channel import Retry
+from warren_notifier.channels.channel import Result, Retry
 from warren_notifier.routing.decisions import delivery_id
+from warren_notifier.state.delivery import Delivery
 
 ERR = event("ERR")
 OK = event("OK", "ERR", event_id="event-2")
@@ -138,3 +139,27 @@ def test_what_waited_behind_others_never_arrived_so_nobody_awaits_its_end() -> N
     assert [(d.subject.group, d.pending.kind) for d in mail.sent] == [("one", "opened")] * 2
     assert log.outcomes()[-1] == "delivered"
     assert "suppressed" in log.outcomes()
+
+
+@pytest.mark.parametrize("failures", [0, 1, 3])
+def test_an_opening_that_was_under_way_when_it_was_killed_is_closed(failures: int) -> None:
+    """It may have arrived; out of date, it is not sent again."""
+    mail = Scripted()
+
+    class Killed(Scripted):
+        async def send(self, delivery: Delivery) -> Result:
+            if len(self.sent) == failures:
+                self.sent.append(delivery)
+                await asyncio.Event().wait()
+            return await super().send(delivery)
+
+    killed = Killed(*[Retry("HTTP 503")] * failures)
+
+    async def read(harness: Harness) -> None:
+        await harness.read(ERR)
+        await until(lambda: len(killed.sent) == failures + 1)
+
+    log = play({"mail": killed}, read)
+    play({"mail": mail}, OK, Harness.start, Harness.idle, log=log, read=1, stopped=True)
+    assert mail.ids[-1] == CLOSING
+    assert log.states() == []
