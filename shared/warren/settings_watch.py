@@ -67,9 +67,6 @@ class SettingsWatch:
             )
             return None
         self.is_refused = False
-        return self._taken(found)
-
-    def _taken(self, found: Settings) -> Settings | None:
         taken = self._live.take(found, self._in_force)
         before, after = self._live.values(self._in_force), self._live.values(taken)
         # Other services take up other settings.

@@ -20,7 +20,7 @@ from warren.settings_file import explained, load_settings
 from warren.unread_file import why_unread
 from warren.words import counted
 
-from warren_cli.burrow_config import Imported, import_burrow
+from warren_cli.burrow_config import import_burrow
 from warren_cli.commands.options import FileOption
 from warren_cli.listed_commands import ListedCommands
 from warren_cli.settings_check import connections as named_connections
@@ -123,7 +123,11 @@ def import_(
         Settings.model_validate(imported.tables)
     except ValidationError as error:
         raise explained(error, Settings, ()) from None
-    text = _written(burrow, imported)
+    head = [f"Imported from {burrow.name} by `warren config import`."]
+    if imported.remarks:
+        head += ["", "What is not as it was in Burrow:", *imported.remarks]
+    comment = "".join(f"# {line}".rstrip() + "\n" for line in head)
+    text = f"{comment}\n{tomli_w.dumps(imported.tables)}"
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -144,14 +148,6 @@ def _read(burrow: Path) -> dict[str, object]:
         return tomllib.loads(burrow.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(str(burrow), why_unread(error)) from None
-
-
-def _written(burrow: Path, imported: Imported) -> str:
-    head = [f"Imported from {burrow.name} by `warren config import`."]
-    if imported.remarks:
-        head += ["", "What is not as it was in Burrow:", *imported.remarks]
-    comment = "".join(f"# {line}".rstrip() + "\n" for line in head)
-    return f"{comment}\n{tomli_w.dumps(imported.tables)}"
 
 
 def _write(output: Path, text: str, *, force: bool) -> None:

@@ -254,16 +254,15 @@ class _Run:
 def run_state(plan: Plan) -> RunState:
     """run.json before anything runs."""
     settings = plan.settings
+    # host:port of a redis:// URL, without user and password.
     return RunState(
         api=settings.api.address,
         kafka=settings.clusters[plan.cluster].bootstrap,
         home_kafka=settings.home.bootstrap,
-        redis=_address(settings.redis.url.get_secret_value()),
+        redis=settings.redis.url.get_secret_value()
+        .split("://", 1)[-1]
+        .rsplit("@", 1)[-1]
+        .split("/", 1)[0],
         cluster=plan.cluster,
         supervisor=os.getpid(),
     )
-
-
-def _address(url: str) -> str:
-    """host:port of a redis:// URL, without user and password."""
-    return url.split("://", 1)[-1].rsplit("@", 1)[-1].split("/", 1)[0]

@@ -32,7 +32,9 @@ def ensure_topics(admin: AdminClient, home: HomeSettings) -> list[str]:
     Raises AuthorizationFailed, ClusterUnreachable, or TopicMisconfigured where the broker refuses
     the configuration.
     """
-    existing = _existing(admin)
+    # Number of partitions by topic name.
+    topics = cluster_metadata(admin).topics
+    existing = {name: len(topic.partitions) for name, topic in topics.items()}
     missing = [t for t in CATALOGUE if t.full_name(home.topic_prefix) not in existing]
     if not missing:
         return []
@@ -139,12 +141,6 @@ def _tolerate_existing(name: str, error: confluent_kafka.KafkaError) -> None:
     classified = classify(HOME, "home", error)
     classified.args = (f"{classified.args[0]} while creating topic {name}",)
     raise classified
-
-
-def _existing(admin: AdminClient) -> dict[str, int]:
-    """Number of partitions by topic name."""
-    topics = cluster_metadata(admin).topics
-    return {name: len(topic.partitions) for name, topic in topics.items()}
 
 
 def cluster_id(admin: AdminClient) -> str:

@@ -21,7 +21,9 @@ NO_REWIND = -1
 def lag_always_above(windows: Windows, allowed_lag: int | Int64) -> Bools:
     """No known lag in the window is within the allowed one."""
     lag = windows.column(Column.LAG)
-    within: Bools = (lag >= 0) & (lag <= _per_partition(allowed_lag))
+    within: Bools = (lag >= 0) & (
+        lag <= (allowed_lag if isinstance(allowed_lag, int) else allowed_lag[:, None])
+    )
     return ~_any(within)
 
 
@@ -90,10 +92,6 @@ def _any(flags: Bools) -> Bools:
 def _pairs(windows: Windows) -> Bools:
     """[partition, slot - 1]: this slot and its predecessor are both occupied."""
     return windows.occupied[:, :-1]
-
-
-def _per_partition(limit: int | Int64) -> int | Int64:
-    return limit if isinstance(limit, int) else limit[:, None]
 
 
 def produced_per_s(windows: Windows, lag: Int64, now_ms: int | Int64, is_silent: Bools) -> Floats:

@@ -29,7 +29,17 @@ def _forgotten(request: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, Gr
     """The request as an event that removes what it asks for, at the moment of the last one, and the
     state that remembers it; None where there is nothing to forget.
     """
-    partitions = _to_forget(request, known)
+    # Partitions, by topic, whose newest commit was observed before the request. Those with a newer
+    # one were forgotten already and came back: the request is being replayed.
+    is_old = known.windows.newest(Column.OBSERVED_AT) <= request.observed_at
+    is_old |= known.latest[Latest.COMMITTED] < 0
+    wanted = request.forget or known.layout.topics
+    chosen = {
+        topic: [p for p, old in zip(partitions, is_old[rows].tolist(), strict=True) if old]
+        for topic, partitions, rows in known.layout.slices()
+        if topic in wanted
+    }
+    partitions = {topic: partitions for topic, partitions in chosen.items() if partitions}
     if not partitions:
         return None
     event = OffsetEvent(
@@ -45,22 +55,6 @@ def _forgotten(request: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, Gr
         for topic, listed in partitions.items()
     }
     return event, replace(known, forgotten={**known.forgotten, **more})
-
-
-def _to_forget(request: OffsetEvent, known: GroupState) -> dict[str, list[int]]:
-    """Partitions, by topic, whose newest commit was observed before the request.
-
-    Those with a newer one were forgotten already and came back: the request is being replayed.
-    """
-    is_old = known.windows.newest(Column.OBSERVED_AT) <= request.observed_at
-    is_old |= known.latest[Latest.COMMITTED] < 0
-    wanted = request.forget or known.layout.topics
-    chosen = {
-        topic: [p for p, old in zip(partitions, is_old[rows].tolist(), strict=True) if old]
-        for topic, partitions, rows in known.layout.slices()
-        if topic in wanted
-    }
-    return {topic: partitions for topic, partitions in chosen.items() if partitions}
 
 
 def _recalled(event: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, GroupState] | None:

@@ -32,7 +32,15 @@ def capacity(rate_days: DataFrame, lateness_hours: DataFrame) -> DataFrame:
         "consume_peak",
         "pace_behind",
     )
-    of_day = _last_days(days)
+    # Each day of a group with the rows of the 28 up to it, `age` days before.
+    of = days.drop("day").withColumnRenamed("number", "at")
+    each = days.select("cluster", "group", "day", "number")
+    age = F.col("number") - F.col("at")
+    of_day = (
+        each.join(of, ["cluster", "group"])
+        .withColumn("age", age)
+        .where((F.col("age") >= 0) & (F.col("age") < DAYS))
+    )
     shown = of_day.groupBy(*_GROUP_DAY).agg(
         F.max("pace_behind").alias("capacity"),
         F.max("busiest_hour_rate").alias("busiest_hour_rate_max"),
@@ -55,18 +63,6 @@ def capacity(rate_days: DataFrame, lateness_hours: DataFrame) -> DataFrame:
         for name in ("crosses", "earliest", "latest")
     }
     return CAPACITY.conform(found.withColumns({**on, "date": F.to_date("day")}))
-
-
-def _last_days(days: DataFrame) -> DataFrame:
-    """Each day of a group with the rows of the 28 up to it, `age` days before."""
-    of = days.drop("day").withColumnRenamed("number", "at")
-    each = days.select("cluster", "group", "day", "number")
-    age = F.col("number") - F.col("at")
-    return (
-        each.join(of, ["cluster", "group"])
-        .withColumn("age", age)
-        .where((F.col("age") >= 0) & (F.col("age") < DAYS))
-    )
 
 
 def _whole_days(last: DataFrame) -> DataFrame:

@@ -126,24 +126,19 @@ class Gold:
         """`changed`: days by the table of silver."""
         written: dict[str, int] = {}
         for step in told("gold", STEPS, self._tell, lambda each: each.table.name):
-            wanted = self._wanted(pinned, step, changed)
+            # Days that may have become others, and whose sources are kept in full.
+            days: set[date] = set()
+            for source in step.sources:
+                days |= self._reached(pinned, step, source, changed[source.table.name])
+            tables = (source.table for source in step.sources)
+            kept = (first_kept(table, self._settings.archiver, self._clock) for table in tables)
+            first = max(kept, default=date.min)
+            wanted = sorted(day for day in days if day >= first)
             written[step.table.name] = sum(
                 self._make(pinned, step, part) for part in _parts(wanted)
             )
             changed = {**changed, step.table.name: frozenset(wanted)}
         return written
-
-    def _wanted(
-        self, pinned: Snapshot, step: Step, changed: Mapping[str, frozenset[date]]
-    ) -> list[date]:
-        """Days that may have become others, and whose sources are kept in full."""
-        days: set[date] = set()
-        for source in step.sources:
-            days |= self._reached(pinned, step, source, changed[source.table.name])
-        tables = (source.table for source in step.sources)
-        kept = (first_kept(table, self._settings.archiver, self._clock) for table in tables)
-        first = max(kept, default=date.min)
-        return sorted(day for day in days if day >= first)
 
     def _reached(
         self, pinned: Snapshot, step: Step, source: Source, changed: frozenset[date]

@@ -22,7 +22,27 @@ _MOVES = ("produced", "consumed", "rewound")
 
 def rates(minutes: DataFrame, unit: Unit) -> DataFrame:
     """Of `group_minutes`."""
-    hours = _hours(_with_paces(minutes))
+    hours = (
+        _with_paces(minutes)
+        .groupBy("cluster", "group", F.date_trunc("hour", "minute").alias("hour"))
+        .agg(
+            F.count(F.lit(1)).alias("minutes"),
+            F.count("produced").alias("produced_minutes"),
+            F.count("consumed").alias("consumed_minutes"),
+            *(F.try_sum(name).alias(name) for name in _MOVES),
+            (F.max("produced") / 60).alias("produce_peak"),
+            (F.max("consumed") / 60).alias("consume_peak"),
+            F.when(
+                F.count("produced") >= LEAST_OF_AN_HOUR,
+                F.try_sum("produced") / (60 * F.count("produced")),
+            ).alias("busiest_hour_rate"),
+            F.count(F.when(F.col("behind"), 1)).alias("behind_minutes"),
+            F.max("pace").alias("pace_behind"),
+            F.max_by("lag", "minute").alias("lag_end"),
+            F.max("lag").alias("lag_max"),
+            F.max("partitions").alias("partitions"),
+        )
+    )
     found = hours if unit is Unit.HOUR else _days(hours)
     return RATE[unit].conform(
         found.withColumns(
@@ -57,26 +77,6 @@ def _with_paces(minutes: DataFrame) -> DataFrame:
         .withColumn(
             "pace", F.when(number == MINUTES, F.try_sum("consumed").over(last) / (60.0 * MINUTES))
         )
-    )
-
-
-def _hours(minutes: DataFrame) -> DataFrame:
-    return minutes.groupBy("cluster", "group", F.date_trunc("hour", "minute").alias("hour")).agg(
-        F.count(F.lit(1)).alias("minutes"),
-        F.count("produced").alias("produced_minutes"),
-        F.count("consumed").alias("consumed_minutes"),
-        *(F.try_sum(name).alias(name) for name in _MOVES),
-        (F.max("produced") / 60).alias("produce_peak"),
-        (F.max("consumed") / 60).alias("consume_peak"),
-        F.when(
-            F.count("produced") >= LEAST_OF_AN_HOUR,
-            F.try_sum("produced") / (60 * F.count("produced")),
-        ).alias("busiest_hour_rate"),
-        F.count(F.when(F.col("behind"), 1)).alias("behind_minutes"),
-        F.max("pace").alias("pace_behind"),
-        F.max_by("lag", "minute").alias("lag_end"),
-        F.max("lag").alias("lag_max"),
-        F.max("partitions").alias("partitions"),
     )
 
 

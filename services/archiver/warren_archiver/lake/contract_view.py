@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import (
     BinaryType,
@@ -67,7 +67,12 @@ class ContractView:
         contract = struct_of(topic.event)
         text, event, value = F.col("value").cast("string"), F.col("event"), F.col("value")
         parsed = stored(contract).add(MALFORMED, StringType())
-        self._parsed = [*_coordinates(), value, F.from_json(text, parsed, _PARSER).alias("event")]
+        # Bronze's column names to those of the view, beside a contract's own.
+        self._parsed = [
+            *[F.col(name.removeprefix("kafka_")).alias(name) for name in COORDINATES.names],
+            value,
+            F.from_json(text, parsed, _PARSER).alias("event"),
+        ]
         self._judged = [F.col("*"), reason(text, event, contract, versions(topic.event))]
         self._judged[-1] = self._judged[-1].alias("reason")
         self._is_accepted, self._is_refused = F.col("reason").isNull(), F.col("reason").isNotNull()
@@ -97,11 +102,6 @@ def view_schema(topic: Topic) -> StructType:
     contract = stored(struct_of(topic.event))
     own = [field for field in contract if field.name != _DELETED.name]
     return StructType([*COORDINATES.fields, _DELETED, *own, _DATE])
-
-
-def _coordinates() -> list[Column]:
-    """Bronze's column names to those of the view, beside a contract's own."""
-    return [F.col(name.removeprefix("kafka_")).alias(name) for name in COORDINATES.names]
 
 
 def accepted(events: DataFrame, topic: Topic) -> DataFrame:

@@ -169,7 +169,21 @@ def ensure(
         create(spark, path, table.schema, wanted, *table.partitioned_by)
         return
     if properties_of(spark, path).get(DESCRIBED) != wanted[DESCRIBED]:
-        _describe(spark, path, table, wanted)
+        # Killed within, it is done again: that it is done is noted last.
+        stored = spark.read.format("delta").load(path).schema
+        comments = {field.name: field.metadata.get("comment") for field in stored}
+        missing = [field for field in table.fields if field.name not in comments]
+        other = [
+            field
+            for field in table.fields
+            if comments.get(field.name, field.description) != field.description
+        ]
+        if missing:
+            _alter(spark, path, f"ADD COLUMNS ({', '.join(map(_column, missing))})")
+        if other:
+            _alter(spark, path, f"ALTER COLUMN {', '.join(map(_comment, other))}")
+        set_properties(spark, path, wanted)
+        log.info("a table is described anew", table=path)
 
 
 def properties_of(spark: SparkSession, path: str) -> dict[str, str]:
@@ -181,24 +195,6 @@ def properties_of(spark: SparkSession, path: str) -> dict[str, str]:
 def set_properties(spark: SparkSession, path: str, wanted: Mapping[str, str]) -> None:
     pairs = ", ".join(f"{_text(name)} = {_text(text)}" for name, text in wanted.items())
     _alter(spark, path, f"SET TBLPROPERTIES ({pairs})")
-
-
-def _describe(spark: SparkSession, path: str, table: Table, wanted: Mapping[str, str]) -> None:
-    """Killed within, it is done again: that it is done is noted last."""
-    stored = spark.read.format("delta").load(path).schema
-    comments = {field.name: field.metadata.get("comment") for field in stored}
-    missing = [field for field in table.fields if field.name not in comments]
-    other = [
-        field
-        for field in table.fields
-        if comments.get(field.name, field.description) != field.description
-    ]
-    if missing:
-        _alter(spark, path, f"ADD COLUMNS ({', '.join(map(_column, missing))})")
-    if other:
-        _alter(spark, path, f"ALTER COLUMN {', '.join(map(_comment, other))}")
-    set_properties(spark, path, wanted)
-    log.info("a table is described anew", table=path)
 
 
 def create(

@@ -35,15 +35,13 @@ def lake_lock(path: str) -> Iterator[None]:
     except OSError as error:
         raise SettingsError("archiver.path", f"{folder}: {error.strerror}") from None
     try:
-        _take(file, path)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.warning(
+                "another process archives to this lake: waiting until it has ended", lake=path
+            )
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
     finally:
         os.close(file)
-
-
-def _take(file: int, path: str) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        log.warning("another process archives to this lake: waiting until it has ended", lake=path)
-        fcntl.flock(file, fcntl.LOCK_EX)

@@ -60,22 +60,20 @@ def run_passes(settings: Settings, command: Sequence[str]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with tempfile.TemporaryDirectory(prefix="warren-archiver-") as directory:
-        _run(stop, settings, command, directory)
-
-
-def _run(stop: threading.Event, settings: Settings, command: Sequence[str], directory: str) -> None:
-    archiver = settings.archiver
-    first = FIRST_AFTER if _has_events(archiver) else 0.0
-    schedule = Schedule(SystemClock(), first=first, every=archiver.every)
-    _begin_metrics(directory)
-    with probed("archiver", settings, all_metrics(directory), lambda: schedule.problem or True):
-        log.info("passes on a schedule", every=archiver.every, first_in=first, lake=archiver.path)
-        while not stop.wait(schedule.due_in):
-            schedule.begin()
-            schedule.end(_pass(stop, command, pass_environ(archiver)))
-            pass_is_over(directory)
-            if schedule.problem and not stop.is_set():
-                _tell_of_failure(schedule)
+        archiver = settings.archiver
+        first = FIRST_AFTER if _has_events(archiver) else 0.0
+        schedule = Schedule(SystemClock(), first=first, every=archiver.every)
+        _begin_metrics(directory)
+        with probed("archiver", settings, all_metrics(directory), lambda: schedule.problem or True):
+            log.info(
+                "passes on a schedule", every=archiver.every, first_in=first, lake=archiver.path
+            )
+            while not stop.wait(schedule.due_in):
+                schedule.begin()
+                schedule.end(_pass(stop, command, pass_environ(archiver)))
+                pass_is_over(directory)
+                if schedule.problem and not stop.is_set():
+                    _tell_of_failure(schedule)
 
 
 def _pass(stop: threading.Event, command: Sequence[str], environ: dict[str, str]) -> str:

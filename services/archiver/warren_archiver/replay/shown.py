@@ -80,12 +80,8 @@ def _by_group(replay: Replay) -> dict[GroupKey, list[Pair]]:
     found: dict[GroupKey, list[Pair]] = {}
     for pair in replay.pairs:
         found.setdefault(pair.group, []).append(pair)
-    order = sorted(found, key=lambda key: (-_differing(found[key]), key))
+    order = sorted(found, key=lambda key: (-sum(pair.kind != "same" for pair in found[key]), key))
     return {key: found[key] for key in order}
-
-
-def _differing(pairs: list[Pair]) -> int:
-    return sum(pair.kind != "same" for pair in pairs)
 
 
 def _figures(pairs: list[Pair]) -> list[str]:

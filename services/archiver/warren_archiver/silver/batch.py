@@ -89,7 +89,23 @@ def parsed(events: DataFrame, topics: Mapping[str, Topic], views: Views) -> Iter
     frames = {topic: frame.persist() for topic, frame in _parsed(events, topics, views).items()}
     try:
         rows = _new_rows(frames, views)
-        times = _times(rows)
+        # Of each table that has rows: by the hour, so that what is dated far away stays apart.
+        each = [
+            frame.select(F.lit(name).alias("name"), F.col(OF[name].reach.at).alias("at"))
+            for name, frame in rows.items()
+        ]
+        hours = (
+            reduce(DataFrame.unionAll, each)
+            .groupBy("name", F.date_trunc("hour", "at"))
+            .agg(
+                F.unix_micros(F.min("at")).alias("first"), F.unix_micros(F.max("at")).alias("last")
+            )
+            .collect()
+        )
+        found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for row in hours:
+            found[row["name"]].append((row["first"], row["last"]))
+        times = {name: Times.of(ranges) for name, ranges in found.items()}
         yield Batch({name: rows[name] for name in times}, times)
     finally:
         for frame in (*frames.values(), events):
@@ -121,21 +137,3 @@ def _new_rows(frames: Mapping[Topic, DataFrame], views: Views) -> dict[str, Data
             accepted = views[model.topic].accepted(frames[model.topic])
             found[model.name] = model.rows(accepted)
     return found
-
-
-def _times(rows: Mapping[str, DataFrame]) -> dict[str, Times]:
-    """Of each table that has rows: by the hour, so that what is dated far away stays apart."""
-    each = [
-        frame.select(F.lit(name).alias("name"), F.col(OF[name].reach.at).alias("at"))
-        for name, frame in rows.items()
-    ]
-    hours = (
-        reduce(DataFrame.unionAll, each)
-        .groupBy("name", F.date_trunc("hour", "at"))
-        .agg(F.unix_micros(F.min("at")).alias("first"), F.unix_micros(F.max("at")).alias("last"))
-        .collect()
-    )
-    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for row in hours:
-        found[row["name"]].append((row["first"], row["last"]))
-    return {name: Times.of(ranges) for name, ranges in found.items()}

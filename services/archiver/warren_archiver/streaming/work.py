@@ -91,17 +91,14 @@ class Work:
         self._find_silver()
         self._refining.due_in(min(FIRST, self._settings.archiver.silver_interval))
         while not self._stop.is_set():
-            self._turn_of_all()
+            self._do(self.archiving, self._take_bronze)
+            if self._has_silver:
+                self._do(self._refining, self._take_silver)
+            if self._has_gold and self._refining.went_well:
+                self._do(self._summing, self._take_gold)
+            if self._refining.tried or not self._has_silver:
+                self._look_after_tables()
             self._stop.wait(LOOK_EVERY)
-
-    def _turn_of_all(self) -> None:
-        self._do(self.archiving, self._take_bronze)
-        if self._has_silver:
-            self._do(self._refining, self._take_silver)
-        if self._has_gold and self._refining.went_well:
-            self._do(self._summing, self._take_gold)
-        if self._refining.tried or not self._has_silver:
-            self._look_after_tables()
 
     def _look_after_tables(self) -> None:
         if self._settings.archiver.schema_name:
@@ -163,20 +160,17 @@ class Work:
         ArchiveFailed when Spark does not.
         """
         with told_by_spark(self._settings.archiver.path):
-            return self._look()
-
-    def _look(self) -> Look:
-        tracker = self._spark.sparkContext.statusTracker()
-        stages = tracker.getActiveStageIds()
-        infos = [tracker.getStageInfo(stage) for stage in stages]
-        tasks = sum(info.numCompletedTasks for info in infos if info)
-        mark = self._turn, tuple(stages), tasks, effort()
-        look = Look(int(self.busy), mark, unit="")
-        if look.waiting and look == self._looked and self._doing == self.archiving.name:
-            # Spark waits for Kafka without a word.
-            connect(HOME, HOME, self._settings.home, ANSWER_SECONDS)
-        self._looked = look
-        return look
+            tracker = self._spark.sparkContext.statusTracker()
+            stages = tracker.getActiveStageIds()
+            infos = [tracker.getStageInfo(stage) for stage in stages]
+            tasks = sum(info.numCompletedTasks for info in infos if info)
+            mark = self._turn, tuple(stages), tasks, effort()
+            look = Look(int(self.busy), mark, unit="")
+            if look.waiting and look == self._looked and self._doing == self.archiving.name:
+                # Spark waits for Kafka without a word.
+                connect(HOME, HOME, self._settings.home, ANSWER_SECONDS)
+            self._looked = look
+            return look
 
     def look_at_failures(self) -> Look:
         """Look at what keeps it from archiving: it has failed, and did nothing since."""

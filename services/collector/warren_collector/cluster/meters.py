@@ -126,7 +126,15 @@ class Progress:
         """`behind`: offsets still to read; 0 once there is nothing to rebuild."""
         now = self._clock.monotonic()
         if behind == 0:
-            self._finish(now, groups, positions)
+            if self._began_at is not None:
+                log.info(
+                    "state rebuilt",
+                    cluster=self._cluster,
+                    seconds=round(now - self._began_at, 1),
+                    groups=groups,
+                    positions=positions,
+                )
+                self._began_at = None
             return
         if self._began_at is None:
             self._began_at = self._told_at = now
@@ -145,14 +153,3 @@ class Progress:
             positions=positions,
         )
         self._told_at, self._behind = now, behind
-
-    def _finish(self, now: float, groups: int, positions: int) -> None:
-        if self._began_at is not None:
-            log.info(
-                "state rebuilt",
-                cluster=self._cluster,
-                seconds=round(now - self._began_at, 1),
-                groups=groups,
-                positions=positions,
-            )
-            self._began_at = None

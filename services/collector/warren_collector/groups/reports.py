@@ -151,7 +151,10 @@ class GroupReports:
     ) -> GroupReport | None:
         """None when there is nothing to say, or not yet."""
         if (group is None or group.is_headless) and not self._is_there(place):
-            return self._end(place, group)
+            if place in self._reported or group is None or group.has_news:
+                return GroupReport(self._cluster, place)
+            self._forget(place, group)  # an earlier collector has said so
+            return None
         if group is not None:
             count_rebalances(group)
         described = describe(group, self._topic_ids.name)
@@ -163,17 +166,12 @@ class GroupReports:
         known = self._positions.get(*place)
         before = NOTHING_OWNED if known is None else known.owned
         own(self._positions, *place, owned_after(event, before, self._accepts_topic))
-        digest = _digest(content)
+        # Of all but when it was seen, which comes before the protocol; no string has bare quotes.
+        digest = hashlib.blake2b(content[content.index(b',"protocol":') :], digest_size=16).digest()
         if self._reported.get(place) == digest:
             self._states.taken(place)
             return None
         return GroupReport(self._cluster, place, event, content, digest)
-
-    def _end(self, place: Place, group: GroupRecords | None) -> GroupReport | None:
-        if place in self._reported or group is None or group.has_news:
-            return GroupReport(self._cluster, place)
-        self._forget(place, group)  # an earlier collector has said so
-        return None
 
     def _forget(self, place: Place, group: GroupRecords | None) -> None:
         self._states.taken(place)
@@ -216,8 +214,3 @@ def _fitted(event: GroupEvent) -> tuple[GroupEvent, bytes]:
         event = event.model_copy(update={"members": members})
         content = event.to_bytes()
     return event, content
-
-
-def _digest(content: bytes) -> bytes:
-    """Of all but when it was seen, which comes before the protocol; no string has bare quotes."""
-    return hashlib.blake2b(content[content.index(b',"protocol":') :], digest_size=16).digest()

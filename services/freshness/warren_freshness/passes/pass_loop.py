@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import get_args
 
 import structlog
@@ -107,13 +107,6 @@ class PassLoop:
         self._positions.deletions_published(deleted)
         self._measurer.forget(deleted)
         self.used = used
-        self._count(events)
-
-    def _noted(self, groups: list[GroupSnapshot]) -> list[GroupSnapshot]:
-        self.has_groups = bool(groups)
-        return groups
-
-    def _count(self, events: Sequence[FreshnessEvent]) -> None:
         reasons = Counter(
             reason
             for event in events
@@ -124,3 +117,7 @@ class PassLoop:
             FRESHNESS_PARTITIONS.labels(self._cluster, reason).set(reasons[reason])
         stale = sum(map(self._measurer.is_stale, events))
         FRESHNESS_STALE_GROUPS.labels(self._cluster).set(stale)
+
+    def _noted(self, groups: list[GroupSnapshot]) -> list[GroupSnapshot]:
+        self.has_groups = bool(groups)
+        return groups

@@ -62,7 +62,10 @@ class PositionReadings:
         apart = await self._not_to_be_read(missing, left)
         order = self._waiting.in_order(_readers(groups), [p for p in missing if p not in apart])
         read = await self._read(order, wanted, topic_ids, budget, left)
-        self._count(groups, read)
+        unread = {place for place, reading in read.items() if reading.outcome == "unread"}
+        self._waiting.take(_readers(groups), len(read), unread)
+        FRESHNESS_WAITING_PASSES.labels(self._reader.cluster).set(self._waiting.longest)
+        FRESHNESS_ROUND_PASSES.labels(self._reader.cluster).set(self._waiting.bound)
         apart |= {place for place, reading in read.items() if reading.outcome == "not_authorised"}
         known.update({place: Reading("unread") for place in apart})
         known.update(read)
@@ -161,12 +164,6 @@ class PositionReadings:
             return math.inf
         retention = self._retention.of(topic)
         return -math.inf if retention is None else self._clock.now_ms() - retention
-
-    def _count(self, groups: Sequence[GroupSnapshot], read: Mapping[LogPosition, Reading]) -> None:
-        unread = {place for place, reading in read.items() if reading.outcome == "unread"}
-        self._waiting.take(_readers(groups), len(read), unread)
-        FRESHNESS_WAITING_PASSES.labels(self._reader.cluster).set(self._waiting.longest)
-        FRESHNESS_ROUND_PASSES.labels(self._reader.cluster).set(self._waiting.bound)
 
 
 def _readers(groups: Iterable[GroupSnapshot]) -> Iterator[Reader]:

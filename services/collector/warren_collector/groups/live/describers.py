@@ -52,7 +52,12 @@ class AdminDescriber:
     def describe(self, groups: Iterable[LiveGroup]) -> Sequence[LiveGroup]:
         asked = [self._listed[group.name] for group in groups]
         answers = self._runner.run(self._admin.describe(asked))
-        self._report(asked, answers)
+        refused = (
+            name
+            for name, answer in answers.items()
+            if isinstance(answer, Refusal) and answer.error == GROUP_NOT_AUTHORISED
+        )
+        self._refusals.observe(refused, asked=(group.name for group in asked))
         # What the list told is better than nothing.
         return [live_group(group, answers.get(group.name)) for group in asked]
 
@@ -62,14 +67,6 @@ class AdminDescriber:
     def close(self) -> None:
         self._runner.run(self._brokers.close())
         self._runner.close()
-
-    def _report(self, asked: Iterable[ListedGroup], answers: Mapping[str, object]) -> None:
-        refused = (
-            name
-            for name, answer in answers.items()
-            if isinstance(answer, Refusal) and answer.error == GROUP_NOT_AUTHORISED
-        )
-        self._refusals.observe(refused, asked=(group.name for group in asked))
 
 
 class ZookeeperDescriber:

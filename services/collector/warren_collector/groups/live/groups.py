@@ -139,13 +139,26 @@ class LiveReader:
         """Raises KafkaError."""
         listed, is_complete = self._describer.listed()
         owned = {name: group for name, group in listed.items() if owns(name)}
-        self._forget(owned, is_complete, owns)
+        for name in list(self._looks):
+            if name in owned:
+                self._absences.pop(name, None)
+                continue
+            self._absences[name] += is_complete
+            if not owns(name) or self._absences[name] >= GONE_AFTER:
+                del self._looks[name]
+                del self._absences[name]
         now = self._clock.monotonic()
         due = [group for group in owned.values() if self._is_due(group, now)]
         for group in self._describer.describe(due):
             self._looks[group.name] = self._look(group, owned[group.name], now)
         if due:
-            self._count_partitions()
+            topics = {
+                topic
+                for look in self._looks.values()
+                for member in look.group.members or ()
+                for topic in member.subscription
+            }
+            self._partitions = dict(self._describer.partition_counts(topics)) if topics else {}
         groups = {name: look.group for name, look in self._looks.items()}
         return LiveState(shards, groups, self._partitions)
 
@@ -168,25 +181,6 @@ class LiveReader:
                 ),
             )
         return _Look(now, group, listed)
-
-    def _forget(self, owned: Mapping[str, LiveGroup], is_complete: bool, owns: Owns) -> None:
-        for name in list(self._looks):
-            if name in owned:
-                self._absences.pop(name, None)
-                continue
-            self._absences[name] += is_complete
-            if not owns(name) or self._absences[name] >= GONE_AFTER:
-                del self._looks[name]
-                del self._absences[name]
-
-    def _count_partitions(self) -> None:
-        topics = {
-            topic
-            for look in self._looks.values()
-            for member in look.group.members or ()
-            for topic in member.subscription
-        }
-        self._partitions = dict(self._describer.partition_counts(topics)) if topics else {}
 
 
 def _is_rebalanced(before: LiveGroup, now: LiveGroup) -> bool:

@@ -117,7 +117,9 @@ class GroupRecords:
         """A record of a kind that was not there before."""
         self.stored[stored.key] = stored
         if stored.key.version in HEADS:
-            self._begin(stored)
+            decoded = decode_group_value(stored.key, stored.value)
+            if isinstance(decoded, GroupMetadata | GroupRecord):
+                self.rebalances.begin(epoch_of(decoded), is_counted=stored.counted)
 
     def remove(self, key: GroupKey) -> None:
         self.stored.pop(key, None)
@@ -157,11 +159,6 @@ class GroupRecords:
         for key, stored in self.stored.items():
             if key.version == version and isinstance(stored.record, GroupRecord):
                 yield key.part, stored.record
-
-    def _begin(self, stored: Stored) -> None:
-        decoded = decode_group_value(stored.key, stored.value)
-        if isinstance(decoded, GroupMetadata | GroupRecord):
-            self.rebalances.begin(epoch_of(decoded), is_counted=stored.counted)
 
 
 def epoch_of(head: Decoded) -> int:
