@@ -9,7 +9,7 @@ from rich.console import Console
 from support.waiting import eventually
 from warren.clock import ManualClock
 from warren_archiver.steps import Step, told
-from warren_cli.terminal.job_progress import JobProgress, line
+from warren_cli.spark import JobProgress, line
 
 
 def test_each_thing_is_told_before_it_is_done() -> None:

@@ -19,12 +19,10 @@ from warren.api_tokens import hash_of
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings import ApiSettings, ApiToken, KafkaConnection, Settings
-from warren_local.demo.command import demo_connection
+from warren_local.demo.command import LOOKED_AFTER, SILENCED, Operator, demo_connection
 from warren_local.demo.groups import GROUPS, DemoGroup
-from warren_local.demo.operator import LOOKED_AFTER, SILENCED, Operator
 from warren_local.demo.topics import ORDERS, PAYMENTS, DemoTopic, Feed, prepare_topics
-from warren_local.demo.traffic import Flow
-from warren_local.demo.workload import Gate, Workload
+from warren_local.demo.workload import Flow, Gate, Workload
 from warren_local.ports import free_port
 
 STEADY = [group for group in GROUPS if group.again_after is None]

@@ -14,9 +14,8 @@ from rich.console import Console
 from support.waiting import eventually
 from warren.settings import Settings
 from warren_local.errors import JarMismatch, JarsUnavailable, JavaMissing, Stopped
-from warren_local.ivy import Step, first_problem, parse_step
 from warren_local.jar_sets import JAR_SETS, KAFKA_JARS, SPARK_JARS, parse, render, verify
-from warren_local.jars import ensure_jars
+from warren_local.jars import Step, ensure_jars, first_problem, parse_step
 from warren_local.java import find_java, major_version
 
 CONTENT = {"one-1.jar": b"one", "two-2.jar": b"two"}

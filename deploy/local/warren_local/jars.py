@@ -3,25 +3,174 @@
 from __future__ import annotations
 
 import argparse
+import importlib.resources
+import importlib.util
 import os
+import re
 import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from warren.errors import WarrenError
 from warren.settings import LocalSettings, Settings
 from warren.settings_file import load_settings
 
-from warren_local.errors import JarMismatch, JarsUnavailable
-from warren_local.ivy import JarProgress, retrieve
+from warren_local.child import Child
+from warren_local.errors import JarMismatch, JarsUnavailable, Stopped
 from warren_local.jar_sets import JAR_SETS, JarLock, JarSet, render, verify
 from warren_local.java import find_java
 from warren_local.state_folder import LOGS, guard, make_state_folder
+
+_FOUND = re.compile(r"^\s*found \S+#(\S+);")
+_FETCHED = re.compile(r"^\s*\[SUCCESSFUL \] \S+!(\S+)")
+LOOK_EVERY = 0.1  # seconds between two looks at Ivy's output
+_FILE_PATTERN = "[artifact]-[revision](-[classifier]).[ext]"
+
+
+class Step(NamedTuple):
+    """One line of Ivy's output that means progress."""
+
+    stage: str
+    """`resolving` (dependencies become known) or `downloading` (jars arrive)."""
+    name: str
+
+
+def ivy_jar() -> Path:
+    """Where pyspark keeps Ivy; pyspark itself is not imported (that would take a second)."""
+    spec = importlib.util.find_spec("pyspark")
+    folders = [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
+    found = [jar for folder in folders for jar in sorted((folder / "jars").glob("ivy-*.jar"))]
+    if not found:
+        raise JarsUnavailable("Ivy, which ships inside pyspark, is missing: run `make setup`")
+    return found[-1]
+
+
+def parse_step(line: str) -> Step | None:
+    """What a line of Ivy's output says about progress, if anything."""
+    if match := _FOUND.match(line):
+        return Step("resolving", match[1])
+    if match := _FETCHED.match(line):
+        return Step("downloading", match[1])
+    return None
+
+
+def first_problem(lines: Iterable[str]) -> str:
+    """The cause that Ivy gives, on one line; empty when it gives none."""
+    lines = [line.strip() for line in lines]
+    marks = ("Server access error", "ParseException", "not found")  # the most telling first
+    return next((line for mark in marks for line in lines if mark in line), "")
+
+
+def retrieve(
+    jars: JarSet,
+    *,
+    java: Path,
+    target: Path,
+    cache: Path,
+    log: Path,
+    mirror: str,
+    on_step: Callable[[Step], None],
+    stop: threading.Event,
+) -> None:
+    """Put all jars of the set into `target`.
+
+    Raises JarsUnavailable with Ivy's reason, Stopped when `stop` is set before it is done.
+    """
+    data = importlib.resources.files("warren_local")
+    settings = "ivysettings-mirror.xml" if mirror else "ivysettings.xml"
+    command = [
+        str(java),
+        f"-Divy.default.ivy.user.dir={cache}",  # else Ivy writes to the home directory
+        f"-Dwarren.mirror={mirror}",
+        f"-Dwarren.spark={version('pyspark')}",
+        f"-Dwarren.delta={version('delta-spark')}",
+        *("-jar", str(ivy_jar())),
+        *("-settings", str(data.joinpath(settings))),
+        *("-ivy", str(data.joinpath(jars.ivy_file))),
+        *("-cache", str(cache / "cache")),
+        *("-confs", "default"),
+        *("-retrieve", str(target / _FILE_PATTERN)),
+    ]
+    log.unlink(missing_ok=True)
+    child = Child(command, log=log)
+    try:
+        with log.open(errors="replace") as output:
+            unfinished = ""
+            while (code := child.exit_code()) is None:
+                if stop.wait(LOOK_EVERY):
+                    raise Stopped
+                unfinished = _advance(unfinished + output.read(), on_step)
+            _advance(unfinished + output.read(), on_step)
+    finally:
+        child.kill()
+    if code != 0:
+        cause = first_problem(log.read_text(errors="replace").splitlines())
+        or_given = f" or {jars.setting} to a directory of jars" if jars.setting else ""
+        raise JarsUnavailable(
+            f"{jars.title}'s jars could not be downloaded: {cause or f'exit code {code}'} "
+            f"(Ivy's log: {log}); set local.jars_mirror to a Maven repository{or_given}"
+        )
+
+
+def _advance(text: str, on_step: Callable[[Step], None]) -> str:
+    """Report the steps in whole lines; returns the line that is not whole yet."""
+    *lines, unfinished = text.split("\n")
+    for step in filter(None, map(parse_step, lines)):
+        on_step(step)
+    return unfinished
+
+
+class JarProgress:
+    """A bar that counts by jar: first as dependencies are resolved, then as jars arrive."""
+
+    def __init__(self, console: Console, title: str, count: int) -> None:
+        self._title = title
+        self._count = count
+        self._stage = "resolving"
+        self._console = console
+        self._bar = Progress(
+            TextColumn("{task.description:<24}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[name]}"),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task(self._description(), total=count, name="")
+
+    def _description(self) -> str:
+        return f"{self._title} jars: {self._stage}"
+
+    def step(self, step: Step) -> None:
+        """One dependency became known, or one jar arrived."""
+        if step.stage != self._stage:
+            self._stage = step.stage
+            self._bar.reset(self._task, description=self._description(), total=self._count, name="")
+        self._bar.update(self._task, advance=1, name=step.name)
+
+    def __enter__(self) -> Self:
+        if not self._console.is_terminal:
+            self._console.print(f"{self._title} jars: fetching {self._count}, once")
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
 
 
 def ensure_jars(

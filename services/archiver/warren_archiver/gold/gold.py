@@ -18,7 +18,6 @@ from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.amount import FEW_ROWS, fit
 from warren_archiver.gold.catalogue import PROGRESS, TABLES
-from warren_archiver.gold.days import replace
 from warren_archiver.gold.plan import STEPS, Source, Step
 from warren_archiver.gold.snapshot import Snapshot
 from warren_archiver.gold.touched import touched
@@ -28,8 +27,42 @@ from warren_archiver.lake.lake import ensure as ensure_table
 from warren_archiver.lake.table import Kept, Table
 from warren_archiver.moments import moment
 from warren_archiver.silver.catalogue import PARTITION_MINUTES
-from warren_archiver.silver.upsert import upsert
+from warren_archiver.silver.upsert import ROWS_OF_A_FILE, differs, upsert, with_stored
 from warren_archiver.steps import Tell, told, untold
+
+
+def replace(path: str, table: Table, made: DataFrame, stored: DataFrame) -> int:
+    """Makes the table's days have the rows that are made, all of these days; how many were new or
+    others before. Done again, it writes none.
+
+    `stored`: the rows that the table has of these days. Two that replace a day at once do not both
+    succeed: Delta ends the second one.
+    """
+    rows = table.conform(made).persist()
+    try:
+        day = F.when(differs(table), F.col("date"))
+        found = with_stored(table, rows, stored).agg(
+            F.count(F.lit(1)).alias("rows"),
+            F.count(day).alias("changed"),
+            F.collect_set(day).alias("days"),
+        )
+        first = found.first()
+        assert first is not None  # one row, of all
+        if first["changed"]:
+            kept = rows.where(F.col("date").isin(first["days"]))
+            listed = ", ".join(f"DATE'{day}'" for day in first["days"])
+            if first["rows"] <= ROWS_OF_A_FILE:
+                kept = kept.coalesce(1)
+            (
+                kept.write.format("delta")
+                .mode("overwrite")
+                .option("replaceWhere", f"date IN ({listed})")
+                .save(path)
+            )
+        return int(first["changed"])
+    finally:
+        rows.unpersist()
+
 
 log = structlog.get_logger(__name__)
 AT_ONCE = 7

@@ -14,11 +14,31 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typ
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
+from warren.history.delta_log import FIRST_COMMIT, LOG, has_version
 
 from warren_archiver.errors import LakeGone
 from warren_archiver.lake.catalogue import EVENTS, GAPS
-from warren_archiver.lake.half_made import is_half_made, remove
+from warren_archiver.lake.small_files import SmallFiles
 from warren_archiver.lake.table import Field, Table
+
+
+def is_half_made(spark: SparkSession, table: str) -> bool:
+    """Whether nothing but a log without a version is in the folder of a table. Files of rows say
+    that there was one."""
+    files, log = SmallFiles(spark, table), f"{table}/{LOG}"
+    if files.names(table) != [LOG]:
+        return False
+    return not has_version(files.names(log), lambda: files.read(f"{log}/{FIRST_COMMIT}"))
+
+
+def remove(spark: SparkSession, table: str) -> None:
+    """Removes the log of such a table, piece by piece: what somebody else has written there
+    meanwhile is in the way then, and stays."""
+    files, log = SmallFiles(spark, table), f"{table}/{LOG}"
+    for name in files.names(log):
+        files.delete(f"{log}/{name}", whole=False)
+    files.delete(log, whole=False)
+
 
 log = structlog.get_logger(__name__)
 HISTORY_DAYS = 7

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import structlog
-from warren.clock import SystemClock
+from warren.clock import Clock, SystemClock
 from warren.contracts.topics import ARCHIVED
 from warren.errors import SettingsError
 from warren.lake_path import local_path
@@ -19,13 +19,49 @@ from warren.service import probed
 from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.passes.child import Child
-from warren_archiver.passes.schedule import Schedule
 from warren_archiver.passes.shared_metrics import (
     SERVER,
     all_metrics,
     pass_is_over,
     share_metrics,
 )
+
+FIRST_PAUSE = 10.0
+"""Seconds from a pass that failed to the next one; twice as many each time."""
+LONGEST_PAUSE = 600.0
+"""As many failures an hour as the alert WarrenArchiverFails looks for, and more."""
+
+
+class Schedule:
+    """Passes begin `every` seconds. One that fails is tried again sooner."""
+
+    def __init__(self, clock: Clock, *, first: float, every: float) -> None:
+        """`first`: seconds from now to the first pass."""
+        self._clock = clock
+        self._every = every
+        self._pause = FIRST_PAUSE
+        self._due_at = clock.monotonic() + first
+        self.problem = ""
+        """Why the last pass failed; empty where it did not."""
+
+    @property
+    def due_in(self) -> float:
+        """Seconds to the next pass."""
+        return max(0.0, self._due_at - self._clock.monotonic())
+
+    def begin(self) -> None:
+        """A pass begins now."""
+        self._due_at = self._clock.monotonic() + self._every
+
+    def end(self, problem: str) -> None:
+        """The pass has ended; `problem` is empty where it went well."""
+        self.problem = problem
+        if not problem:
+            self._pause = FIRST_PAUSE
+            return
+        self._due_at = self._clock.monotonic() + min(self._pause, self._every)
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+
 
 log = structlog.get_logger(__name__)
 FIRST_AFTER = 30.0

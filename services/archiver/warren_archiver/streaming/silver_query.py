@@ -127,9 +127,7 @@ class SilverQuery:
         # Of these topics' events; None when there is none.
         row = (
             events.where(
-                F.col("topic").isin(
-                    [n for n, topic in self._topics.items() if topic is OFFSETS]
-                )
+                F.col("topic").isin([n for n, topic in self._topics.items() if topic is OFFSETS])
             )
             .agg(F.min("date").alias("day"))
             .first()

@@ -19,13 +19,28 @@ from warren_archiver.bronze.bronze import ANSWER_SECONDS, Bronze
 from warren_archiver.errors import ArchiveFailed
 from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.gold import ensure as ensure_gold
-from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.lake import Lake, exists
+from warren_archiver.layers import LAYERS, name_of
 from warren_archiver.spark_failures import told_by_spark
 from warren_archiver.streaming.effort import effort
 from warren_archiver.streaming.part import Part
-from warren_archiver.streaming.registered import register
 from warren_archiver.streaming.silver_query import SilverQuery
 from warren_archiver.streaming.upkeep import Upkeep
+
+
+def register(spark: SparkSession, lake: Lake, schema: str) -> None:
+    """Register the tables that are there and have no name yet, in the catalog that Spark is
+    configured with. A name that is taken stays whose it is."""
+    spark.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    known = {row["tableName"] for row in spark.sql(f"SHOW TABLES IN {schema}").collect()}
+    for layer, tables in LAYERS.items():
+        for table in tables:
+            name, path = name_of(layer, table), f"{lake.root}/{layer}/{table.name}"
+            if name not in known and exists(spark, path):
+                spark.sql(
+                    f"CREATE TABLE IF NOT EXISTS {schema}.{name} USING delta LOCATION '{path}'"
+                )
+
 
 log = structlog.get_logger(__name__)
 LOOK_EVERY = 1.0  # seconds
