@@ -67,8 +67,7 @@ def learn_busy(
 
 
 def _known(figures: Figures) -> Bools:
-    known: Bools = figures[Figure.BUSY] > 0
-    return known
+    return figures[Figure.BUSY] > 0
 
 
 def _is_due(marks: Int64, figures: Figures, began: Int64) -> Bools:

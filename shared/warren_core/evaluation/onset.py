@@ -35,8 +35,7 @@ class Onset:
     @property
     def was_bad(self) -> Bools:
         """[partition] it was not OK."""
-        bad: Bools = self.marks[Began.STANDS_SINCE] != UNKNOWN
-        return bad
+        return self.marks[Began.STANDS_SINCE] != UNKNOWN
 
     def take(self, rows: Int64) -> Onset:
         """Of these partitions; a negative row is one of which nothing is known."""

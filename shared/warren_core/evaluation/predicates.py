@@ -50,8 +50,7 @@ def rewound(windows: Windows) -> Bools:
 def stopped(windows: Windows, now_ms: int | Int64) -> Bools:
     """The newest commit is longer ago than the window is long."""
     newest, oldest = windows.newest(Column.COMMITTED_AT), windows.oldest(Column.COMMITTED_AT)
-    silent: Bools = (now_ms - newest) > (newest - oldest)
-    return silent
+    return (now_ms - newest) > (newest - oldest)
 
 
 def stalled(windows: Windows) -> Bools:
@@ -72,8 +71,7 @@ def lag_never_decreasing(windows: Windows) -> Bools:
 
 def advanced(windows: Windows) -> Bools:
     """Over the whole window the offset went up."""
-    up: Bools = windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
-    return up
+    return windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
 
 
 def log_end_reached(windows: Windows) -> Bools:
@@ -85,8 +83,7 @@ def log_end_reached(windows: Windows) -> Bools:
 
 def _any(flags: Bools) -> Bools:
     """[partition]: it holds in some slot."""
-    some: Bools = np.logical_or.reduce(flags, axis=1)
-    return some
+    return np.logical_or.reduce(flags, axis=1)
 
 
 def _pairs(windows: Windows) -> Bools:
@@ -117,5 +114,4 @@ def log_at_rest(windows: Windows) -> Bools:
     ends = windows.log_ends
     known = ends != UNKNOWN
     same = (ends == ends[:, -1:]) | ~known
-    rests: Bools = same.all(axis=1) & (np.count_nonzero(known, axis=1) > 1)
-    return rests
+    return same.all(axis=1) & (np.count_nonzero(known, axis=1) > 1)

@@ -53,8 +53,7 @@ def learn_open(
 
 def was_held(marks: Int64, wait: Int64) -> Bools:
     """[partition] an open transaction took most of this wait."""
-    held: Bools = 2 * marks[Mark.HELD] > wait
-    return held
+    return 2 * marks[Mark.HELD] > wait
 
 
 SIBLING = Rule(
@@ -210,8 +209,7 @@ def _remember_pause(
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, marks[Mark.ODD_APART])
     marks[Mark.ODD_AT] = np.where(noted, began, marks[Mark.ODD_AT])
-    known: Bools = ~too_long | habit
-    return known
+    return ~too_long | habit
 
 
 def _is_job(marks: Int64, wait: Int64, began: Int64, absent: Bools) -> Bools:

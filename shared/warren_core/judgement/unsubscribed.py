@@ -29,8 +29,7 @@ def may_be_left(latest: Int64, windows: Windows, lag: Int64, now: int | Int64) -
     may have left the topic, whatever a rule allows who reads it: it is worth asking the members.
     """
     made = latest[Latest.COMMITTED] >= 0
-    left: Bools = made & (lag > 0) & (now - windows.newest(Column.OBSERVED_AT) >= SETTLED_MS)
-    return left
+    return made & (lag > 0) & (now - windows.newest(Column.OBSERVED_AT) >= SETTLED_MS)
 
 
 def since_unsubscribed(

@@ -182,8 +182,7 @@ def bad_rows(status: Statuses, lag: Int64, group: Int64 | None = None) -> Int64:
     keys = [rows, -lag[rows], -status[rows].astype(np.int64)]
     if group is not None:
         keys.append(group[rows])
-    worst: Int64 = rows[np.lexsort(keys)]
-    return worst
+    return rows[np.lexsort(keys)]
 
 
 def _told_in_turn(
@@ -234,14 +233,12 @@ def _reads(track: Track, now_ms: int) -> Bools:
     """[partition] its offset has advanced lately."""
     marks, figures = track.marks, track.figures
     recent = np.maximum(usual_gap(marks, figures), BY.least_wait)
-    lately: Bools = (marks[Mark.ADVANCED_AT] >= 0) & (now_ms - marks[Mark.ADVANCED_AT] <= recent)
-    return lately
+    return (marks[Mark.ADVANCED_AT] >= 0) & (now_ms - marks[Mark.ADVANCED_AT] <= recent)
 
 
 def _has_backlog(track: Track) -> Bools:
     """[partition] more is read than what comes."""
-    has: Bools = (track.marks[Mark.BEHIND_SINCE] >= 0) | reads_a_burst(track.figures)
-    return has
+    return (track.marks[Mark.BEHIND_SINCE] >= 0) | reads_a_burst(track.figures)
 
 
 def _told_nothing_left(

@@ -29,6 +29,8 @@ from warren_local.demo.topics import (
     prepare_topics,
 )
 
+log = structlog.get_logger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Flow:
@@ -80,8 +82,6 @@ def produce(feed: Feed, clock: Clock, stop: threading.Event) -> None:
                 feed.send(flow.topic.name, partition, flow.count)
     feed.flush()
 
-
-log = structlog.get_logger(__name__)
 
 PATIENCE = 30.0  # seconds for which a gate may stay shut; after that the demo starts anyway
 LOOK_EVERY = 0.2

@@ -30,6 +30,8 @@ from warren_archiver.silver.catalogue import PARTITION_MINUTES
 from warren_archiver.silver.upsert import ROWS_OF_A_FILE, differs, upsert, with_stored
 from warren_archiver.steps import Tell, told, untold
 
+log = structlog.get_logger(__name__)
+
 
 def replace(path: str, table: Table, made: DataFrame, stored: DataFrame) -> int:
     """Makes the table's days have the rows that are made, all of these days; how many were new or
@@ -64,7 +66,6 @@ def replace(path: str, table: Table, made: DataFrame, stored: DataFrame) -> int:
         rows.unpersist()
 
 
-log = structlog.get_logger(__name__)
 AT_ONCE = 7
 """Days that are made in one step: a first time may find all that are kept."""
 LATE_MS = 60_000

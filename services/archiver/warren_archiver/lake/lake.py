@@ -21,6 +21,8 @@ from warren_archiver.lake.catalogue import EVENTS, GAPS
 from warren_archiver.lake.small_files import SmallFiles
 from warren_archiver.lake.table import Field, Table
 
+log = structlog.get_logger(__name__)
+
 
 def is_half_made(spark: SparkSession, table: str) -> bool:
     """Whether nothing but a log without a version is in the folder of a table. Files of rows say
@@ -40,7 +42,6 @@ def remove(spark: SparkSession, table: str) -> None:
     files.delete(log, whole=False)
 
 
-log = structlog.get_logger(__name__)
 HISTORY_DAYS = 7
 """So long readers find each version of a table: files and logs of before may be gone."""
 DESCRIBED = "warren.described"

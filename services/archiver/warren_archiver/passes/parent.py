@@ -26,6 +26,8 @@ from warren_archiver.passes.shared_metrics import (
     share_metrics,
 )
 
+log = structlog.get_logger(__name__)
+
 FIRST_PAUSE = 10.0
 """Seconds from a pass that failed to the next one; twice as many each time."""
 LONGEST_PAUSE = 600.0
@@ -63,7 +65,6 @@ class Schedule:
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
 
-log = structlog.get_logger(__name__)
 FIRST_AFTER = 30.0
 """Seconds from the start to the first pass: what else starts with it has the machine until then."""
 LOOK_EVERY = 0.2

@@ -27,6 +27,8 @@ from warren_archiver.streaming.part import Part
 from warren_archiver.streaming.silver_query import SilverQuery
 from warren_archiver.streaming.upkeep import Upkeep
 
+log = structlog.get_logger(__name__)
+
 
 def register(spark: SparkSession, lake: Lake, schema: str) -> None:
     """Register the tables that are there and have no name yet, in the catalog that Spark is
@@ -42,7 +44,6 @@ def register(spark: SparkSession, lake: Lake, schema: str) -> None:
                 )
 
 
-log = structlog.get_logger(__name__)
 LOOK_EVERY = 1.0  # seconds
 NAMED_EVERY = 3600.0
 """Seconds between two looks for tables that have no name yet."""

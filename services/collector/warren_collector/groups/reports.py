@@ -19,6 +19,8 @@ from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.topic_ids import TopicIds
 from warren_collector.positions.index import NOTHING_OWNED, Group, GroupIndex, Owned
 
+log = structlog.get_logger(__name__)
+
 _FINAL_STATES = ("Stable", "")
 """States in which assignments are what they shall be; in others partitions are on their way."""
 
@@ -84,8 +86,6 @@ def _let_go(group: Group, partitions: Mapping[str, frozenset[int]]) -> dict[str,
         if topic not in group.topics and (gone := before - partitions.get(topic, frozenset()))
     }
 
-
-log = structlog.get_logger(__name__)
 
 MOST_BYTES = MAX_MESSAGE_BYTES - 64 * 2**10  # room for the key and the batch around it
 _DETAILS: tuple[tuple[str, object], ...] = (("subscription", []), ("assignment", {}))
