@@ -6,20 +6,16 @@ import argparse
 import importlib.resources
 import importlib.util
 import os
-import re
 import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from types import TracebackType
-from typing import NamedTuple, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from warren.errors import WarrenError
 from warren.settings import LocalSettings, Settings
 from warren.settings_file import load_settings
@@ -30,18 +26,8 @@ from warren_local.jar_sets import JAR_SETS, JarLock, JarSet, render, verify
 from warren_local.java import find_java
 from warren_local.state_folder import LOGS, guard, make_state_folder
 
-_FOUND = re.compile(r"^\s*found \S+#(\S+);")
-_FETCHED = re.compile(r"^\s*\[SUCCESSFUL \] \S+!(\S+)")
 LOOK_EVERY = 0.1  # seconds between two looks at Ivy's output
 _FILE_PATTERN = "[artifact]-[revision](-[classifier]).[ext]"
-
-
-class Step(NamedTuple):
-    """One line of Ivy's output that means progress."""
-
-    stage: str
-    """`resolving` (dependencies become known) or `downloading` (jars arrive)."""
-    name: str
 
 
 def ivy_jar() -> Path:
@@ -52,15 +38,6 @@ def ivy_jar() -> Path:
     if not found:
         raise JarsUnavailable("Ivy, which ships inside pyspark, is missing: run `make setup`")
     return found[-1]
-
-
-def parse_step(line: str) -> Step | None:
-    """What a line of Ivy's output says about progress, if anything."""
-    if match := _FOUND.match(line):
-        return Step("resolving", match[1])
-    if match := _FETCHED.match(line):
-        return Step("downloading", match[1])
-    return None
 
 
 def first_problem(lines: Iterable[str]) -> str:
@@ -78,7 +55,6 @@ def retrieve(
     cache: Path,
     log: Path,
     mirror: str,
-    on_step: Callable[[Step], None],
     stop: threading.Event,
 ) -> None:
     """Put all jars of the set into `target`.
@@ -103,13 +79,9 @@ def retrieve(
     log.unlink(missing_ok=True)
     child = Child(command, log=log)
     try:
-        with log.open(errors="replace") as output:
-            unfinished = ""
-            while (code := child.exit_code()) is None:
-                if stop.wait(LOOK_EVERY):
-                    raise Stopped
-                unfinished = _advance(unfinished + output.read(), on_step)
-            _advance(unfinished + output.read(), on_step)
+        while (code := child.exit_code()) is None:
+            if stop.wait(LOOK_EVERY):
+                raise Stopped
     finally:
         child.kill()
     if code != 0:
@@ -119,58 +91,6 @@ def retrieve(
             f"{jars.title}'s jars could not be downloaded: {cause or f'exit code {code}'} "
             f"(Ivy's log: {log}); set local.jars_mirror to a Maven repository{or_given}"
         )
-
-
-def _advance(text: str, on_step: Callable[[Step], None]) -> str:
-    """Report the steps in whole lines; returns the line that is not whole yet."""
-    *lines, unfinished = text.split("\n")
-    for step in filter(None, map(parse_step, lines)):
-        on_step(step)
-    return unfinished
-
-
-class JarProgress:
-    """A bar that counts by jar: first as dependencies are resolved, then as jars arrive."""
-
-    def __init__(self, console: Console, title: str, count: int) -> None:
-        self._title = title
-        self._count = count
-        self._stage = "resolving"
-        self._console = console
-        self._bar = Progress(
-            TextColumn("{task.description:<24}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[name]}"),
-            console=console,
-            disable=not console.is_terminal,
-        )
-        self._task = self._bar.add_task(self._description(), total=count, name="")
-
-    def _description(self) -> str:
-        return f"{self._title} jars: {self._stage}"
-
-    def step(self, step: Step) -> None:
-        """One dependency became known, or one jar arrived."""
-        if step.stage != self._stage:
-            self._stage = step.stage
-            self._bar.reset(self._task, description=self._description(), total=self._count, name="")
-        self._bar.update(self._task, advance=1, name=step.name)
-
-    def __enter__(self) -> Self:
-        if not self._console.is_terminal:
-            self._console.print(f"{self._title} jars: fetching {self._count}, once")
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._bar.stop()
 
 
 def ensure_jars(
@@ -232,17 +152,16 @@ def _fetched(
     state = Path(local.state_dir).resolve()
     target = Path(tempfile.mkdtemp(prefix="jars-", dir=state))
     try:
-        with JarProgress(console, jars.title, count) as progress:
-            retrieve(
-                jars,
-                java=find_java(os.environ),
-                target=target,
-                cache=state / "ivy",
-                log=state / LOGS / "ivy.log",
-                mirror=local.jars_mirror,
-                on_step=progress.step,
-                stop=stop or threading.Event(),
-            )
+        console.print(f"{jars.title} jars: fetching {count}, once")
+        retrieve(
+            jars,
+            java=find_java(os.environ),
+            target=target,
+            cache=state / "ivy",
+            log=state / LOGS / "ivy.log",
+            mirror=local.jars_mirror,
+            stop=stop or threading.Event(),
+        )
         yield target
     finally:
         shutil.rmtree(target, ignore_errors=True)

@@ -25,9 +25,6 @@ def main() -> None:
     parser.add_argument(
         "--after", metavar="URL", help="consume only once this answers 200 (30 s at most)"
     )
-    parser.add_argument(
-        "--api", metavar="URL", help="show a silence and an acknowledgement at this API"
-    )
     options = parser.parse_args()
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -41,7 +38,6 @@ def main() -> None:
             bootstrap=options.bootstrap,
             stop=stop,
             gate=Gate(options.after) if options.after else None,
-            api=options.api,
         )
     except WarrenError as problem:
         print(f"warren demo: {problem}", file=sys.stderr)
