@@ -51,7 +51,6 @@ from warren_archiver.lake.gaps import (
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_filter import within
 from warren_archiver.lake.offset_ranges import OffsetRanges
-from warren_archiver.lake.small_files import SmallFiles
 from warren_archiver.moments import moment
 from warren_archiver.topics import log_ends, log_starts, topic_ids
 
@@ -126,10 +125,7 @@ class Bronze:
             table = self._table
             self._last = last_batch(self._spark, self._lake.events)
             if self._last is None:
-                # A partition without rows begins where its log does. An earlier Warren begins
-                # there, too, should it come back: what its query remembers is older than what is
-                # written now.
-                SmallFiles(self._spark, self._lake.root).delete(self._lake.old_checkpoint)
+                # A partition without rows begins where its log does.
                 found = batch_of_rows(table, self._clock.now_ms())
                 if found.ids:
                     log.warning(

@@ -66,9 +66,6 @@ _EVENTS_PROPERTIES = {
 class Lake:
     """`root/bronze/events`, `root/bronze/gaps`, `root/silver/<table>`, `root/gold/<table>`,
     `root/replay/<table>` and `root/checkpoints/silver`.
-
-    Earlier Warrens had `root/bronze/<topic>`, `root/quarantine`, `root/gaps` and
-    `root/checkpoints/<topic>`: nothing here has such a name.
     """
 
     root: str
@@ -89,11 +86,6 @@ class Lake:
     @property
     def gaps(self) -> str:
         return f"{self.root}/bronze/gaps"
-
-    @property
-    def old_checkpoint(self) -> str:
-        """Of the query that wrote the events until Warren noted in their table where they end."""
-        return f"{self.root}/checkpoints/events"
 
     def silver(self, name: str) -> str:
         return f"{self.root}/silver/{name}"
