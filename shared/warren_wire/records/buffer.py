@@ -30,15 +30,13 @@ class Buffer:
     All methods raise MalformedRecord with that field and the byte position where it begins.
     """
 
-    __slots__ = ("_at", "_base", "_data", "unknown_tags")
+    __slots__ = ("_at", "_base", "_data")
 
     def __init__(self, data: bytes, base: int = 0) -> None:
         """`base` is where `data` begins in the record, for the positions in errors."""
         self._data = data
         self._base = base
         self._at = 0
-        self.unknown_tags = 0
-        """Tagged fields that nobody here knows; counted by those who read over them."""
 
     @property
     def at(self) -> int:

@@ -39,7 +39,6 @@ class OffsetCommitValue:
     leader_epoch: int
     metadata: str
     topic_id: UUID | None
-    unknown_tags: int = 0
 
 
 def read_offset_commit_key(key: Buffer) -> OffsetCommitKey:
@@ -76,8 +75,7 @@ def read_offset_commit_value(value: Buffer, version: int) -> OffsetCommitValue:
     if version == 1:
         value.int64("expire_timestamp")
     tags = value.last_tagged_fields() if compact else {}
-    unknown = len(tags.keys() - {_TOPIC_ID_TAG})
-    return OffsetCommitValue(offset, timestamp_ms, leader_epoch, metadata, _topic_id(tags), unknown)
+    return OffsetCommitValue(offset, timestamp_ms, leader_epoch, metadata, _topic_id(tags))
 
 
 def _topic_id(tags: dict[int, Buffer]) -> UUID | None:

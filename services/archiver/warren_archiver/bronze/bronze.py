@@ -17,8 +17,6 @@ from warren.errors import TopicMissing
 from warren.kafka.connection import connect
 from warren.kafka.topics import HOME, ensure_topics
 from warren.metrics.archiver import (
-    ARCHIVER_BATCH_SECONDS,
-    ARCHIVER_BATCH_TIMESTAMP,
     ARCHIVER_BEHIND,
     ARCHIVER_CAUGHT_UP,
     ARCHIVER_LOST,
@@ -180,8 +178,6 @@ class Bronze:
         if self._last.text() != batch.text():
             raise AnotherWrites(self._settings.archiver.path)
         seconds = self._clock.monotonic() - started
-        ARCHIVER_BATCH_SECONDS.observe(seconds)
-        ARCHIVER_BATCH_TIMESTAMP.set_to_current_time()
         if ends:
             log.info("batch written", records=self._last.rows, seconds=round(seconds, 2))
         return self._last

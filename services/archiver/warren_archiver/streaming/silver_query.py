@@ -17,7 +17,6 @@ from warren.contracts.topics import OFFSETS, Topic
 from warren.metrics.archiver import (
     ARCHIVER_FAILURES,
     ARCHIVER_SILVER_ROWS,
-    ARCHIVER_SILVER_TIMESTAMP,
 )
 from warren.settings import Settings
 
@@ -118,7 +117,6 @@ class SilverQuery:
         written |= self._judge(events)
         for table, rows in written.items():
             ARCHIVER_SILVER_ROWS.labels(table).inc(rows)
-        ARCHIVER_SILVER_TIMESTAMP.set(self._clock.now_ms() / 1000)
         seconds = round(self._clock.monotonic() - started, 2)
         log.info("silver written", batch=number, rows=sum(written.values()), seconds=seconds)
 

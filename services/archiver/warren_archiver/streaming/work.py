@@ -11,7 +11,7 @@ from warren.clock import Clock
 from warren.contracts.topics import Topic
 from warren.kafka.connection import connect
 from warren.kafka.topics import HOME
-from warren.metrics.archiver import ARCHIVER_GOLD_ROWS, ARCHIVER_GOLD_TIMESTAMP
+from warren.metrics.archiver import ARCHIVER_GOLD_ROWS
 from warren.settings import Settings
 from warren.standstill import Look, obstacle
 
@@ -157,7 +157,6 @@ class Work:
         written = gold.catch_up()
         for table, rows in written.items():
             ARCHIVER_GOLD_ROWS.labels(table).inc(rows)
-        ARCHIVER_GOLD_TIMESTAMP.set(self._clock.now_ms() / 1000)
         seconds = round(self._clock.monotonic() - started, 2)
         log.info("gold written", rows=sum(written.values()), seconds=seconds)
 

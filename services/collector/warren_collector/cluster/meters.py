@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import get_args
 
 import structlog
@@ -28,8 +27,6 @@ class Meters:
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
         self.events = metrics.COLLECTOR_EVENTS.labels(cluster)
-        self.group_events = metrics.COLLECTOR_GROUP_EVENTS.labels(cluster)
-        self.published_bytes = metrics.COLLECTOR_PUBLISHED_BYTES.labels(cluster)
         self.log_ends_age = metrics.COLLECTOR_LOG_ENDS_AGE.labels(cluster)
         self.dead_letters = metrics.COLLECTOR_DEAD_LETTERS.labels(cluster)
         self.tick_seconds = metrics.COLLECTOR_TICK_SECONDS.labels(cluster)
@@ -39,7 +36,6 @@ class Meters:
         self.restarts = metrics.COLLECTOR_RESTARTS.labels(cluster)
         self.faults = metrics.COLLECTOR_FAULTS.labels(cluster)
         self.lost_clients = metrics.COLLECTOR_LOST_CLIENTS.labels(cluster)
-        self.store_failures = metrics.COLLECTOR_STORE_FAILURES.labels(cluster)
         self._commits = metrics.COLLECTOR_COMMITS.labels(cluster)
         self._group_records = metrics.COLLECTOR_GROUP_RECORDS.labels(cluster)
         self._deletions = metrics.COLLECTOR_DELETIONS.labels(cluster)
@@ -60,7 +56,6 @@ class Meters:
         for (key_version, value_version), count in folded.skipped.items():
             known = str(key_version) if key_version in KINDS else "unknown"
             metrics.COLLECTOR_SKIPPED.labels(self._cluster, known, _label(value_version)).inc(count)
-        self._unknown_tags(folded.unknown_tags)
         for _, malformed in folded.rejected:
             metrics.COLLECTOR_MALFORMED.labels(self._cluster, malformed.field).inc()
 
@@ -73,12 +68,6 @@ class Meters:
                 case Skipped() as skipped:
                     labels = str(skipped.key_version), _label(skipped.value_version)
                     metrics.COLLECTOR_SKIPPED.labels(self._cluster, *labels).inc()
-        self._unknown_tags(findings.unknown_tags)
-
-    def _unknown_tags(self, tags: Counter[tuple[int, int]]) -> None:
-        for (key_version, value_version), count in tags.items():
-            labels = str(key_version), str(value_version)
-            metrics.COLLECTOR_UNKNOWN_TAGS.labels(self._cluster, *labels).inc(count)
 
     def state(
         self,

@@ -271,7 +271,6 @@ class Sources:
             self._membership.connection,
             self._membership.group,
             self._released,
-            self._meters.store_failures.inc,
         )
 
     def _shards(self, offsets_topic: OffsetsTopicSource | None) -> Shards:

@@ -106,8 +106,6 @@ class Publisher:
         self._waiting: list[DeadLetter] = []
         self._most_bytes = MAX_MESSAGE_BYTES
         self._observed_at = -1
-        self.published_bytes = 0
-        """Of all values that were acknowledged."""
 
     @property
     def waiting(self) -> int:
@@ -171,21 +169,15 @@ class Publisher:
             raise
 
     def _publish(self, events: Iterable[OffsetEvent], reports: Iterable[GroupReport]) -> int:
-        size = 0
         for event in events:
             self._observed_at = max(self._observed_at, event.observed_at)
-            value = event.to_bytes()
-            size += len(value)
-            self._bus.send(self._offsets, group_key(event.cluster, event.group), value)
+            key = group_key(event.cluster, event.group)
+            self._bus.send(self._offsets, key, event.to_bytes())
         for report in reports:
-            size += len(report.content or b"")
             self._bus.send(self._groups, report.key, report.content)
         for letter in self._waiting:
-            value = letter.to_bytes()
-            size += len(value)
-            self._bus.send(self._dead_letters, letter.key, value)
+            self._bus.send(self._dead_letters, letter.key, letter.to_bytes())
         self._bus.flush()
-        self.published_bytes += size
         buried = len(self._waiting)
         self._waiting.clear()
         return buried

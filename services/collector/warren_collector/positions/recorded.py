@@ -155,9 +155,6 @@ class RecordedPositions(Positions):
             match decode_offset_value(key_version, values[at]):
                 case OffsetCommitValue() as commit:
                     columns.set(at, commit.offset, commit.timestamp_ms)
-                    if commit.unknown_tags:
-                        version = int.from_bytes(values[at][:2], "big")
-                        folded.unknown_tags[key_version, version] += commit.unknown_tags
                     continue
                 case Malformed() as malformed:
                     folded.rejected.append((int(indexes[at]), malformed))

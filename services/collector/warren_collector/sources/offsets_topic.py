@@ -67,7 +67,6 @@ class OffsetsTopicSource:
         settings: ClusterSettings,
         group: str,
         on_released: Callable[[list[int]], None],
-        on_store_failed: Callable[[], None] = lambda: None,
         clock: Clock | None = None,
     ) -> None:
         """`on_released` is told which partitions another collector owns from now on.
@@ -81,7 +80,6 @@ class OffsetsTopicSource:
         self._setting = setting
         self._topic = settings.offsets_topic
         self._on_released = on_released
-        self._on_store_failed = on_store_failed
         self._report = ErrorReporter(cluster, setting)
         self._rebalances = Rebalances(settings.offsets_topic)
         self._was_assigned = False
@@ -235,7 +233,7 @@ class OffsetsTopicSource:
     def _answered(
         self, error: confluent_kafka.KafkaError | None, offsets: Sequence[Partition]
     ) -> None:
-        """A failure is counted, and the position sent with the next ones: what is not stored is
+        """After a failure the position is sent with the next ones: what is not stored is
         counted and published once more by the next owner.
         """
         for at in offsets:
@@ -244,7 +242,6 @@ class OffsetsTopicSource:
                 continue
             if (partition := self.partitions.get(at.partition)) is not None:
                 partition.stored = None
-            self._on_store_failed()
             if failed.code() not in _REBALANCING:
                 self._report(failed)
 

@@ -16,7 +16,6 @@ from warren.metrics.freshness import (
     FRESHNESS_PARTITIONS,
     FRESHNESS_PASS_SECONDS,
     FRESHNESS_PASSES,
-    FRESHNESS_STALE_GROUPS,
 )
 from warren.standstill import Look, Turns, obstacle
 
@@ -115,8 +114,6 @@ class PassLoop:
         )
         for reason in get_args(FreshnessReason):
             FRESHNESS_PARTITIONS.labels(self._cluster, reason).set(reasons[reason])
-        stale = sum(map(self._measurer.is_stale, events))
-        FRESHNESS_STALE_GROUPS.labels(self._cluster).set(stale)
 
     def _noted(self, groups: list[GroupSnapshot]) -> list[GroupSnapshot]:
         self.has_groups = bool(groups)

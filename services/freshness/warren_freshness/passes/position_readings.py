@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from warren.clock import Clock
-from warren.metrics.freshness import FRESHNESS_ROUND_PASSES, FRESHNESS_WAITING_PASSES
+from warren.metrics.freshness import FRESHNESS_ROUND_PASSES
 from warren.patterns import expressions
 from warren_wire.list_offsets import EARLIEST_LOCAL
 
@@ -137,7 +137,6 @@ class PositionReadings:
         read = await self._read(order, wanted, topic_ids, budget, left)
         unread = {place for place, reading in read.items() if reading.outcome == "unread"}
         self._waiting.take(_readers(groups), len(read), unread)
-        FRESHNESS_WAITING_PASSES.labels(self._reader.cluster).set(self._waiting.longest)
         FRESHNESS_ROUND_PASSES.labels(self._reader.cluster).set(self._waiting.bound)
         apart |= {place for place, reading in read.items() if reading.outcome == "not_authorised"}
         known.update({place: Reading("unread") for place in apart})

@@ -6,7 +6,6 @@ the newest matter, and a storm of rebalances costs no more than a quiet group.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -62,7 +61,6 @@ class Findings:
     """What decoding came upon; unknown tags by (key version, value version)."""
 
     rejected: list[Rejected] = field(default_factory=list)
-    unknown_tags: Counter[tuple[int, int]] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -134,9 +132,6 @@ class GroupRecords:
                         findings.rejected.append(Rejected(stored, problem))
                     case decoded:
                         stored.record = decoded
-                        if decoded.unknown_tags:
-                            version = int.from_bytes(stored.value[:2], "big")
-                            findings.unknown_tags[key.version, version] += decoded.unknown_tags
 
     def head(self) -> tuple[GroupKey, Stored, Decoded] | None:
         """The newest record that says that the group exists."""
