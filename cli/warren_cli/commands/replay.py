@@ -12,7 +12,7 @@ from warren.settings_file import load_settings
 
 from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
-from warren_cli.spark import job_progress, spark_session, spark_settings
+from warren_cli.spark import spark_session, spark_settings, tell
 from warren_cli.terminal.output_console import output_console
 
 DEFAULT = "24h"
@@ -73,7 +73,7 @@ def replay(
     settings = spark_settings(config)
     other = changed(settings, set_ or [], policy)
     clock = SystemClock()
-    with spark_session(settings, "warren-replay") as spark, job_progress(spark) as tell:
+    with spark_session(settings, "warren-replay") as spark:
         if end_ms is None:
             end_ms = newest_ms(spark, settings, clock.now_ms()) - SETTLE_MS
         if start_ms is None:

@@ -68,7 +68,6 @@ _STREAMING = {
 }
 _QUIET = {
     "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
     "spark.sql.ui.explainMode": "simple",  # written for each query, though nobody is shown it
     # The default of 100 compiled plans is less than what all topics' batches need.
     "spark.sql.codegen.cache.maxEntries": "1000",
@@ -111,6 +110,7 @@ def local_configuration(
     return {
         **_QUIET,
         **here,
+        "spark.ui.showConsoleProgress": str(not stays and sys.stderr.isatty()).lower(),
         "spark.master": archiver.master,
         "spark.driver.memory": archiver.memory,
         "spark.driver.extraJavaOptions": " ".join(filter(None, flags)),
