@@ -32,8 +32,7 @@ from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.gold import ensure as ensure_gold
 from warren_archiver.gold.plan import STEPS
 from warren_archiver.lake.lake import Lake
-from warren_archiver.replay.replay import Archived
-from warren_archiver.replay.what_if import changed
+from warren_archiver.replay.replay import Archived, changed
 from warren_archiver.report.period import Period
 from warren_archiver.session import open_session
 from warren_archiver.silver.catalogue import POSITIONS

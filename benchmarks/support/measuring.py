@@ -101,7 +101,7 @@ def kafka(bootstrap: str | None) -> Iterator[str]:
 def embedded_kafka() -> Iterator[EmbeddedKafka]:
     """A broker of its own, on free ports."""
     from warren_local.jar_sets import KAFKA_JARS
-    from warren_local.java import find_java
+    from warren_local.jars import find_java
     from warren_local.kafka import EmbeddedKafka, KafkaOptions
     from warren_local.ports import free_port
 

@@ -20,8 +20,7 @@ from warren.standstill import Standstill
 from warren_archiver.lake.lake import Lake
 from warren_archiver.streaming import effort as effort_module
 from warren_archiver.streaming import work as work_module
-from warren_archiver.streaming.effort import cpu_seconds, effort
-from warren_archiver.streaming.work import Work
+from warren_archiver.streaming.work import Work, cpu_seconds, effort
 
 BUSY = "import os\nif not os.fork():\n  while True: pass\nos.wait()"
 

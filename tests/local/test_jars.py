@@ -15,8 +15,7 @@ from support.waiting import eventually
 from warren.settings import Settings
 from warren_local.errors import JarMismatch, JarsUnavailable, JavaMissing, Stopped
 from warren_local.jar_sets import JAR_SETS, KAFKA_JARS, SPARK_JARS, parse, render, verify
-from warren_local.jars import ensure_jars, first_problem
-from warren_local.java import find_java, major_version
+from warren_local.jars import ensure_jars, find_java, first_problem, major_version
 
 CONTENT = {"one-1.jar": b"one", "two-2.jar": b"two"}
 LOCK = {name: hashlib.sha256(data).hexdigest() for name, data in CONTENT.items()}

@@ -55,8 +55,7 @@ def replay(
     """
     from warren_archiver.lake.lake import Lake
     from warren_archiver.replay import shown, tables
-    from warren_archiver.replay.replay import SETTLE_MS, Archived, group_matcher, newest_ms
-    from warren_archiver.replay.what_if import changed
+    from warren_archiver.replay.replay import SETTLE_MS, Archived, changed, group_matcher, newest_ms
     from warren_archiver.report.period import Period, parse_length, parse_moment
 
     assignments = [*(set_ or []), *([] if policy is None else [f"evaluation.policy={policy}"])]

@@ -6,11 +6,13 @@ import argparse
 import importlib.resources
 import importlib.util
 import os
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -21,10 +23,40 @@ from warren.settings import LocalSettings, Settings
 from warren.settings_file import load_settings
 
 from warren_local.child import Child
-from warren_local.errors import JarMismatch, JarsUnavailable, Stopped
+from warren_local.errors import JarMismatch, JarsUnavailable, JavaMissing, Stopped
 from warren_local.jar_sets import JAR_SETS, JarLock, JarSet, render, verify
-from warren_local.java import find_java
 from warren_local.state_folder import LOGS, guard, make_state_folder
+
+OLDEST = 17  # Kafka 4's brokers need it
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+
+
+def find_java(environ: Mapping[str, str]) -> Path:
+    """The `java` of JAVA_HOME, else of PATH; raises JavaMissing when absent or older than 17."""
+    home = environ.get("JAVA_HOME")
+    named = Path(home) / "bin" / "java" if home else None
+    found = str(named) if named else shutil.which("java", path=environ.get("PATH"))
+    if found is None:
+        raise JavaMissing("no `java` on PATH")
+    try:
+        shown = subprocess.run(
+            [found, "-version"], capture_output=True, text=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise JavaMissing(f"{found} does not run: {problem}") from problem
+    version = major_version(shown.stderr)
+    if shown.returncode != 0 or version is None:
+        raise JavaMissing(f"{found} is no Java runtime")
+    if version < OLDEST:
+        raise JavaMissing(f"{found} is version {version}")
+    return Path(found)
+
+
+def major_version(text: str) -> int | None:
+    """Feature release from what `java -version` prints; 8 for the old form 1.8."""
+    match = _VERSION.search(text)
+    return int(match[1]) if match else None
+
 
 LOOK_EVERY = 0.1  # seconds between two looks at Ivy's output
 _FILE_PATTERN = "[artifact]-[revision](-[classifier]).[ext]"

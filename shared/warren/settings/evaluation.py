@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from warren.section import Seconds, Section
 from warren.settings.expressions import OneOrMoreExpressions
-from warren.spans import seconds_of
+from warren.words import seconds_of
 
 
 def _in_seconds(value: Any) -> Any:

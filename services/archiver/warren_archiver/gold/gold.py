@@ -19,8 +19,7 @@ from warren.settings import ArchiverSettings, Settings
 from warren_archiver.amount import FEW_ROWS, fit
 from warren_archiver.gold.catalogue import PROGRESS, TABLES
 from warren_archiver.gold.plan import STEPS, Source, Step
-from warren_archiver.gold.snapshot import Snapshot
-from warren_archiver.gold.touched import touched
+from warren_archiver.gold.snapshot import Snapshot, touched
 from warren_archiver.lake.events import EARLIEST
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.lake import ensure as ensure_table

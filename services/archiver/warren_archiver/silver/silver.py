@@ -7,9 +7,12 @@ computed depends on which events there are, not on when they came.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,15 +22,82 @@ from warren.contracts.topics import Topic
 
 from warren_archiver.amount import FEW_EVENTS, fit
 from warren_archiver.lake.contract_view import ContractView
+from warren_archiver.lake.events import EARLIEST, LATEST
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.lake import ensure as ensure_table
 from warren_archiver.lake.table import SMALL, TEXT, WHOLE, Table
 from warren_archiver.silver import catalogue
-from warren_archiver.silver.model import Model
-from warren_archiver.silver.models import MODELS, OF, events_behind
-from warren_archiver.silver.scope import Times, of_same
+from warren_archiver.silver.models import MODELS, OF, Model, events_behind
 from warren_archiver.silver.upsert import upsert
 from warren_archiver.steps import Step, Tell, untold
+
+MOST_RANGES = 24
+_MINUTE, _HOUR = 60_000_000, 3_600_000_000
+_LATEST = (LATEST - EARLIEST) // timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Ranges of time, Unix microseconds, the ends included: in order, and apart."""
+
+    ranges: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, ranges: Iterable[tuple[int, int]]) -> Times:
+        """The nearest are joined until there are few; one that is dated far away stays apart."""
+        found, gap = sorted(ranges), 0
+        while len(joined := _joined(found, gap)) > MOST_RANGES:
+            gap = gap * 2 + _HOUR
+        return cls(tuple(joined))
+
+    def widened(self, before_ms: int, after_ms: int) -> Times:
+        """With so much more at both sides, from the beginning of a minute to the end of one."""
+        return Times.of(
+            (
+                max((first - before_ms * 1000) // _MINUTE * _MINUTE, 0),
+                min((last + after_ms * 1000) // _MINUTE * _MINUTE + _MINUTE - 1, _LATEST),
+            )
+            for first, last in self.ranges
+        )
+
+    @property
+    def days(self) -> list[date]:
+        """All that the ranges reach into."""
+        return sorted(
+            {
+                begin + timedelta(days=number)
+                for begin, end in ((_day(first), _day(last)) for first, last in self.ranges)
+                for number in range((end - begin).days + 1)
+            }
+        )
+
+    def within(self, rows: DataFrame, at: str) -> DataFrame:
+        """Rows of these times; `date` is the day of `at`: files of other days are not opened."""
+        each = (
+            F.col(at).between(*(F.timestamp_micros(F.lit(moment)) for moment in ends))
+            for ends in self.ranges
+        )
+        return rows.where(F.col("date").isin(self.days) & reduce(or_, each))
+
+
+def _joined(ranges: Sequence[tuple[int, int]], gap: int) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for first, last in ranges:
+        if found and first - found[-1][1] <= gap + 1:
+            found[-1] = found[-1][0], max(found[-1][1], last)
+        else:
+            found.append((first, last))
+    return found
+
+
+def _day(moment: int) -> date:
+    return (EARLIEST + timedelta(microseconds=moment)).date()
+
+
+def of_same(rows: DataFrame, keys: DataFrame) -> DataFrame:
+    """Rows that belong to what new ones belong to; `keys`: that, perhaps several times."""
+    return rows.join(F.broadcast(keys.distinct()), keys.columns, "left_semi")
+
 
 MOST_BYTES = 128 * 2**20
 """Of values. The default heap of 1 GB has room for them, and for what is made of them."""

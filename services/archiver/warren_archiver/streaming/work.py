@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import structlog
 from pyspark.sql import SparkSession
@@ -22,10 +24,10 @@ from warren_archiver.gold.gold import ensure as ensure_gold
 from warren_archiver.lake.lake import Lake, exists
 from warren_archiver.layers import LAYERS, name_of
 from warren_archiver.spark_failures import told_by_spark
-from warren_archiver.streaming.effort import effort
 from warren_archiver.streaming.part import Part
 from warren_archiver.streaming.silver_query import SilverQuery
 from warren_archiver.streaming.upkeep import Upkeep
+from warren_archiver.submitted import is_submitted
 
 log = structlog.get_logger(__name__)
 
@@ -190,3 +192,37 @@ class Work:
     def look_at_failures(self) -> Look:
         """Look at what keeps it from archiving: it has failed, and did nothing since."""
         return obstacle(self.archiving.problem)
+
+
+STEP_S = 3.0
+"""So many CPU seconds are some work: a JVM that waits takes one in a minute or two, for itself."""
+_PROC = Path("/proc")
+
+
+def effort() -> int:
+    """Another number whenever Spark's JVM, or Python's workers, have worked; always 0 where a
+    system does not say it (no /proc)."""
+    # Under spark-submit the JVM has started this process.
+    roots = {os.getppid()} if is_submitted(os.environ) else _children(os.getpid())
+    return int(sum(map(cpu_seconds, roots)) / STEP_S)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Of a process and all that it has started; 0 when it has ended."""
+    try:
+        fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+        own = sum(map(int, fields[11:15]))  # its own, and of those that have ended
+    except OSError:
+        return 0.0
+    others = sum(map(cpu_seconds, _children(pid) - {os.getpid()}))
+    return own / os.sysconf("SC_CLK_TCK") + others
+
+
+def _children(pid: int) -> set[int]:
+    found: set[int] = set()
+    for thread in (_PROC / str(pid) / "task").glob("*/children"):
+        try:
+            found.update(map(int, thread.read_text().split()))
+        except OSError:  # the thread has ended
+            continue
+    return found
