@@ -77,20 +77,16 @@ def run(
         with guard(plan.state_dir / "up.guard", wait=False):
             if plan.draws_name:
                 plan = plan.called(instance_name(plan.state_dir))
-                screen.say(_naming(plan))
+                home = plan.settings.home
+                screen.say(
+                    f"this Warren is called {home.instance}, and its topics on {home.bootstrap} "
+                    f"begin with {home.topic_prefix} (--instance NAME for another name)"
+                )
             _Run(plan, screen, stop, clock or SystemClock(), watch, hurry).run()
     except Held as held:
         raise AlreadyRunning(plan.state_dir) from held
     except Stopped:
         screen.say("stopped")
-
-
-def _naming(plan: Plan) -> str:
-    home = plan.settings.home
-    return (
-        f"this Warren is called {home.instance}, and its topics on {home.bootstrap} begin with "
-        f"{home.topic_prefix} (--instance NAME for another name)"
-    )
 
 
 class _Run:

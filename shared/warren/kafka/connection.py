@@ -157,7 +157,10 @@ def new_client(
     try:
         return kind(client_options(cluster, setting, connection, on_error, **extra))
     except (KafkaException, ValueError) as error:
-        name, problem = refused_property(_text(error))
+        cause = error.args[0] if error.args else error
+        name, problem = refused_property(
+            cause.str() if isinstance(cause, confluent_kafka.KafkaError) else str(cause)
+        )
         raise unusable(setting, connection, problem, name) from None
 
 
@@ -225,11 +228,6 @@ def why_unanswered(
         problem: confluent_kafka.KafkaError = error.args[0]
         return problem if problem.code() < 0 or problem.code() in _AUTHENTICATION else None
     return None
-
-
-def _text(error: Exception) -> str:
-    cause = error.args[0] if error.args else error
-    return cause.str() if isinstance(cause, confluent_kafka.KafkaError) else str(cause)
 
 
 def _most_telling(

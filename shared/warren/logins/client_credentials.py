@@ -6,13 +6,10 @@ import asyncio
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warren.errors import TokenRefused
 from warren.logins.mechanism import Mechanism, Properties, jaas
-
-if TYPE_CHECKING:
-    pass
 
 _URL = "sasl.oauthbearer.token.endpoint.url"
 _ID = "sasl.oauthbearer.client.id"

@@ -113,7 +113,13 @@ def patience_at_any_time_ms(
         patience = np.where(is_open, np.maximum(patience, usual), after)
     if AWAY.on and (marks[Mark.GONE_SINCE] >= 0).any():
         away = _deployed_ms(marks, figures) if may_be_deployed else BY.least_wait
-        patience = np.minimum(patience, _until_gone_ms(marks, away))
+        # [partition] how long it may stand still where nobody is there who was there for long.
+        gone = marks[Mark.GONE_SINCE]
+        before = np.where(
+            marks[Mark.WAITING_SINCE] >= 0, span_ms(gone, marks[Mark.WAITING_SINCE]), 0
+        )
+        until: Int64 = before + away + marks[Mark.GOES] * 3 // 2
+        patience = np.minimum(patience, np.where(has_gone(marks), until, LONGEST_MS))
     return patience
 
 
@@ -237,14 +243,6 @@ def _deployed_ms(marks: Int64, figures: Figures) -> Int64:
     mean = np.clip(figures[Figure.COMMIT_PAUSE].astype(np.int64), 0, BY.soon)
     away = np.clip(with_room(mean), BY.least_wait, BY.least_wait + BY.soon)
     return np.where(may_loop(marks, marks[Mark.GONE_SINCE]), BY.least_wait, away)
-
-
-def _until_gone_ms(marks: Int64, away_ms: Int64 | int) -> Int64:
-    """[partition] how long it may stand still where nobody is there who was there for long."""
-    gone = marks[Mark.GONE_SINCE]
-    before = np.where(marks[Mark.WAITING_SINCE] >= 0, span_ms(gone, marks[Mark.WAITING_SINCE]), 0)
-    until: Int64 = before + away_ms + marks[Mark.GOES] * 3 // 2
-    return np.where(has_gone(marks), until, LONGEST_MS)
 
 
 def remaining_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Floats:

@@ -23,7 +23,7 @@ from warren_core.judgement.lag_events import LagColumns, lag_event
 from warren_core.judgement.observation import check_ranges
 from warren_core.judgement.state import GroupGone, GroupState, Rows
 from warren_core.judgement.update import Updated, updated_state
-from warren_core.judgement.verdict import Verdict, verdict_on
+from warren_core.judgement.verdict import verdict_on
 
 
 def heard(event: OffsetEvent, known: GroupState | None) -> tuple[OffsetEvent, GroupState] | None:
@@ -228,41 +228,32 @@ def _judged(
         return Taken(before)
     cause = None
     if verdict.onset is not None:
-        cause = find_cause(_facts(event, after, updated, verdict, rules, knowledge))
+        status, apart = verdict.partitions.status, sorted(verdict.unsubscribed)
+        counts = dict(verdict.group.counts)
+        if apart:  # what nobody is to read speaks for no other cause
+            status = status.copy()
+            status[apart] = Status.OK
+            counts[Status.WARN] -= len(apart)
+            counts = {known: count for known, count in counts.items() if count}
+        cause = find_cause(
+            Facts(
+                cluster=event.cluster,
+                group=event.group,
+                state=after,
+                told=updated.observation.told,
+                status=status,
+                counts=counts,
+                lag=verdict.least_lag,
+                bad=[row for row in verdict.why.worst_first if row not in verdict.unsubscribed],
+                unsubscribed=apart,
+                presence=presence_of(event.group_state),
+                membership=knowledge.membership(),
+                lateness=verdict.late,
+                log_ends_apart_ms=rules.group.log_ends_apart_ms,
+            )
+        )
     change = status_change(event, before, after, verdict, cause, knowledge.ownership, known)
     columns = LagColumns.of(Rows.of(after), verdict.lag, verdict.partitions)
     policy = rules.group.policy
     report = lag_event(event, after, columns, verdict.group, policy, verdict.why, cause)
     return Judged(after, report, change)
-
-
-def _facts(
-    event: OffsetEvent,
-    after: GroupState,
-    updated: Updated,
-    verdict: Verdict,
-    rules: GroupRules,
-    knowledge: Knowledge,
-) -> Facts:
-    status, apart = verdict.partitions.status, sorted(verdict.unsubscribed)
-    counts = dict(verdict.group.counts)
-    if apart:  # what nobody is to read speaks for no other cause
-        status = status.copy()
-        status[apart] = Status.OK
-        counts[Status.WARN] -= len(apart)
-        counts = {known: count for known, count in counts.items() if count}
-    return Facts(
-        cluster=event.cluster,
-        group=event.group,
-        state=after,
-        told=updated.observation.told,
-        status=status,
-        counts=counts,
-        lag=verdict.least_lag,
-        bad=[row for row in verdict.why.worst_first if row not in verdict.unsubscribed],
-        unsubscribed=apart,
-        presence=presence_of(event.group_state),
-        membership=knowledge.membership(),
-        lateness=verdict.late,
-        log_ends_apart_ms=rules.group.log_ends_apart_ms,
-    )

@@ -47,8 +47,17 @@ def capacity(rate_days: DataFrame, lateness_hours: DataFrame) -> DataFrame:
         F.max("produce_peak").alias("produce_peak_max"),
         F.max("consume_peak").alias("consume_peak_max"),
     )
+    # Without days that nothing is known of, and without the last one until it was observed for
+    # about as long as others: its busiest hour may be to come.
+    longest = F.max("minutes").over(Window.partitionBy(*_GROUP_DAY))
+    is_whole = (F.col("age") > 0) | (F.col("minutes") >= WHOLE_SHARE * longest)
+    is_known = F.col("busiest_hour_rate").isNotNull()
     found = (
-        shown.join(_trends(_whole_days(of_day)), list(_GROUP_DAY), "left")
+        shown.join(
+            _trends(of_day.withColumn("is_whole", is_whole).where(F.col("is_whole") & is_known)),
+            list(_GROUP_DAY),
+            "left",
+        )
         .join(_losses(lateness_hours), list(_GROUP_DAY), "left")
         .withColumns(
             {
@@ -63,15 +72,6 @@ def capacity(rate_days: DataFrame, lateness_hours: DataFrame) -> DataFrame:
         for name in ("crosses", "earliest", "latest")
     }
     return CAPACITY.conform(found.withColumns({**on, "date": F.to_date("day")}))
-
-
-def _whole_days(last: DataFrame) -> DataFrame:
-    """Without days that nothing is known of, and without the last one until it was observed for
-    about as long as others: its busiest hour may be to come."""
-    longest = F.max("minutes").over(Window.partitionBy(*_GROUP_DAY))
-    is_whole = (F.col("age") > 0) | (F.col("minutes") >= WHOLE_SHARE * longest)
-    is_known = F.col("busiest_hour_rate").isNotNull()
-    return last.withColumn("is_whole", is_whole).where(F.col("is_whole") & is_known)
 
 
 def _trends(last: DataFrame) -> DataFrame:

@@ -120,7 +120,14 @@ class Gold:
     def catch_up(self, again: Collection[date] = ()) -> dict[str, int]:
         """Takes in what has changed; how many rows of each table were written. `again`: days that
         are made though nothing has changed there."""
-        pinned = Snapshot.take(self._spark, self._lake, _silver_sources(), self._settled_ms())
+        # Each once.
+        sources = {each.table.name: each.table for step in STEPS for each in step.sources}
+        pinned = Snapshot.take(
+            self._spark,
+            self._lake,
+            [table for name, table in sources.items() if name not in _GOLD_NAMES],
+            self._settled_ms(),
+        )
         noted = self._noted()
         taken = {name: each.version for name, each in noted.items()}
         if noted and taken.pop(DEFINED, None) != DEFINITIONS:
@@ -268,12 +275,6 @@ def _next(day: date) -> date:
 
 
 _GOLD_NAMES = frozenset(table.name for table in TABLES)
-
-
-def _silver_sources() -> list[Table]:
-    """Each once."""
-    sources = {each.table.name: each.table for step in STEPS for each in step.sources}
-    return [table for name, table in sources.items() if name not in _GOLD_NAMES]
 
 
 def _parts(days: Sequence[date]) -> Iterator[Sequence[date]]:

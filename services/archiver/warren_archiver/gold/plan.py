@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.settings import Settings
 
@@ -46,8 +46,31 @@ def status(evaluations: DataFrame, unit: Unit, most_ms: int) -> DataFrame:
         *(percentile("total_lag", share / 100).alias(f"lag_p{share}") for share in (50, 95, 99)),
         F.max("total_lag").alias("lag_max"),
     )
+    # Milliseconds of each status, by group and unit: what lasts across its end is in both.
+    in_order = Window.partitionBy("cluster", "group").orderBy("at_ms", "position")
+    longest = F.col("at_ms") + most_ms
+    until = F.least(F.coalesce(F.lead("at_ms").over(in_order), longest), longest)
+    first = F.col("at_ms") - F.pmod("at_ms", F.lit(unit.ms))
+    parts = (
+        each.withColumn("until", until)
+        .where("until > at_ms")
+        .withColumn("begin", F.explode(F.sequence(first, F.col("until") - 1, F.lit(unit.ms))))
+    )
+    held = F.least("until", F.col("begin") + unit.ms) - F.greatest("at_ms", "begin")
     found = (
-        _held(each, unit, most_ms)
+        (
+            parts.withColumn("held", held)
+            .withColumn(unit.column, F.timestamp_millis("begin"))
+            .groupBy("cluster", "group", unit.column)
+            .agg(
+                *(
+                    F.sum(F.when(F.col("status") == name, F.col("held"))).alias(
+                        f"{name.lower()}_ms"
+                    )
+                    for name in STATUSES
+                )
+            )
+        )
         .join(lags, list(by), "full")
         .join(sketches(of_lag, by, "total_lag", "lag_sketch"), list(by), "left")
     )
@@ -64,34 +87,20 @@ def status(evaluations: DataFrame, unit: Unit, most_ms: int) -> DataFrame:
     )
 
 
-def _held(each: DataFrame, unit: Unit, most_ms: int) -> DataFrame:
-    """Milliseconds of each status, by group and unit: what lasts across its end is in both."""
-    in_order = Window.partitionBy("cluster", "group").orderBy("at_ms", "position")
-    longest = F.col("at_ms") + most_ms
-    until = F.least(F.coalesce(F.lead("at_ms").over(in_order), longest), longest)
-    first = F.col("at_ms") - F.pmod("at_ms", F.lit(unit.ms))
-    parts = (
-        each.withColumn("until", until)
-        .where("until > at_ms")
-        .withColumn("begin", F.explode(F.sequence(first, F.col("until") - 1, F.lit(unit.ms))))
-    )
-    held = F.least("until", F.col("begin") + unit.ms) - F.greatest("at_ms", "begin")
-    return (
-        parts.withColumn("held", held)
-        .withColumn(unit.column, F.timestamp_millis("begin"))
-        .groupBy("cluster", "group", unit.column)
-        .agg(
-            *(
-                F.sum(F.when(F.col("status") == name, F.col("held"))).alias(f"{name.lower()}_ms")
-                for name in STATUSES
-            )
-        )
-    )
-
-
 def memberships(changes: DataFrame, unit: Unit) -> DataFrame:
     """Of `membership_changes`. A unit in which nothing was told has no row."""
-    told = changes.withColumn("is_rebalance", _is_rebalance())
+    # A generation other than the one that was told before, that day or the day before. Where none
+    # was, it is one if somebody came or went with it.
+    of_group = Window.partitionBy("cluster", "group").orderBy("at", "position")
+    before, at_before = F.lag("generation").over(of_group), F.lag("at").over(of_group)
+    is_known = (before >= 0) & (F.datediff("at", at_before) <= 1)
+    moved = (F.size("joined") > 0) | (F.size("left") > 0)
+    is_new = F.when(is_known, F.col("generation") != before).otherwise(
+        F.col("previous_state").isNotNull() & moved
+    )
+    told = changes.withColumn(
+        "is_rebalance", (~F.col("deleted") & (F.col("generation") >= 0) & is_new)
+    )
     found = told.groupBy("cluster", "group", unit.beginning(F.col("at")).alias(unit.column)).agg(
         F.count(F.when(F.col("is_rebalance"), 1)).alias("rebalances"),
         F.sum(F.size("joined")).alias("joined"),
@@ -103,19 +112,6 @@ def memberships(changes: DataFrame, unit: Unit) -> DataFrame:
         F.max("assignment_skew").alias("assignment_skew_max"),
     )
     return MEMBERSHIP[unit].conform(found.withColumn("date", F.to_date(unit.column)))
-
-
-def _is_rebalance() -> Column:
-    """A generation other than the one that was told before, that day or the day before. Where none
-    was, it is one if somebody came or went with it."""
-    of_group = Window.partitionBy("cluster", "group").orderBy("at", "position")
-    before, at_before = F.lag("generation").over(of_group), F.lag("at").over(of_group)
-    is_known = (before >= 0) & (F.datediff("at", at_before) <= 1)
-    moved = (F.size("joined") > 0) | (F.size("left") > 0)
-    is_new = F.when(is_known, F.col("generation") != before).otherwise(
-        F.col("previous_state").isNotNull() & moved
-    )
-    return ~F.col("deleted") & (F.col("generation") >= 0) & is_new
 
 
 def lateness(minutes: DataFrame, unit: Unit) -> DataFrame:

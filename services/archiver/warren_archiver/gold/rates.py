@@ -22,8 +22,25 @@ _MOVES = ("produced", "consumed", "rewound")
 
 def rates(minutes: DataFrame, unit: Unit) -> DataFrame:
     """Of `group_minutes`."""
+    # `behind`: whether the minute began with as much left as was consumed in it. `pace`: records a
+    # second over the five minutes that it ends, when it was so in all of them.
+    of_group = Window.partitionBy("cluster", "group").orderBy("second")
+    before = F.when(
+        F.lag("second").over(of_group) == F.col("second") - 60, F.lag("lag").over(of_group)
+    )
+    last = of_group.rangeBetween(-60 * (MINUTES - 1), 0)
+    number = F.sum(F.when(F.col("behind"), 1)).over(last)
     hours = (
-        _with_paces(minutes)
+        (
+            minutes.withColumn("second", F.unix_seconds("minute"))
+            .withColumn(
+                "behind", F.coalesce((before > 0) & (before >= F.col("consumed")), F.lit(False))
+            )
+            .withColumn(
+                "pace",
+                F.when(number == MINUTES, F.try_sum("consumed").over(last) / (60.0 * MINUTES)),
+            )
+        )
         .groupBy("cluster", "group", F.date_trunc("hour", "minute").alias("hour"))
         .agg(
             F.count(F.lit(1)).alias("minutes"),
@@ -58,26 +75,6 @@ def rates(minutes: DataFrame, unit: Unit) -> DataFrame:
 def _rate(name: str) -> Column:
     """Records a second of the minutes of which that is known."""
     return F.try_divide(F.col(name), F.col(f"{name}_minutes") * 60)
-
-
-def _with_paces(minutes: DataFrame) -> DataFrame:
-    """`behind`: whether the minute began with as much left as was consumed in it. `pace`: records
-    a second over the five minutes that it ends, when it was so in all of them."""
-    of_group = Window.partitionBy("cluster", "group").orderBy("second")
-    before = F.when(
-        F.lag("second").over(of_group) == F.col("second") - 60, F.lag("lag").over(of_group)
-    )
-    last = of_group.rangeBetween(-60 * (MINUTES - 1), 0)
-    number = F.sum(F.when(F.col("behind"), 1)).over(last)
-    return (
-        minutes.withColumn("second", F.unix_seconds("minute"))
-        .withColumn(
-            "behind", F.coalesce((before > 0) & (before >= F.col("consumed")), F.lit(False))
-        )
-        .withColumn(
-            "pace", F.when(number == MINUTES, F.try_sum("consumed").over(last) / (60.0 * MINUTES))
-        )
-    )
 
 
 def _days(hours: DataFrame) -> DataFrame:

@@ -107,23 +107,19 @@ def run_passes(settings: Settings, command: Sequence[str]) -> None:
             )
             while not stop.wait(schedule.due_in):
                 schedule.begin()
-                schedule.end(_pass(stop, command, pass_environ(archiver)))
+                # Why it failed; empty where it did not. Raises SettingsError.
+                child = Child(command, pass_environ(archiver))
+                while child.exit_code() is None and not stop.wait(LOOK_EVERY):
+                    pass
+                if child.exit_code() is None:
+                    child.ask_to_stop()
+                problem = child.problem()
+                if child.exit_code() == WRONG_SETTING:
+                    raise SettingsError("", problem)
+                schedule.end(problem)
                 pass_is_over(directory)
                 if schedule.problem and not stop.is_set():
                     _tell_of_failure(schedule)
-
-
-def _pass(stop: threading.Event, command: Sequence[str], environ: dict[str, str]) -> str:
-    """Why it failed; empty where it did not. Raises SettingsError."""
-    child = Child(command, environ)
-    while child.exit_code() is None and not stop.wait(LOOK_EVERY):
-        pass
-    if child.exit_code() is None:
-        child.ask_to_stop()
-    problem = child.problem()
-    if child.exit_code() == WRONG_SETTING:
-        raise SettingsError("", problem)
-    return problem
 
 
 def _begin_metrics(directory: str) -> None:

@@ -162,22 +162,19 @@ class Publisher:
         Dead letters that their topic may not take, as it is configured, are shorter the next time.
         """
         try:
-            return self._publish(events, reports)
+            for event in events:
+                self._observed_at = max(self._observed_at, event.observed_at)
+                key = group_key(event.cluster, event.group)
+                self._bus.send(self._offsets, key, event.to_bytes())
+            for report in reports:
+                self._bus.send(self._groups, report.key, report.content)
+            for letter in self._waiting:
+                self._bus.send(self._dead_letters, letter.key, letter.to_bytes())
+            self._bus.flush()
+            buried = len(self._waiting)
+            self._waiting.clear()
+            return buried
         except RecordTooLarge:
             self._most_bytes = max(self._most_bytes // 2, LEAST_BYTES)
             self._waiting = [letter.cut_to(self._most_bytes) for letter in self._waiting]
             raise
-
-    def _publish(self, events: Iterable[OffsetEvent], reports: Iterable[GroupReport]) -> int:
-        for event in events:
-            self._observed_at = max(self._observed_at, event.observed_at)
-            key = group_key(event.cluster, event.group)
-            self._bus.send(self._offsets, key, event.to_bytes())
-        for report in reports:
-            self._bus.send(self._groups, report.key, report.content)
-        for letter in self._waiting:
-            self._bus.send(self._dead_letters, letter.key, letter.to_bytes())
-        self._bus.flush()
-        buried = len(self._waiting)
-        self._waiting.clear()
-        return buried

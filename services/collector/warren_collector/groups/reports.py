@@ -179,7 +179,10 @@ class GroupReports:
             group = self._states.get(*place)
             if group is not None:
                 group.decode(findings)
-                if self._may_come_back(group):
+                # An upgrade deletes the group and writes it anew: perhaps the rest is not read
+                # yet.
+                had_head, group.is_headless = not group.is_headless, group.head() is None
+                if had_head and group.is_headless:
                     self.awaits_ends = True
                     continue
             report = self._report(place, group, live[place[0]], observed_at)
@@ -205,11 +208,6 @@ class GroupReports:
                     self._states.touch(*place)
         for group in news.sourced:
             self._states.touch(self._coordinators.shard_of(group), group)
-
-    def _may_come_back(self, group: GroupRecords) -> bool:
-        """An upgrade deletes the group and writes it anew: perhaps the rest is not read yet."""
-        had_head, group.is_headless = not group.is_headless, group.head() is None
-        return had_head and group.is_headless
 
     def _report(
         self, place: Place, group: GroupRecords | None, position: int, observed_at: int

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any
 from uuid import UUID
 
 from confluent_kafka import KafkaException, TopicCollection
@@ -78,7 +77,10 @@ class TopicIds:
         except KafkaException:
             return  # deleted, or not to be described: asked again when somebody wants it
         topic_id = description.topic_id
-        self._names[_uuid(topic_id)] = name
+        # confluent-kafka has a class of its own, of two signed halves.
+        halves = topic_id.get_most_significant_bits(), topic_id.get_least_significant_bits()
+        high, low = (half % 2**64 for half in halves)
+        self._names[UUID(int=high << 64 | low)] = name
 
 
 def asking(admin: AdminClient) -> Ask:
@@ -91,10 +93,3 @@ def asking(admin: AdminClient) -> Ask:
         return answers
 
     return ask
-
-
-def _uuid(topic_id: Any) -> UUID:
-    """confluent-kafka has a class of its own, of two signed halves."""
-    halves = topic_id.get_most_significant_bits(), topic_id.get_least_significant_bits()
-    high, low = (half % 2**64 for half in halves)
-    return UUID(int=high << 64 | low)

@@ -87,7 +87,11 @@ class TopicMetadata:
                 self._wanted = set(named)  # others are asked for again when somebody wants them
             self._refreshed_at = now
         self._count_shortfalls(named, look)
-        if self._is_in_doubt(named):
+        suspected = self.suspected
+        if any(
+            topic in suspected and (count or topic in self._absences)
+            for topic, count in named.items()
+        ):
             self._refreshed_at = None
 
     async def refresh_all(self, brokers: Brokers) -> list[str]:
@@ -104,13 +108,6 @@ class TopicMetadata:
         if self._asked.issubset(names):
             self._refreshed_at = self._clock.monotonic()
         return names
-
-    def _is_in_doubt(self, named: Mapping[str, int]) -> bool:
-        suspected = self.suspected
-        return any(
-            topic in suspected and (count or topic in self._absences)
-            for topic, count in named.items()
-        )
 
     def _doubtful(self, named: Mapping[str, int]) -> Iterator[str]:
         for topic, partitions in named.items():

@@ -67,7 +67,12 @@ class Waiting:
             if position in wanted:
                 passes = self._passes.get(group)
                 waited = passes.get(position[:2], 0) if passes else 0
-                rank = (-waited, _late_since(state), state.committed_at)
+                since = state.known_since
+                rank = (
+                    -waited,
+                    (state.log_observed_at if since is None else since),
+                    state.committed_at,
+                )
                 before = ranks.get(position)
                 if before is None or rank < before:
                     ranks[position] = rank
@@ -87,11 +92,6 @@ class Waiting:
                 before = self._passes.get(group, _NOTHING).get(partition, 0)
                 passes[group][partition] = before + 1
         self._passes = dict(passes)
-
-
-def _late_since(state: PartitionState) -> int:
-    since = state.known_since
-    return state.log_observed_at if since is None else since
 
 
 Wanted = Mapping[LogPosition, PartitionState]

@@ -86,7 +86,19 @@ class ZookeeperDescriber:
         consumers: dict[str, list[GroupMember]] = {name: [] for name in names}
         for path, node in self._client.nodes(self._paths(names, "ids")):
             _, _, group, _, consumer = path.split("/")
-            consumers[group].append(_member(group, consumer, node.value, owned[group]))
+            # A consumer calls itself <group>_<host>-<time>-<random>, unless its owner named it.
+            assignment = owned[group].get(consumer, {})
+            consumers[group].append(
+                GroupMember(
+                    member_id=consumer,
+                    client_id=consumer,
+                    host=consumer.removeprefix(f"{group}_").rsplit("-", 2)[0],
+                    assignment={
+                        topic: sorted(numbers) for topic, numbers in sorted(assignment.items())
+                    },
+                    subscription=sorted(_subscribed(node.value)),
+                )
+            )
         return [_live_group(name, members) for name, members in consumers.items()]
 
     def partition_counts(self, topics: Iterable[str]) -> Mapping[str, int]:
@@ -120,20 +132,6 @@ def _live_group(name: str, members: Sequence[GroupMember]) -> LiveGroup:
         protocol_type="consumer",
         state="Stable" if members else "Empty",
         members=tuple(members),
-    )
-
-
-def _member(
-    group: str, consumer: str, registration: bytes, owned: Mapping[str, Assignment]
-) -> GroupMember:
-    """A consumer calls itself <group>_<host>-<time>-<random>, unless its owner named it."""
-    assignment = owned.get(consumer, {})
-    return GroupMember(
-        member_id=consumer,
-        client_id=consumer,
-        host=consumer.removeprefix(f"{group}_").rsplit("-", 2)[0],
-        assignment={topic: sorted(numbers) for topic, numbers in sorted(assignment.items())},
-        subscription=sorted(_subscribed(registration)),
     )
 
 

@@ -66,7 +66,12 @@ class LiveGroups:
         partitions = {
             t: n for one in reversed(self._asked) for t, n in one.state.partitions.items()
         }
-        return enriched(event, self._newest(event.group), partitions)
+        found = [
+            one.state.groups[event.group] for one in self._asked if event.group in one.state.groups
+        ]
+        return enriched(
+            event, max(found, key=lambda live: bool(live.members), default=None), partitions
+        )
 
     def knows(self, group: str) -> bool:
         """Whether the group is there, though nothing may have been recorded of it."""
@@ -74,10 +79,6 @@ class LiveGroups:
 
     def shard_of(self, group: str) -> int:
         return self._shards.of(group)
-
-    def _newest(self, group: str) -> LiveGroup | None:
-        found = [one.state.groups[group] for one in self._asked if group in one.state.groups]
-        return max(found, key=lambda live: bool(live.members), default=None)
 
     def _take(self, one: Asked) -> set[str]:
         try:
