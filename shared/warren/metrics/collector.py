@@ -15,29 +15,11 @@ COLLECTOR_COMMITS = Counter(
     _CLUSTER,
     registry=COLLECTOR,
 )
-COLLECTOR_DELETIONS = Counter(
-    "warren_collector_deletions",
-    "Deletions of committed offsets folded in",
-    _CLUSTER,
-    registry=COLLECTOR,
-)
-COLLECTOR_DENIED = Counter(
-    "warren_collector_denied_records",
-    "Records of groups and topics that the filters (groups_allow, topics_deny, …) keep out",
-    _CLUSTER,
-    registry=COLLECTOR,
-)
 COLLECTOR_SKIPPED = Counter(
     "warren_collector_skipped_records",
     "Records of the offsets topic of an unknown kind or version; value_version is empty where the "
     "key alone is unknown",
     (*_CLUSTER, "key_version", "value_version"),
-    registry=COLLECTOR,
-)
-COLLECTOR_GROUP_RECORDS = Counter(
-    "warren_collector_group_records",
-    "Records about groups and members (of any protocol) folded in",
-    _CLUSTER,
     registry=COLLECTOR,
 )
 COLLECTOR_MALFORMED = Counter(

@@ -139,7 +139,6 @@ class GroupReport:
     rebalances: int | None = None
     idle_members: int | None = None
     """At the period's end."""
-    skew: float | None = None
     outlook: Outlook | None = None
     lag_over_time: Sequence[tuple[int, int]] = ()
     """Beginning of a step, greatest lag in it."""
@@ -215,9 +214,6 @@ class Report:
         for each in self.group_incidents:
             found.setdefault(each.key, []).append(each)
         return {key: those for key, those in found.items() if those}
-
-    def still_open(self, key: Key) -> list[Incident]:
-        return [each for each in self.incidents_by_group.get(key, []) if each.closed_ms is None]
 
     @cached_property
     def _clusters(self) -> set[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import get_args
 
-import structlog
-from warren.clock import Clock
 from warren.contracts import ClusterStateName
 from warren.metrics import collector as metrics
 from warren_wire.records import Malformed, Skipped
@@ -17,8 +15,6 @@ from warren_collector.sources.source import Folded
 from warren_collector.sources.source_partitions import SourcePartitions
 
 _MOST_VERSIONS = 99
-log = structlog.get_logger(__name__)
-EVERY = 2.0  # seconds
 
 
 class Meters:
@@ -37,9 +33,6 @@ class Meters:
         self.faults = metrics.COLLECTOR_FAULTS.labels(cluster)
         self.lost_clients = metrics.COLLECTOR_LOST_CLIENTS.labels(cluster)
         self._commits = metrics.COLLECTOR_COMMITS.labels(cluster)
-        self._group_records = metrics.COLLECTOR_GROUP_RECORDS.labels(cluster)
-        self._deletions = metrics.COLLECTOR_DELETIONS.labels(cluster)
-        self._denied = metrics.COLLECTOR_DENIED.labels(cluster)
         self._groups = metrics.COLLECTOR_GROUPS.labels(cluster)
         self._positions = metrics.COLLECTOR_POSITIONS.labels(cluster)
         self._partitions = metrics.COLLECTOR_PARTITIONS.labels(cluster)
@@ -50,9 +43,6 @@ class Meters:
 
     def folded(self, folded: Folded) -> None:
         self._commits.inc(folded.commits)
-        self._deletions.inc(folded.deletions)
-        self._denied.inc(folded.denied)
-        self._group_records.inc(folded.group_records)
         for (key_version, value_version), count in folded.skipped.items():
             known = str(key_version) if key_version in KINDS else "unknown"
             metrics.COLLECTOR_SKIPPED.labels(self._cluster, known, _label(value_version)).inc(count)
@@ -99,46 +89,3 @@ def _label(value_version: int | None) -> str:
     if value_version is None:
         return ""
     return str(value_version) if 0 <= value_version <= _MOST_VERSIONS else "other"
-
-
-class Progress:
-    """Tells operators of a large cluster that the silence is work."""
-
-    def __init__(self, cluster: str, clock: Clock) -> None:
-        self._cluster = cluster
-        self._clock = clock
-        self._began_at: float | None = None
-        self._told_at = 0.0
-        self._behind = 0
-
-    def tell(self, behind: int, groups: int, positions: int) -> None:
-        """`behind`: offsets still to read; 0 once there is nothing to rebuild."""
-        now = self._clock.monotonic()
-        if behind == 0:
-            if self._began_at is not None:
-                log.info(
-                    "state rebuilt",
-                    cluster=self._cluster,
-                    seconds=round(now - self._began_at, 1),
-                    groups=groups,
-                    positions=positions,
-                )
-                self._began_at = None
-            return
-        if self._began_at is None:
-            self._began_at = self._told_at = now
-            self._behind = behind
-            return
-        if now - self._told_at < EVERY:
-            return
-        rate = (self._behind - behind) / (now - self._told_at)
-        log.info(
-            "rebuilding state",
-            cluster=self._cluster,
-            records_left=behind,
-            records_per_second=round(rate),
-            seconds_left=round(behind / rate) if rate > 0 else None,
-            groups=groups,
-            positions=positions,
-        )
-        self._told_at, self._behind = now, behind

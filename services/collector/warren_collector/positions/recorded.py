@@ -132,7 +132,6 @@ class RecordedPositions(Positions):
             indexes = np.arange(start, end)
             values = cast("list[bytes]", batch.values[start:end])
         else:
-            folded.denied += int((rows == _DENIED).sum())
             indexes = start + known.nonzero()[0]
             values = cast("list[bytes]", list(compress(batch.values[start:end], known.tolist())))
             rows = rows[known]
@@ -255,7 +254,6 @@ class RecordedPositions(Positions):
             return
         if not self._is_watched(key):
             self._row_of_key.pop(raw, None)
-            folded.denied += 1
             return
         source_partition = int(batch.partitions[index])
         group = self.groups.get(source_partition, key.group)
@@ -268,7 +266,6 @@ class RecordedPositions(Positions):
             group.remove(key.topic, key.partition)
             self._give_back(row)
         if batch.is_counted(index):
-            folded.deletions += 1
             group = self.groups.ensure(source_partition, key.group)
             group.removes(key.topic, key.partition, idle_ms)
             self.groups.dirty[group.slot] = True
