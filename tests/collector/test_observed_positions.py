@@ -35,7 +35,7 @@ class Fixture:
         is_complete: bool = True,
         shards: frozenset[int] = frozenset({0, 1}),
     ) -> tuple[int, int]:
-        """Commits that were counted, and deletions; `times`: the source tells them, all this one."""
+        """Commits that were counted, and deletions; `times`: told by the source, all this one."""
         self.now += 1000
         told = {
             group: {topic: columns(offsets, times) for topic, offsets in topics.items()}

@@ -159,7 +159,7 @@ def open_session(archiver: ArchiverSettings, name: str, *, stays: bool = False) 
     # Of a JVM that has ended: whoever waits for its answer is told by an exception.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     logging.getLogger().addFilter(_is_not_py4j)  # it logs by the root as well
-    socketserver.BaseServer.handle_error = _tell_of
+    socketserver.BaseServer.handle_error = _tell_of  # type: ignore[assignment,method-assign]
     try:
         spark = SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
         fit(spark, little=False)

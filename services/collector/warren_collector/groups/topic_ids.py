@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from typing import Any
 from uuid import UUID
 
 from confluent_kafka import KafkaException, TopicCollection
@@ -76,7 +77,7 @@ class TopicIds:
             description = answer.result()
         except KafkaException:
             return  # deleted, or not to be described: asked again when somebody wants it
-        topic_id = description.topic_id
+        topic_id: Any = description.topic_id  # untyped there
         # confluent-kafka has a class of its own, of two signed halves.
         halves = topic_id.get_most_significant_bits(), topic_id.get_least_significant_bits()
         high, low = (half % 2**64 for half in halves)
