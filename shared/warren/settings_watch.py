@@ -70,8 +70,7 @@ class SettingsWatch:
         taken = self._live.take(found, self._in_force)
         before, after = self._live.values(self._in_force), self._live.values(taken)
         # Other services take up other settings.
-        by_all = with_all_of(found, self._in_force)
-        if waiting := sorted(_changed(by_all, found)):
+        if waiting := sorted(_changed(with_all_of(found, self._in_force), found)):
             log.warning("these settings are taken up at the next start", settings=waiting)
         if before == after:
             return None

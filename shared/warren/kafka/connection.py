@@ -237,8 +237,7 @@ def _most_telling(
     connection: KafkaConnection,
 ) -> KafkaError:
     """A refused password says more than the time-out that it ends in."""
-    classified = [classify(cluster, setting, error) for error in errors]
-    for error in classified:
+    for error in [classify(cluster, setting, error) for error in errors]:
         if isinstance(error, AuthenticationFailed | AuthorizationFailed):
             return error
     return ClusterUnreachable(

@@ -182,8 +182,7 @@ def _remember_backlog(
     learnt = np.where(too_long & ~habit, 0, length)
     usual = np.maximum(marks[Mark.BACKLOG] - elapsed // BY.memory, 0)
     marks[Mark.BACKLOG] = np.where(ended, np.maximum(usual, learnt), usual)
-    noted = ended & too_long
-    marks[Mark.ODD_BACKLOG] = np.where(noted, np.maximum(before, length), before)
+    marks[Mark.ODD_BACKLOG] = np.where(ended & too_long, np.maximum(before, length), before)
 
 
 def _tell(

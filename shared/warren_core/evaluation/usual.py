@@ -142,8 +142,7 @@ def _unlearnt_ms(marks: Int64, _: Figures) -> Int64 | int:
         age = span_ms(began_to_wait(marks), marks[Mark.COMMITTED_AT])
         # Who was there when it was met, and has gone, does not rest as who was never met.
         left = (marks[Mark.GONE_SINCE] >= 0) & (marks[Mark.THERE_SINCE] >= 0)
-        longest = np.where(left, BY.long, BY.unseen)
-        whole = np.clip(BY.batch - age, BY.long, longest)
+        whole = np.clip(BY.batch - age, BY.long, np.where(left, BY.long, BY.unseen))
         whole = np.where((age >= BY.batch) & was_absent(marks), BY.soon, whole)
         least = np.where(unseen, whole, least)
     return least

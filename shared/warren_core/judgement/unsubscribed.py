@@ -48,8 +48,7 @@ def since_unsubscribed(
         left_at = subscription.unsubscribed_since(topic, now)
         if left_at is not None:
             since[rows] = np.where(behind[rows], left_at, UNKNOWN)
-    committed = state.windows.newest(Column.OBSERVED_AT)
-    since[committed > since + APART_MS] = UNKNOWN
+    since[state.windows.newest(Column.OBSERVED_AT) > since + APART_MS] = UNKNOWN
     return since if (since != UNKNOWN).any() else None
 
 

@@ -140,8 +140,7 @@ class Buffer:
     def int32s(self, field: str, *, compact: bool = False) -> list[int]:
         """An array of int32; errors of its length are of `<field>.count`."""
         count = self.count(f"{field}.count", compact=compact)
-        content = self._take(4 * count, field, self._at)
-        return list(unpack(f">{count}i", content))
+        return list(unpack(f">{count}i", self._take(4 * count, field, self._at)))
 
     def nested(self, field: str, *, compact: bool = False) -> Buffer:
         """A bytes field that has a structure of its own."""

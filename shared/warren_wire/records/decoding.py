@@ -249,8 +249,7 @@ def decode_group_value(
             return _unknown_value(key.version, version)
         if key.version == GROUP_METADATA:
             return read_group_metadata(key.group, buffer, version)
-        fields = READERS[key.version](buffer)
-        return GroupRecord(key, fields)
+        return GroupRecord(key, READERS[key.version](buffer))
     except MalformedRecord as error:
         return _malformed("value", error)
 

@@ -210,8 +210,7 @@ class RecordedPositions(Positions):
                 places[prefix] = place
         row = _DENIED
         if place.is_watched:
-            source_partition = int(batch.partitions[index])
-            row = self._row_of_position(raw, place, partition, source_partition)
+            row = self._row_of_position(raw, place, partition, int(batch.partitions[index]))
         self._row_of_key[raw] = row
         return row
 
@@ -238,8 +237,7 @@ class RecordedPositions(Positions):
             return None
         buffer = Buffer(raw)
         try:
-            version = read_key_version(buffer)
-            if version not in OFFSET_COMMIT:
+            if read_key_version(buffer) not in OFFSET_COMMIT:
                 return None  # `_states` has it
             return read_offset_commit_key(buffer)
         except MalformedRecord as error:

@@ -75,8 +75,7 @@ def measure(
         newest = evidence.newest.get(state.log_end_position)
         return _nothing_left(state, "caught_up", now - state.log_observed_at, newest, now)
     reading = evidence.readings.get(place, _UNREAD)
-    log_start = max(state.log_start, reading.log_start)
-    lost = lost_records(state.next_offset, log_start)
+    lost = lost_records(state.next_offset, max(state.log_start, reading.log_start))
     if reading.outcome == "none" and not lost:
         if reading.undecided_at is not None:
             return _held_up(state, reading, reading.undecided_at, evidence, now)

@@ -141,8 +141,7 @@ class TimeBrackets:
         """What is known of logs that are still asked about, from the first position on."""
         first: dict[TopicPartition, int] = {}
         for topic, partition, offset in places:
-            known = first.get((topic, partition), offset)
-            first[topic, partition] = min(known, offset)
+            first[topic, partition] = min(first.get((topic, partition), offset), offset)
         self._logs = defaultdict(
             LogTimes, {key: log for key, log in self._logs.items() if key[0] in first}
         )
