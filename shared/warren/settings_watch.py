@@ -9,7 +9,7 @@ from pathlib import Path
 import structlog
 
 from warren.errors import SettingsError
-from warren.file_version import FileVersion
+from warren.files import FileVersion
 from warren.settings import Settings
 from warren.settings_file import load_settings, settings_file
 

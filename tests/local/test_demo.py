@@ -16,10 +16,9 @@ from support.simulated_member import SimulatedMember
 from warren.clock import SystemClock
 from warren.errors import SettingsError
 from warren.settings import KafkaConnection, Settings
-from warren_local.demo.command import demo_connection
 from warren_local.demo.groups import GROUPS, DemoGroup
 from warren_local.demo.topics import ORDERS, PAYMENTS, DemoTopic, Feed, prepare_topics
-from warren_local.demo.workload import Flow, Gate, Workload
+from warren_local.demo.workload import Flow, Gate, Workload, demo_connection
 from warren_local.ports import free_port
 
 STEADY = [group for group in GROUPS if group.again_after is None]

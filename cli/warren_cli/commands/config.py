@@ -14,12 +14,11 @@ import typer
 from pydantic import ValidationError
 from warren.clock import SystemClock
 from warren.errors import KafkaError, SettingsError
+from warren.files import create_private, why_unread, write_private
 from warren.kafka.connection import connect, require_usable
 from warren.patterns import any_matches, expressions
-from warren.private_files import create_private, write_private
 from warren.settings import KafkaConnection, OidcSettings, SavedFilter, Settings
 from warren.settings_file import explained, load_settings
-from warren.unread_file import why_unread
 from warren.words import counted, shortened
 
 from warren_cli.burrow_config import import_burrow

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from warren.files import make_private_folder, write_private
 from warren.installation import DEFAULT_NAME, NAME_PATTERN
-from warren.private_files import make_private_folder, write_private
 
 from warren_local.errors import StateFolderUnusable
 

@@ -31,11 +31,10 @@ from warren_local.run_file import (
     stop_leftovers,
     write_effective,
 )
-from warren_local.server import ProcessServer
+from warren_local.server import EmbeddedValkey, ProcessServer
 from warren_local.services import ARRIVALS, server_service, warren_services
 from warren_local.state_folder import LOGS, Held, guard, instance_name, make_state_folder
 from warren_local.supervisor import Supervisor
-from warren_local.valkey import EmbeddedValkey
 
 CONNECT_TIMEOUT = 5.0  # seconds for one attempt; it is also how long Ctrl-C may take meanwhile
 LOOK_EVERY = 0.1  # seconds between two looks at the processes

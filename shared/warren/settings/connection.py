@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from warren.errors import SettingsError
-from warren.file_version import FileVersion
+from warren.files import FileVersion
 from warren.installation import DEFAULT_NAME, NAME_PATTERN, Installation
 from warren.section import Section
 from warren.settings.file_secret import FileSecret

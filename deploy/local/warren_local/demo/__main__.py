@@ -12,8 +12,7 @@ from warren.errors import SettingsError, WarrenError
 from warren.log import configure
 from warren.settings_file import load_settings
 
-from warren_local.demo.command import run_demo
-from warren_local.demo.workload import Gate
+from warren_local.demo.workload import Gate, run_demo
 
 
 def main() -> None:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import structlog
 from confluent_kafka import KafkaException
-from warren.clock import Clock
+from warren.clock import Clock, SystemClock
 from warren.kafka.connection import await_connection, classify
-from warren.settings import KafkaConnection
+from warren.settings import ClusterSettings, KafkaConnection, Settings
+from warren.settings.connection import named_servers
 
 from warren_local.demo.groups import GROUPS, DemoGroup
 from warren_local.demo.member import Leave, Member
@@ -28,6 +29,7 @@ from warren_local.demo.topics import (
     Feed,
     prepare_topics,
 )
+from warren_local.plan import DEMO_CLUSTER
 
 log = structlog.get_logger(__name__)
 
@@ -194,3 +196,28 @@ class Workload:
 
     def _feed(self) -> Feed:
         return Feed(self._cluster, self._setting, self._connection)
+
+
+def run_demo(
+    settings: Settings,
+    *,
+    cluster: str | None,
+    bootstrap: str | None,
+    stop: threading.Event,
+    gate: Gate | None = None,
+) -> None:
+    """Run the demo on the cluster of that name, or at that address, until told to stop."""
+    name = cluster or DEMO_CLUSTER
+    connection = demo_connection(settings, name, bootstrap)
+    Workload(name, f"clusters.{name}", connection, SystemClock(), stop).run(gate)
+
+
+def demo_connection(settings: Settings, name: str, bootstrap: str | None) -> KafkaConnection:
+    """`bootstrap`, with the security settings of the cluster of that name if there is one; else
+    that cluster; else home. Raises SettingsError.
+    """
+    known = settings.clusters.get(name)
+    if bootstrap is not None:
+        servers = named_servers("--bootstrap", bootstrap)
+        return ClusterSettings(bootstrap=servers, kafka=known.kafka if known else {})
+    return known or settings.home

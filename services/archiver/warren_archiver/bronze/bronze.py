@@ -45,9 +45,9 @@ from warren_archiver.lake.gaps import (
     gaps,
     runs,
     unrecorded,
+    within,
 )
 from warren_archiver.lake.lake import Lake
-from warren_archiver.lake.offset_filter import within
 from warren_archiver.lake.offset_ranges import OffsetRanges
 from warren_archiver.moments import moment
 from warren_archiver.topics import log_ends, log_starts, topic_ids

@@ -21,8 +21,8 @@ from warren_core.judgement.incidents import incident_id
 from warren_archiver.judging.groups import End, Evaluation, GroupKey
 from warren_archiver.judging.partitions import Values, judged
 from warren_archiver.lake.events import EARLIEST, bounded
+from warren_archiver.lake.gaps import within
 from warren_archiver.lake.lake import Lake
-from warren_archiver.lake.offset_filter import within
 from warren_archiver.lake.table import BYTES, FLAG, TIME, WHOLE, Table
 from warren_archiver.silver.catalogue import (
     EVALUATION_PROGRESS,

@@ -17,7 +17,6 @@ from warren.kafka.trouble import Trouble
 from warren.settings import ClusterSettings, Settings
 from warren.settings.clusters import shares_offsets_topic
 
-from warren_collector.admin.zookeeper_client import ZookeeperClient
 from warren_collector.cluster.meters import Meters
 from warren_collector.groups.live.describers import AdminDescriber, ZookeeperDescriber
 from warren_collector.groups.live.groups import Asked, Describer, LiveGroups, LiveReader
@@ -31,7 +30,7 @@ from warren_collector.sources.polling import AdminApiReader, Polling, Reader
 from warren_collector.sources.shards import MembershipShards, OffsetsTopicShards, Shards
 from warren_collector.sources.source import Batch, Snapshot, Source
 from warren_collector.sources.source_partitions import SourcePartition, SourcePartitions
-from warren_collector.sources.zookeeper import ZookeeperReader
+from warren_collector.sources.zookeeper import ZookeeperClient, ZookeeperReader
 
 NO_RECORDS = Batch([], [], np.zeros(0, np.int32), np.zeros(0, np.int64))
 _NO_OFFSET = -1

@@ -22,9 +22,8 @@ from warren_collector.admin.group_admin import (
     ListedGroup,
     Refusal,
 )
-from warren_collector.admin.zookeeper_client import ZookeeperClient
 from warren_collector.groups.live.group import LiveGroup, live_group
-from warren_collector.sources.zookeeper import CONSUMERS, list_groups
+from warren_collector.sources.zookeeper import CONSUMERS, ZookeeperClient, list_groups
 
 Assignment = dict[str, list[int]]
 _PATTERNS = ("white_list", "black_list")
