@@ -153,7 +153,6 @@ def test_partitions_are_counted_by_reason() -> None:
     assert gauge("partitions", reason="exact") == 1
     assert gauge("partitions", reason="timeout") == 1
     assert gauge("partitions", reason="expired") == 0
-    assert gauge("stale_groups") == 1
 
 
 def test_what_another_instance_owns_now_is_not_committed() -> None:

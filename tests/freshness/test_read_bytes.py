@@ -167,7 +167,6 @@ def test_groups_share_what_a_pass_may_read(
             since_measured[group] = 0 if is_measured else since_measured[group] + 1
         bound = max(bound, gauge("round_passes"))
         longest = max(longest, *since_measured.values())
-        assert gauge("waiting_passes") == max(since_measured.values())
     assert 1 < longest <= bound < 12
 
 
