@@ -34,9 +34,6 @@ class FakeMeasurer:
         rows = {"orders": [Row(0, 5, 70, "exact", 0), Row(1, 5, None, "timeout", None)]}
         return [group_event(group, rows, NOW) for group in groups]
 
-    def is_stale(self, _: GroupSnapshot | FreshnessEvent) -> bool:
-        return True
-
     def forget(self, groups: Sequence[GroupKey]) -> None:
         pass
 
