@@ -17,7 +17,7 @@ from warren.settings import ArchiverSettings, Settings
 from warren.settings_watch import SettingsWatch, with_all_of
 
 from warren_local.arrivals import ArrivalsFollower
-from warren_local.errors import AlreadyRunning, Stopped
+from warren_local.errors import StartRefused, Stopped
 from warren_local.jar_sets import KAFKA_JARS, SPARK_JARS
 from warren_local.jars import ensure_jars, find_java
 from warren_local.kafka import EmbeddedKafka, KafkaOptions
@@ -83,7 +83,10 @@ def run(
                 )
             _Run(plan, screen, stop, clock or SystemClock(), watch, hurry).run()
     except Held as held:
-        raise AlreadyRunning(plan.state_dir) from held
+        raise StartRefused(
+            f"`warren up` already runs with {plan.state_dir}: stop it, or choose another directory "
+            "with --state-dir or WARREN_LOCAL__STATE_DIR"
+        ) from held
     except Stopped:
         screen.say("stopped")
 

@@ -37,7 +37,7 @@ class ClientCredentialsToken:
                 response.raise_for_status()
             except httpx.HTTPError as error:
                 raise TokenRefused(f"the token endpoint: {error}") from error
-            # Raises TokenRefused for what is no token: a proxy's page, say.
+            # What answers may be a proxy's page.
             try:
                 token = response.json()["access_token"]
             except (ValueError, KeyError, TypeError):

@@ -49,7 +49,7 @@ FLOWS = (
     # (1.2 s each), so that at most every other commit sees a fresh burst.
     Flow(ORDERS, every=3.0, first=1.0, count=20),
     Flow(SHIPMENTS, every=3.0, first=2.5, count=5),
-    # An even trickle, faster than its consumer: see `slow` in behaviours.py.
+    # An even trickle, faster than its consumer: see `slow` in groups.py.
     Flow(PAYMENTS, every=0.1, first=0.1, count=1),
     Flow(INVOICES, every=1.0, first=0.5, count=1),
     Flow(CLICKS, every=1.0, first=0.7, count=1),

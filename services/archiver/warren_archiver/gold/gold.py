@@ -120,7 +120,6 @@ class Gold:
     def catch_up(self, again: Collection[date] = ()) -> dict[str, int]:
         """Takes in what has changed; how many rows of each table were written. `again`: days that
         are made though nothing has changed there."""
-        # Each once.
         sources = {each.table.name: each.table for step in STEPS for each in step.sources}
         pinned = Snapshot.take(
             self._spark,

@@ -107,7 +107,6 @@ def run_passes(settings: Settings, command: Sequence[str]) -> None:
             )
             while not stop.wait(schedule.due_in):
                 schedule.begin()
-                # Why it failed; empty where it did not. Raises SettingsError.
                 child = Child(command, pass_environ(archiver))
                 while child.exit_code() is None and not stop.wait(LOOK_EVERY):
                     pass
