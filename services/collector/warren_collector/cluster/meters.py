@@ -33,13 +33,7 @@ class Meters:
         self.faults = metrics.COLLECTOR_FAULTS.labels(cluster)
         self.lost_clients = metrics.COLLECTOR_LOST_CLIENTS.labels(cluster)
         self._commits = metrics.COLLECTOR_COMMITS.labels(cluster)
-        self._groups = metrics.COLLECTOR_GROUPS.labels(cluster)
-        self._positions = metrics.COLLECTOR_POSITIONS.labels(cluster)
-        self._partitions = metrics.COLLECTOR_PARTITIONS.labels(cluster)
-        self._behind = metrics.COLLECTOR_BEHIND.labels(cluster)
-        self._backlog = metrics.COLLECTOR_BACKLOG.labels(cluster)
         self.pending = metrics.COLLECTOR_PENDING.labels(cluster)
-        self._ready = metrics.COLLECTOR_READY.labels(cluster)
 
     def folded(self, folded: Folded) -> None:
         self._commits.inc(folded.commits)
@@ -66,12 +60,12 @@ class Meters:
         backlog: int,
         is_ready: bool,
     ) -> None:
-        self._backlog.set(backlog)
-        self._groups.set(len(positions.groups))
-        self._positions.set(len(positions))
-        self._partitions.set(len(partitions))
-        self._behind.set(partitions.behind())
-        self._ready.set(is_ready)
+        metrics.COLLECTOR_BACKLOG.labels(self._cluster).set(backlog)
+        metrics.COLLECTOR_GROUPS.labels(self._cluster).set(len(positions.groups))
+        metrics.COLLECTOR_POSITIONS.labels(self._cluster).set(len(positions))
+        metrics.COLLECTOR_PARTITIONS.labels(self._cluster).set(len(partitions))
+        metrics.COLLECTOR_BEHIND.labels(self._cluster).set(partitions.behind())
+        metrics.COLLECTOR_READY.labels(self._cluster).set(is_ready)
 
     def source_failed(self, source: str) -> None:
         metrics.COLLECTOR_SOURCE_FAILURES.labels(self._cluster, source).inc()
