@@ -172,7 +172,7 @@ def import_(
 ) -> None:
     """Turn clusters, filters and intervals of burrow.toml into warren.toml.
 
-    The result holds the passwords that burrow.toml holds. Standard error lists what is left out.
+    Standard error lists what is left out: logins, among others.
     """
     imported = import_burrow(_read(burrow), home)
     try:
@@ -207,7 +207,7 @@ def _read(burrow: Path) -> dict[str, object]:
 
 
 def _write(output: Path, text: str, *, force: bool) -> None:
-    """For its owner's eyes only, since it may hold passwords."""
+    """For its owner's eyes only: passwords will be added."""
     try:
         (write_private if force else create_private)(output, text)
     except FileExistsError:
