@@ -54,8 +54,7 @@ def embedded_kafka() -> Iterator[EmbeddedKafka]:
     from rich.console import Console
     from warren.settings_file import load_settings
     from warren_local.jar_sets import KAFKA_JARS
-    from warren_local.jars import ensure_jars
-    from warren_local.java import find_java
+    from warren_local.jars import ensure_jars, find_java
     from warren_local.kafka import EmbeddedKafka, KafkaOptions
     from warren_local.ports import free_port
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.notified_home import Notifiers
 from support.receivers import Webhooks
 from warren_local.kafka import EmbeddedKafka
-from warren_local.valkey import EmbeddedValkey
+from warren_local.server import EmbeddedValkey
 
 FROZEN = 15.0  # seconds: longer than the session timeout, so that others take over meanwhile
 

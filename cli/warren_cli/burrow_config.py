@@ -13,20 +13,9 @@ from typing import Any, NamedTuple
 from warren.errors import SettingsError
 
 _HIDDEN = "^warren-"  # the default of groups_deny: Warren's own groups
-_LONGEST = 300  # seconds that librdkafka allows for an answer
 _MOST_INTERVALS = 255
 _TAKEN = ("cluster", "consumer", "client-profile", "tls", "sasl", "storage", "evaluator")
-_SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
-# librdkafka's properties by Burrow's names.
-_TIMEOUTS = {
-    "dial-timeout": "socket.connection.setup.timeout.ms",
-    "read-timeout": "socket.timeout.ms",
-}
-_TLS = {
-    "cafile": "ssl.ca.location",
-    "certfile": "ssl.certificate.location",
-    "keyfile": "ssl.key.location",
-}
+_LOGIN = "write its login, with librdkafka's names, to"
 
 Table = Mapping[str, Any]
 
@@ -110,8 +99,9 @@ class _Import:
                 made["offsets_topic"] = str(consumer["offsets-topic"])
         filters = [self._filter(f"consumer.{key}", one) for key, one in consumers.items()]
         made |= self._merged(name, filters)
-        if profile := self._named("client-profile", table.get("client-profile"), name):
-            made["kafka"] = self._connection(profile, name)
+        if profile := table.get("client-profile"):
+            table_of = f"[clusters.{self._settings_name(name)}.kafka]"
+            self._remarks.append(f"cluster.{name}: {profile} is left out: {_LOGIN} {table_of}")
         return made
 
     def _zookeeper(self, consumers: Mapping[str, Table]) -> str:
@@ -124,13 +114,9 @@ class _Import:
         return f"{servers}/{path}" if path else servers
 
     def _filter(self, place: str, table: Table) -> dict[str, list[str]]:
-        """`group-allowlist` and `group-denylist`, or their names before Burrow 1.4."""
         found = {}
-        for ours, keys in (
-            ("groups_allow", ("group-allowlist", "group-whitelist")),
-            ("groups_deny", ("group-denylist", "group-blacklist")),
-        ):
-            expression = next((str(table[key]) for key in keys if table.get(key)), "")
+        for ours, key in (("groups_allow", "group-allowlist"), ("groups_deny", "group-denylist")):
+            expression = str(table.get(key, ""))
             try:
                 re.compile(expression)
             except re.error as error:
@@ -152,42 +138,6 @@ class _Import:
         denied = _once(e for one in filters for e in one.get("groups_deny", ()))
         if common := [e for e in denied if all(e in one.get("groups_deny", ()) for one in filters)]:
             made["groups_deny"] = [_HIDDEN, *common]
-        return made
-
-    def _named(self, section: str, name: object, cluster: str) -> Table:
-        """The table that another one names; empty where there is none."""
-        if not name:
-            return {}
-        if str(name).lower() not in self._tables(section):
-            self._remarks.append(f"cluster.{cluster}: left out: there is no [{section}.{name}]")
-        return self._tables(section).get(str(name).lower(), {})
-
-    def _connection(self, profile: Table, cluster: str) -> dict[str, str]:
-        """librdkafka's properties of a client profile."""
-        made = {"client.id": str(profile["client-id"])} if "client-id" in profile else {}
-        for key, wanted in _TIMEOUTS.items():
-            if key in profile:
-                seconds = _number(f"client-profile.{key}", profile[key], int)
-                made[wanted] = str(min(max(seconds, 1), _LONGEST) * 1000)
-        tls = self._named("tls", profile.get("tls"), cluster)
-        sasl = self._named("sasl", profile.get("sasl"), cluster)
-        protocol = "SSL" if profile.get("tls") else "PLAINTEXT"
-        made["security.protocol"] = f"SASL_{protocol}" if profile.get("sasl") else protocol
-        made |= {wanted: str(tls[key]) for key, wanted in _TLS.items() if tls.get(key)}
-        if str(tls.get("noverify", "")).lower() in ("true", "t", "1"):
-            made["enable.ssl.certificate.verification"] = "false"
-            text = "noverify is kept: the brokers' certificates are not verified"
-            self._remarks.append(f"cluster.{cluster}: {text}")
-        if sasl:
-            mechanism = str(sasl.get("mechanism", ""))
-            # Burrow takes any other for PLAIN.
-            made["sasl.mechanism"] = mechanism if mechanism in _SCRAM else "PLAIN"
-            made["sasl.username"] = str(sasl.get("username", ""))
-            if "password" in sasl:
-                made["sasl.password"] = str(sasl["password"])
-            else:
-                text = 'no password: add "sasl.password_file" to'
-                self._remarks.append(f"cluster.{cluster}: {text} [clusters.{cluster}.kafka]")
         return made
 
     def _windows(self, place: str, storage: Table) -> dict[str, Any]:

@@ -3,14 +3,165 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command, get_group
 from warren.errors import SettingsError, WarrenError
 from warren.words import visible
 
-from warren_cli.lazy_commands import ExtraMissing, LazyCommands
 from warren_cli.terminal.output_console import discard_output
+
+# The package that each extra of warren-cli brings.
+_BRINGS = {"local": "warren_local", "services": "warren_api", "archive": "warren_archiver"}
+
+
+class Listed(NamedTuple):
+    """How a command stands in `warren --help`. `extra`: of warren-cli, that brings what it imports,
+    `partly` if some of it works without.
+    """
+
+    help: str
+    extra: str | None = None
+    partly: bool = False
+
+
+COMMANDS: Mapping[str, Listed] = MappingProxyType(
+    {
+        "up": Listed(
+            "Start Kafka, Valkey and all services here, with demo groups or for your own cluster",
+            "local",
+        ),
+        "demo": Listed(
+            "Run demo groups, one for each status; `warren up` runs them by itself", "local"
+        ),
+        "status": Listed("Show what is bad, worst first"),
+        "get": Listed("List groups, topics, clusters, incidents or silences"),
+        "describe": Listed("Show one group, topic or incident whole"),
+        "events": Listed("Show status changes of groups, oldest first"),
+        "silence": Listed("Mute notifications for groups"),
+        "ack": Listed("Acknowledge an incident (stops repeats)"),
+        "notify": Listed("Inspect and test notification routes", "services", True),
+        "token": Listed("Make a token for the API and print the setting that lets it in"),
+        "evaluate": Listed(
+            'Judge windows of commits: JSON in, one line {"name","status","complete"} each out',
+            "services",
+        ),
+        "report": Listed(
+            "Report on every group, from the archive: what it was like, and what to do", "archive"
+        ),
+        "replay": Listed(
+            "Judge archived events again, by other settings: which notifications there would be",
+            "archive",
+        ),
+        "archive": Listed("Write Warren's topics to Delta tables, and check them", "archive"),
+        "topics": Listed("Create and check Warren's own topics"),
+        "config": Listed("Check settings; import Burrow's", "services", True),
+    }
+)
+
+
+class ExtraMissing(WarrenError):
+    """A command needs an optional part of warren-cli that is not installed here.
+
+    Operator: the text names the extra to install.
+    """
+
+    def __init__(self, command: str, extra: str, module: str | None) -> None:
+        super().__init__(
+            f"`warren {command}` needs {module}, which is not installed: "
+            f"pip install 'warren-cli[{extra}]'"
+        )
+        self.extra = extra
+
+
+class LazyCommands(TyperGroup):
+    """Subcommands by the name of their module in `warren_cli.commands`.
+
+    A module has a Typer application `app`, or else a function of its own name.
+    """
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        names: dict[str, Any] = dict.fromkeys(COMMANDS)
+        self.commands = names  # of these it suggests one that is close
+
+    # Any: contexts and commands are of the click inside typer, which has no public name.
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What lists show of it: nothing is imported."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        return TyperCommand(name=cmd_name, help=_help(COMMANDS[cmd_name]))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command itself, to run it or to complete its words."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else _loaded(name), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; raise ExtraMissing where it comes to what is not installed."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # words of a library
+            raise
+        except ModuleNotFoundError as error:
+            raise _missing(str(ctx.invoked_subcommand), error) from error
+
+
+def _help(listed: Listed) -> str:
+    if listed.extra and not listed.partly and find_spec(_BRINGS[listed.extra]) is None:
+        return f"Not installed here: needs the extra {listed.extra} of warren-cli."
+    return listed.help
+
+
+def _loaded(name: str) -> Any:
+    try:
+        module = import_module(f"warren_cli.commands.{name}")
+    except ModuleNotFoundError as error:
+        return _absent(name, _missing(name, error))
+    if hasattr(module, "app"):
+        group = get_group(module.app)
+        group.name, group.help = name, COMMANDS[name].help
+        return group
+    alone = typer.Typer(add_completion=False)
+    alone.command(name)(getattr(module, name))
+    return get_command(alone)
+
+
+def _missing(command: str, error: ModuleNotFoundError) -> ExtraMissing:
+    """Raises the error itself where no extra would bring the module."""
+    extra = COMMANDS[command].extra if command in COMMANDS else None
+    if extra is None:
+        raise error
+    return ExtraMissing(command, extra, error.name)
+
+
+def _absent(name: str, missing: ExtraMissing) -> Any:
+    """A command that says what it lacks, whatever it is asked for."""
+    alone = typer.Typer(add_completion=False)
+
+    @alone.command(
+        name,
+        help=f"Not installed here: needs the extra {missing.extra} of warren-cli.",
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )
+    def absent() -> None:
+        raise missing
+
+    return get_command(alone)
+
 
 app = typer.Typer(
     name="warren",

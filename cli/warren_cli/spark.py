@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from warren.clock import SystemClock
 from warren.log import configure
 from warren.settings import Settings
 from warren.settings_file import load_settings
 
 from warren_cli.api_place import settings_file
-from warren_cli.terminal.job_progress import JobProgress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from warren_archiver.steps import Step
 
 
 def spark_settings(config: Path | None, *, service: str = "") -> Settings:
@@ -85,21 +84,8 @@ def _interrupt(*_: object) -> None:
     raise Interrupted
 
 
-@contextmanager
-def job_progress(spark: SparkSession) -> Iterator[JobProgress]:
-    """To be told of each step of a job in this session."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
-
-    tracker = spark.sparkContext.statusTracker()
-
-    def tasks() -> tuple[int, int]:
-        try:
-            found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-        except (Py4JError, OSError):  # the JVM has ended: what waits for it says so
-            return 0, 0
-        running = [stage for stage in found if stage is not None]
-        over = sum(stage.numCompletedTasks for stage in running)
-        return over, sum(stage.numTasks for stage in running)
-
-    with JobProgress(Console(stderr=True), SystemClock(), tasks) as progress:
-        yield progress
+def tell(step: Step) -> None:
+    """A line for each step of a job; how far it is within one a terminal is shown by Spark."""
+    if step.doing:
+        done = f"{step.phase}: {step.done} of {step.total}, {step.doing}"
+        print(done, file=sys.stderr, flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 _SHORT: Mapping[str, str] = {
     "no_commit": "Stopped",
@@ -43,3 +44,17 @@ def broken_in_short(objective: str, limit: str) -> str:
     """Name the objective and what its limit is about; empty for a limit that is not known here."""
     what = BREACHES.get(limit)
     return f"{objective}: {what}" if what else ""
+
+
+# Which limit it comes from or, for those of LOSS_UNKNOWN, why nobody knows it.
+TimeToLossReason = Literal[
+    "retention_ms",
+    "retention_bytes",
+    "size_unknown",
+    "not_authorised",
+    "oldest_unknown",
+    "config_unknown",
+]
+LOSS_UNKNOWN: frozenset[TimeToLossReason] = frozenset(
+    ("size_unknown", "not_authorised", "oldest_unknown", "config_unknown")
+)

@@ -25,11 +25,11 @@ from pydantic_settings import (
 )
 
 from warren.errors import SettingsError
+from warren.files import why_unread
 from warren.refused_words import words_of
 from warren.service_links import service_links
 from warren.settings import Settings
 from warren.settings.file_secret import FileSecret
-from warren.unread_file import why_unread
 
 PREFIX = "WARREN_"
 _OF_A_NAME = "[key]"  # pydantic's last part of the place of a name in a table, behind the name

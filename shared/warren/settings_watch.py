@@ -9,7 +9,7 @@ from pathlib import Path
 import structlog
 
 from warren.errors import SettingsError
-from warren.file_version import FileVersion
+from warren.files import FileVersion
 from warren.settings import Settings
 from warren.settings_file import load_settings, settings_file
 
@@ -67,14 +67,10 @@ class SettingsWatch:
             )
             return None
         self.is_refused = False
-        return self._taken(found)
-
-    def _taken(self, found: Settings) -> Settings | None:
         taken = self._live.take(found, self._in_force)
         before, after = self._live.values(self._in_force), self._live.values(taken)
         # Other services take up other settings.
-        by_all = with_all_of(found, self._in_force)
-        if waiting := sorted(_changed(by_all, found)):
+        if waiting := sorted(_changed(with_all_of(found, self._in_force), found)):
             log.warning("these settings are taken up at the next start", settings=waiting)
         if before == after:
             return None

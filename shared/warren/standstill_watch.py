@@ -99,19 +99,16 @@ class StandstillWatch:
             if self._stop.is_set():
                 return
             self._gauge.labels(standstill.work).set(standstill.stalled_seconds)
-            self._tell(standstill)
+            # One line when it begins, one when it is over.
+            reason, told = standstill.reason, self._told.get(standstill.work)
+            if reason and not told:
+                log.warning("standing still, not ready", reason=reason)
+            elif told and not reason:
+                log.info("moving again", work=standstill.work)
+            self._told[standstill.work] = reason
             if standstill.must_end:
                 log.error("standing still for too long, ending", reason=standstill.reason)
                 self._end()
-
-    def _tell(self, standstill: Standstill) -> None:
-        """One line when it begins, one when it is over."""
-        reason, told = standstill.reason, self._told.get(standstill.work)
-        if reason and not told:
-            log.warning("standing still, not ready", reason=reason)
-        elif told and not reason:
-            log.info("moving again", work=standstill.work)
-        self._told[standstill.work] = reason
 
     def _run(self) -> None:
         while not self._stop.wait(self._every):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
-from warren.contracts import TimeToLossReason, TopicFreshness, WorstFreshness
+from warren.contracts import TopicFreshness, WorstFreshness
 
 Value = TypeVar("Value", int, float)
 
@@ -15,15 +15,26 @@ def figures_of(topics: Mapping[str, TopicFreshness]) -> dict[str, Any]:
     """The group's own fields of a FreshnessEvent, by name."""
     every = list(topics.values())
     worst = _worst(topics)
+    # Of the slowest partition; None where one is not known.
+    left = list(chain.from_iterable(rows.catch_up_ms for rows in every))
+    known = [milliseconds for milliseconds in left if milliseconds is not None]
+    # Why that of some partition is not known; else that of the smallest.
+    told = [
+        # None, that is unknown, comes before any number.
+        (-1 if ms is None else ms, reason)
+        for rows in every
+        for ms, reason in zip(rows.time_to_loss_ms, rows.time_to_loss_reason, strict=True)
+        if reason is not None
+    ]
     return {
         "freshness_ms": max(_known(rows.freshness_ms for rows in every), default=None),
         "lost_records": sum(sum(rows.lost_records) for rows in every),
         "time_to_loss_ms": min(_known(rows.time_to_loss_ms for rows in every), default=None),
-        "time_to_loss_reason": _loss_reason(every),
+        "time_to_loss_reason": min(told, default=(0, None), key=lambda each: each[0])[1],
         "at_least_ms": worst.freshness_ms if worst and any(map(_has_unknown, every)) else None,
         "produce_rate": _sum(rows.produce_rate for rows in every),
         "consume_rate": _sum(rows.consume_rate for rows in every),
-        "time_to_catch_up_ms": _catch_up(every),
+        "time_to_catch_up_ms": (max(known, default=None) if len(known) == len(left) else None),
         "retention_left": min(_known(rows.retention_left for rows in every), default=None),
         "worst": worst,
     }
@@ -62,22 +73,3 @@ def _has_unknown(rows: TopicFreshness) -> bool:
 def _sum(columns: Iterable[Sequence[float | None]]) -> float | None:
     known = _known(columns)
     return round(sum(known), 3) if known else None
-
-
-def _catch_up(every: Iterable[TopicFreshness]) -> int | None:
-    """Of the slowest partition; None where one is not known."""
-    left = list(chain.from_iterable(rows.catch_up_ms for rows in every))
-    known = [milliseconds for milliseconds in left if milliseconds is not None]
-    return max(known, default=None) if len(known) == len(left) else None
-
-
-def _loss_reason(every: Iterable[TopicFreshness]) -> TimeToLossReason | None:
-    """Why that of some partition is not known; else that of the smallest."""
-    told = [
-        # None, that is unknown, comes before any number.
-        (-1 if ms is None else ms, reason)
-        for rows in every
-        for ms, reason in zip(rows.time_to_loss_ms, rows.time_to_loss_reason, strict=True)
-        if reason is not None
-    ]
-    return min(told, default=(0, None), key=lambda each: each[0])[1]

@@ -122,7 +122,13 @@ class Brokers:
         if connection is None or not connection.connected():
             self._connections.pop(address, None)
             host, port = address
-            self._take_renewed_credentials()
+            # Before each connection. Files that do not fit together are being written: those
+            # before stay in force until the next connection.
+            version = self._connection_settings.login_version
+            if version != self._login_version:
+                with suppress(AuthenticationFailed):
+                    self._options = self._login()
+                    self._login_version = version
             try:
                 connection = await create_conn(
                     host,
@@ -142,16 +148,6 @@ class Brokers:
         options = aiokafka_options(self._setting, self._connection_settings)
         del options["bootstrap_servers"]
         return {**options, "client_id": self._connection_settings.client_id}
-
-    def _take_renewed_credentials(self) -> None:
-        """Before each connection. Files that do not fit together are being written: those before
-        stay in force until the next connection.
-        """
-        version = self._connection_settings.login_version
-        if version != self._login_version:
-            with suppress(AuthenticationFailed):
-                self._options = self._login()
-                self._login_version = version
 
     def _count(self, connection: Any) -> None:
         """Counts what a connection receives from now on, as it comes in."""

@@ -32,7 +32,7 @@ def test_a_checkpoint_with_nothing_but_folders_is_that_of_a_new_query(
         (tmp_path / name).mkdir(parents=True)
     checkpoint = Checkpoint(spark, f"file:{tmp_path}")
     assert checkpoint.is_whole()
-    assert (checkpoint.newest(), checkpoint.taken_in()) == (-1, None)
+    assert checkpoint.newest() == -1
 
 
 @pytest.mark.parametrize("text", ["", "v1\n", f"v1\n{READ[:-3]}"])

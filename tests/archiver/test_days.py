@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from support.silver_rows import END, at, frame
 from warren_archiver.gold.catalogue import STATUS
-from warren_archiver.gold.days import replace
+from warren_archiver.gold.gold import replace
 from warren_archiver.gold.units import Unit
 from warren_archiver.lake.lake import ensure, newest_version
 

@@ -18,10 +18,8 @@ from warren.clock import ManualClock
 from warren.settings import Settings
 from warren.standstill import Standstill
 from warren_archiver.lake.lake import Lake
-from warren_archiver.streaming import effort as effort_module
 from warren_archiver.streaming import work as work_module
-from warren_archiver.streaming.effort import cpu_seconds, effort
-from warren_archiver.streaming.work import Work
+from warren_archiver.streaming.work import Work, cpu_seconds, effort
 
 BUSY = "import os\nif not os.fork():\n  while True: pass\nos.wait()"
 
@@ -38,7 +36,7 @@ def busy() -> Iterator[subprocess.Popen[bytes]]:
 def test_whoever_works_moves_and_whoever_is_stopped_does_not(
     busy: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(effort_module, "STEP_S", 0.05)
+    monkeypatch.setattr(work_module, "STEP_S", 0.05)
     before = effort()
     eventually(lambda: effort() > before, timeout=60, message="it has worked")
     os.killpg(busy.pid, signal.SIGSTOP)

@@ -15,8 +15,7 @@ from warren_archiver.gold import gold as gold_module
 from warren_archiver.gold.capacity import capacity
 from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.incidents import incidents, with_noise
-from warren_archiver.gold.lateness import lateness
-from warren_archiver.gold.memberships import memberships
+from warren_archiver.gold.plan import lateness, memberships
 from warren_archiver.gold.rates import rates
 from warren_archiver.gold.units import Unit
 from warren_archiver.lake.lake import Lake

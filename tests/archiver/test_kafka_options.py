@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from warren.errors import SettingsError
 from warren.settings import KafkaConnection
-from warren_archiver.bronze.kafka_options import kafka_options
+from warren_archiver.bronze.source import kafka_options
 
 
 def _options(**properties: Any) -> dict[str, str]:

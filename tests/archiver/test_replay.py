@@ -24,9 +24,8 @@ from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
 from warren_archiver.lake.lake import Lake
 from warren_archiver.replay import tables
-from warren_archiver.replay.replay import Archived, Replay, newest_ms
+from warren_archiver.replay.replay import Archived, Replay, changed, newest_ms
 from warren_archiver.replay.shown import as_json
-from warren_archiver.replay.what_if import changed
 from warren_archiver.report.period import Period
 from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, EVALUATION_STATES, EVALUATIONS
 from warren_archiver.silver.evaluations import Evaluations

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from support.archive_events import lag_event
 from support.lake_files import write_table
@@ -415,18 +414,11 @@ def test_files_without_rows_have_the_columns_of_those_that_have_some(
     for made, folder in ((some, tmp_path / "some"), (none, tmp_path / "none")):
         folder.mkdir()
         export.write_csv(made, folder)
-        export.write_parquet(made, folder)
     for file in (tmp_path / "some").glob("*.csv"):
         header, *_ = file.read_text().splitlines()
         assert (tmp_path / "none" / file.name).read_text().splitlines() == [header]
-    stored = [
-        duckdb.read_parquet(str(tmp_path / name / "groups.parquet")) for name in ("some", "none")
-    ]
-    assert stored[0].columns == stored[1].columns
-    assert {"cluster", "held_ms_err", "outlook_capacity"} <= set(stored[0].columns)
-    names = [row[0] for row in stored[0].project('"group"').fetchall()]
-    assert names == [group.group for group in some.groups]
-    assert stored[1].fetchall() == []
+        if file.name == "groups.csv":
+            assert {"cluster", "held_ms_err", "outlook_capacity"} <= set(header.split(","))
 
 
 def test_a_log_that_was_cut_off_is_told_in_one_line(lake: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
 
 import pytest
 from support.reports import (
@@ -14,7 +13,6 @@ from support.reports import (
     incident,
     made,
     of_two_clusters,
-    outlook,
     troubled,
 )
 from warren_archiver.report import plots
@@ -23,12 +21,10 @@ from warren_archiver.report.incident import Consequence
 from warren_archiver.report.period import DAY_MS, HOUR_MS, Period
 from warren_archiver.report.summary import LONGEST_NAME, summary
 
-LOST, HAPPENED, HIT, NEEDS = range(4)
+LOST, HAPPENED, HIT = range(3)
 WELL, BAD = group("mail"), group("billing", err=3)
 OPEN = incident(end=None)
-ACTED = incident(end=None, action="restart it", also=(Consequence("x", "y", "raise retention.ms"),))
 LOSS = Consequence("records_lost", "64 records are gone", None)
-AHEAD = {"crosses_on": date(2026, 12, 1), "crosses_in_days": 10.0}
 MISSED = Budget("prod", "billing", "on-time", "max_lag", 0.99, 0.98, -1.0)
 LATE = Stamp("losses", END - HOUR_MS, "nothing later")
 SILENT = group(lost_records=None, late_max_ms=None)
@@ -183,34 +179,6 @@ NO_CHANGES = Stamp("status_changes", None, "none before", END + HOUR_MS)
             "Incidents of a and b say that records were lost. "
             "It is not known whether records were lost.",
         ),
-        (made(BAD, incidents=(incident(action="no"),)), NEEDS, "Nothing that Warren knows of."),
-        (
-            made(group(err=1, status="ERR")),
-            NEEDS,
-            "Somebody has to look at billing: what to do is not known.",
-        ),
-        (
-            made(BAD, incidents=(OPEN,)),
-            NEEDS,
-            "Somebody has to look at billing: what to do is not known.",
-        ),
-        (
-            made(BAD, incidents=(OPEN, ACTED)),
-            NEEDS,
-            "billing: restart it; raise retention.ms.",
-        ),
-        (
-            made(group(outlook=outlook(days_until_loss=2.0, **AHEAD))),
-            NEEDS,
-            "By its trend, billing needs more capacity by about 2026-12-01.",
-        ),
-        (
-            made(group(outlook=outlook(days_until_loss=1.5)), incidents=(ACTED,)),
-            NEEDS,
-            "billing: restart it; raise retention.ms. "
-            "By its trend, billing loses records in about 1 day 12 hours: it has to catch up "
-            "before.",
-        ),
     ],
 )  # fmt: skip
 def test_a_summary_answers_in_whole_sentences(report: Report, question: int, said: str) -> None:
@@ -219,18 +187,13 @@ def test_a_summary_answers_in_whole_sentences(report: Report, question: int, sai
 
 def test_what_has_no_room_is_counted() -> None:
     answers = summary(crowded())
-    assert answers[NEEDS].sentences[-1] == "1 more below, under “What to do”."
     assert "and 9 more were in trouble" in answers[HIT].sentences[0]
     named = answers[HIT].sentences[0].split(" (")[0]
     assert len(named) == LONGEST_NAME
 
 
-def test_a_day_that_is_over_needs_nothing_any_more() -> None:
+def test_what_goes_on_is_said_up_to_now() -> None:
     asked = [[each.question for each in summary(made(WELL, is_closed=it))] for it in (0, 1)]
-    assert [each[-1] for each in asked] == [
-        "What it needed at 10:00 UTC",
-        "What it needed at the end",
-    ]
     assert [each[1] for each in asked] == ["What happened until 10:00 UTC", "What happened"]
 
 

@@ -9,8 +9,7 @@ from pydantic import BaseModel
 from pyspark.sql.types import ArrayType, DataType, LongType, MapType, StringType, StructType
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, StatusChangeEvent
 from warren.contracts.topics import CATALOGUE, LAG, LAG_STATUS, Topic
-from warren_archiver.lake.contract_view import COORDINATES, view_schema
-from warren_archiver.lake.schemas import stored, struct_of, versions
+from warren_archiver.lake.contract_view import COORDINATES, stored, struct_of, versions, view_schema
 
 
 @pytest.mark.parametrize("topic", CATALOGUE, ids=lambda topic: topic.name)

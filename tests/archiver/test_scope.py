@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from warren_archiver.lake.events import EARLIEST, LATEST
 from warren_archiver.silver.models import MODELS, events_behind
-from warren_archiver.silver.scope import MOST_RANGES, Times
+from warren_archiver.silver.silver import MOST_RANGES, Times
 
 MINUTE, HOUR, DAY = 60_000_000, 3_600_000_000, 86_400_000_000
 

@@ -22,10 +22,9 @@ from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.table import Table
 from warren_archiver.silver import catalogue
 from warren_archiver.silver import silver as silver_module
-from warren_archiver.silver.batch import in_parts
 from warren_archiver.silver.incidents import incidents
 from warren_archiver.silver.models import MODELS
-from warren_archiver.silver.silver import Silver, whole
+from warren_archiver.silver.silver import Silver, in_parts, whole
 
 pytestmark = [pytest.mark.timeout(1800), pytest.mark.contract]
 # Evaluations have a way of their own, and tests of their own.

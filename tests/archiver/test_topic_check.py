@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from warren.contracts.topics import LAG, OFFSETS, Topic
-from warren_archiver.check.topic_check import TableOffsets, TopicCheck, compare
-from warren_archiver.check.topic_offsets import TopicOffsets
+from warren_archiver.check.topic_check import TableOffsets, TopicCheck, TopicOffsets, compare
 from warren_archiver.lake.offset_ranges import OffsetRanges
 
 Ranges = list[tuple[int, int]]

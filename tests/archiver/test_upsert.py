@@ -17,7 +17,6 @@ from warren_archiver.silver.upsert import upsert
 pytestmark = pytest.mark.timeout(1800)
 
 
-@pytest.mark.contract
 def test_rows_that_somebody_else_adds_meanwhile_are_there_once(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,16 +18,6 @@ level = "warn"
 client-id = "burrow-lag"
 tls = "internal"
 sasl = "scram"
-dial-timeout = 5
-read-timeout = 900
-
-[tls.internal]
-noverify = true
-
-[sasl.scram]
-mechanism = "SCRAM-SHA-512"
-username = "burrow"
-password = "hunter2"
 
 [cluster.Prod]
 class-name = "kafka"
@@ -47,7 +37,7 @@ class-name = "kafka_zk"
 cluster = "prod"
 servers = ["zk1:2181", "zk2:2181"]
 zookeeper-path = "/kafka-cluster"
-group-blacklist = "^quick-"
+group-denylist = "^quick-"
 group-allowlist = "^team-"
 
 [storage.default]
@@ -96,16 +86,6 @@ def test_a_whole_configuration() -> None:
                     "groups_deny": ["^warren-", "^quick-"],
                     "source": ["offsets_topic", "zookeeper"],
                     "zookeeper": "zk1:2181,zk2:2181/kafka-cluster",
-                    "kafka": {
-                        "client.id": "burrow-lag",
-                        "socket.connection.setup.timeout.ms": "5000",
-                        "socket.timeout.ms": "300000",
-                        "security.protocol": "SASL_SSL",
-                        "enable.ssl.certificate.verification": "false",
-                        "sasl.mechanism": "SCRAM-SHA-512",
-                        "sasl.username": "burrow",
-                        "sasl.password": "hunter2",
-                    },
                 }
             },
             "filters": {"groups_deny": ["^burrow-"]},
@@ -119,7 +99,8 @@ def test_a_whole_configuration() -> None:
             },
         },
         [
-            "cluster.prod: noverify is kept: the brokers' certificates are not verified",
+            "cluster.prod: secured is left out: write its login, with librdkafka's names, to "
+            "[clusters.prod.kafka]",
             "storage.default.intervals: 255 is the most",
             "logging: left out: see docs/migration-from-burrow.md",
             "notifier: left out: see docs/migration-from-burrow.md",
@@ -158,26 +139,6 @@ def test_what_consumers_of_a_cluster_say(consumers: str, wanted: dict[str, Any],
     assert cluster == {"bootstrap": "k:9092", **wanted}
     assert len(remarks) == bool(said)
     assert all(remark.startswith(said) for remark in remarks)
-
-
-@pytest.mark.parametrize(
-    ("profile", "wanted", "said"),
-    [
-        ('tls = "t"', {"security.protocol": "SSL"}, ""),
-        (
-            'tls = "t"\nsasl = "s"',
-            {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN", "sasl.username": "u"},
-            "cluster.local: no password: add",
-        ),
-        ('sasl = "x"', {"security.protocol": "SASL_PLAINTEXT"}, "no [sasl.x]"),
-    ],
-)
-def test_logins(profile: str, wanted: dict[str, str], said: str) -> None:
-    tables = f'[client-profile.p]\n{profile}\n[tls.t]\n[sasl.s]\nusername = "u"\n'
-    cluster, remarks = local(f'client-profile = "p"\n{tables}')
-    assert cluster["kafka"] == wanted
-    assert len(remarks) == bool(said)
-    assert all(said in remark for remark in remarks)
 
 
 def test_names_that_warren_does_not_allow_are_changed() -> None:

@@ -136,12 +136,12 @@ BAD = {
     "not JSON": ("nonsense", "record 1: not JSON"),
     "cut off": (f"{FIRST}\n{FIRST[:-9]}", "record 2: not JSON"),
     "two on a line": (f"{FIRST}{FIRST}", "record 1: not JSON"),
-    "not JSON in an array": (f"[{FIRST},{FIRST},oops]", "record 3: not JSON"),
-    "an array without end": (f"[{FIRST}", "record 1: not JSON"),
-    "a comma too many": (f"[{FIRST},]", "record 2: not JSON"),
-    "text after an array": (f"[{FIRST}] x", "record 1: not JSON"),
+    "not JSON in an array": (f"[{FIRST},{FIRST},oops]", "array: not JSON"),
+    "an array without end": (f"[{FIRST}", "array: not JSON"),
+    "a comma too many": (f"[{FIRST},]", "array: not JSON"),
+    "text after an array": (f"[{FIRST}] x", "array: not JSON"),
     "not a number": (FIRST.replace("1000,", "NaN,", 1), "record 1: not JSON: NaN"),
-    "nested too deeply": ("[" * 200_000, "record 1: not JSON"),
+    "nested too deeply": ("[" * 200_000, "array: not JSON"),
     "a number of too many digits": ('{"name": ' + "9" * 5000 + "}", "record 1: not JSON"),
     "not an object": (f"{FIRST}\n7", "record 2: "),
     "no name": (json.dumps({k: v for k, v in STOPPED.items() if k != "name"}), "record 1: name: "),
@@ -174,7 +174,7 @@ def test_bad_input_is_one_line_with_record_and_field(text: str, problem: str) ->
     result = CliRunner().invoke(app, [], input=text)
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr.startswith("warren evaluate: record ")
+    assert result.stderr.startswith("warren evaluate: ")
     assert problem in result.stderr
     assert result.stderr.count("\n") == 1
 

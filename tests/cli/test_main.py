@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 import warren_cli.commands
 from typer.testing import CliRunner
-from warren_cli.lazy_commands import COMMANDS
-from warren_cli.main import app
+from warren_cli.main import COMMANDS, app
 
 NO_COMMANDS = {"__init__", "options"}
 

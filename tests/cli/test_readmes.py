@@ -10,8 +10,7 @@ from cli.asked_api import group_row
 from rich.console import Console
 from typer.testing import CliRunner
 from warren_cli.commands.status import is_bad, summary
-from warren_cli.lazy_commands import COMMANDS
-from warren_cli.main import app
+from warren_cli.main import COMMANDS, app
 from warren_cli.resources.catalogue import STATUS
 from warren_cli.resources.output import resource_table
 from warren_local.demo.groups import GROUPS

@@ -7,7 +7,8 @@ import pytest
 import support.coordinator_records as encode
 from hypothesis import given
 from hypothesis import strategies as st
-from warren_wire.records import Malformed, OffsetCommit, Skipped, decode_record
+from support.whole_records import OffsetCommit, decode_record
+from warren_wire.records import Malformed, Skipped
 from warren_wire.records.offset_commit import (
     LAYOUTS,
     WORTH_COLUMNS,

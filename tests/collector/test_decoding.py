@@ -7,19 +7,15 @@ import pytest
 import support.coordinator_records as encode
 from hypothesis import given
 from hypothesis import strategies as st
-from warren_wire.records import (
+from support.whole_records import (
     GroupDeleted,
-    GroupMetadata,
-    GroupRecord,
     GroupRecordDeleted,
-    Malformed,
-    Member,
     OffsetCommit,
     OffsetDeleted,
     Record,
-    Skipped,
     decode_record,
 )
+from warren_wire.records import GroupMetadata, GroupRecord, Malformed, Member, Skipped
 from warren_wire.records.key import KINDS, GroupKey
 
 KEY = encode.offset_key("billing", "orders", 3)

@@ -15,7 +15,8 @@ from support.collector_lab import Events, Lab
 from support.group_members import Members
 from support.kafka_schemas import Schema
 from support.raw_requests import RawBroker, error_code
-from warren_wire.records import GroupRecord, GroupRecordDeleted, Record, decode_record
+from support.whole_records import GroupRecordDeleted, Record, decode_record, kind_of
+from warren_wire.records import GroupRecord
 from warren_wire.records.buffer import Buffer
 
 PARTITIONS = 4
@@ -83,9 +84,9 @@ def decoded(lab: Lab) -> set[str]:
 def _kind(record: Record) -> str:
     match record:
         case GroupRecord():
-            return record.kind
+            return kind_of(record)
         case GroupRecordDeleted():
-            return f"{record.kind} deleted"
+            return f"{kind_of(record)} deleted"
     return type(record).__name__
 
 

@@ -131,15 +131,14 @@ def test_a_group_that_is_too_big_for_a_record_loses_detail(
 
 def test_what_only_rebuilds_state_is_not_told_as_an_end(at: GroupBench) -> None:
     at.fold(classic("old", 1), (encode.group_key("old"), None), counted=False)
-    assert at.fold((encode.group_key("older"), None), counted=False).group_records == 1
+    at.fold((encode.group_key("older"), None), counted=False)
     assert at.look() == at.look() == {}
     at.fold((encode.group_key("meanwhile"), None))
     assert at.look() == {"meanwhile": None}
 
 
 def test_denied_groups_are_not_told(at: GroupBench, writer: GroupWriter) -> None:
-    folded = at.fold(classic("denied-1", 1), *[ConsumerGroup(writer, "denied-2").epoch(1)])
-    assert folded.denied == 2
+    at.fold(classic("denied-1", 1), *[ConsumerGroup(writer, "denied-2").epoch(1)])
     at.fold((encode.group_key("denied-1"), None))
     assert at.look() == {}
 
@@ -175,12 +174,11 @@ def test_malformed_records_are_found_and_change_nothing(
     assert [malformed.field for _, malformed in folded.rejected] == ["key.group"]
 
 
-def test_tags_of_later_versions_are_counted(at: GroupBench, writer: GroupWriter) -> None:
+def test_tags_of_later_versions_are_read_over(at: GroupBench, writer: GroupWriter) -> None:
     schema = writer.schemas["ConsumerGroupMetadataValue"]
     value = schema.encoded(schema.filled({"epoch": 4}), 0, more_tags=b"new")
     at.fold((encode.part_key(3, "billing"), value))
     assert at.only().generation == 4
-    assert at.findings.unknown_tags == {(3, 0): 1}
 
 
 KEYS = st.sampled_from(

@@ -35,15 +35,24 @@ class Fixture:
         is_complete: bool = True,
         shards: frozenset[int] = frozenset({0, 1}),
     ) -> tuple[int, int]:
-        """Commits and deletions that were counted; `times`: the source tells them, all this one."""
+        """Commits that were counted, and deletions; `times`: told by the source, all this one."""
         self.now += 1000
         told = {
             group: {topic: columns(offsets, times) for topic, offsets in topics.items()}
             for group, topics in groups.items()
         }
+        before = self._there()
         self.positions.observe(Snapshot(self.now, shards, told, unread, is_complete), self.owned)
         folded = self.positions.fold(batch([]))
-        return folded.commits, folded.deletions
+        return folded.commits, len(before - self._there())
+
+    def _there(self) -> set[tuple[str, str, int]]:
+        return {
+            (group.name, topic, partition)
+            for group in self.positions.groups
+            for topic, rows in group.topics.items()
+            for partition in rows.by_partition
+        }
 
     def state(self, group: str) -> dict[tuple[str, int], tuple[int, int, int]]:
         """Offset, commit time and commits by position."""

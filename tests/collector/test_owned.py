@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.group_bench import GroupBench, classic, commit, uncommit
 from warren.contracts import GroupEvent, GroupMember, OffsetEvent, TopicPositions
-from warren_collector.groups.owned import owned_after
+from warren_collector.groups.reports import owned_after
 from warren_collector.logs.ends import LogEnds, TopicLog
 from warren_collector.positions.events import Origin, group_events
 from warren_collector.positions.index import NOTHING_OWNED, Owned

@@ -14,7 +14,7 @@ from support.waiting import eventually
 from support.zookeeper import EmbeddedZookeeper
 from warren.errors import ClusterUnreachable
 from warren.metrics import collector as metrics
-from warren_collector.admin.zookeeper_client import ZookeeperClient
+from warren_collector.sources.zookeeper import ZookeeperClient
 from warren_local.ports import free_port
 
 

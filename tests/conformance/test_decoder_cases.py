@@ -7,15 +7,10 @@ from typing import Any
 
 import pytest
 from support.conformance import conformance_cases
+from support.whole_records import OffsetCommit, decode_record
 from warren.errors import MalformedRecord
 from warren_collector.cluster.filters import NameFilter
-from warren_wire.records import (
-    GroupMetadata,
-    Malformed,
-    OffsetCommit,
-    Skipped,
-    decode_record,
-)
+from warren_wire.records import GroupMetadata, Malformed, Skipped
 from warren_wire.records.assignment import read_assignment_body
 from warren_wire.records.buffer import Buffer
 from warren_wire.records.group_metadata import read_header, read_member

@@ -76,7 +76,15 @@ def test_one_mail_tells_of_groups_that_are_bad_together(warren: Running) -> None
     eventually(lambda: bad <= told_alone(), timeout=120, message="a webhook for each of them")
 
 
-def test_the_demo_shows_a_silence_and_an_acknowledgement(warren: Running) -> None:
+def test_a_silence_and_an_acknowledgement_are_shown(warren: Running) -> None:
+    silence = ("--for", "1h", "--why", "a test", "--group", "^demo-rewound$")
+    warren.command("silence", "add", *silence)
+    eventually(
+        lambda: warren.command("ack", "demo/demo-one-bad").returncode == 0,
+        timeout=240,
+        message="it has an incident",
+    )
+
     def said() -> tuple[bool, bool]:
         groups = {g["group"]: g for g in warren.get("/api/v1/groups").json()["groups"]}
         silenced = groups.get("demo-rewound", {}).get("silence") is not None

@@ -16,10 +16,10 @@ import pytest
 from support.evaluator_process import Home
 from support.freshness_events import WELL, Row, freshness_event, late
 from support.group_looks import group_event
-from support.offset_events import NOW, At, Judge, offset_event
+from support.offset_events import NOW, At, Judge, commits, offset_event
 from support.waiting import eventually
 from warren.clock import ManualClock
-from warren.contracts import FreshnessEvent, GroupMember, StatusChangeEvent, group_key
+from warren.contracts import FreshnessEvent, GroupMember, LagEvent, StatusChangeEvent, group_key
 from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN
 from warren.settings import ObjectiveSettings
 from warren_core.judgement.membership import membership_after
@@ -243,6 +243,80 @@ def test_what_was_decided_stays_decided_when_the_next_worker_would_decide_otherw
     assert [change.data.status for change in world.told] == ["ERR", "OK"]
 
 
+def test_how_late_a_group_is_is_known_when_it_is_judged_also_after_a_restart(
+    broker: Any, unique: str, tmp_path: Path
+) -> None:
+    home = Home(broker.bootstrap, unique, tmp_path)
+    with home.worker() as worker:
+        worker.start().await_ready()
+        sender = home.events()
+        measured = freshness_event(7 * 60_000, late(5 * 60_000))
+        sender.send_raw(KEY, measured.to_bytes(), "freshness")
+        sender.flush()
+        eventually(home.lateness, timeout=90, message="taken in")
+        worker.kill()
+        sender.send(*commits(500, 500, 500))  # the last one two minutes after NOW
+        for minute in (6, 7):
+            silent = At(120, NOW + 120_000, lag=1000 * minute, commits=0)
+            sender.send(offset_event(NOW + minute * 60_000, {"orders": {0: silent}}))
+        sender.flush()
+        worker.start()
+        home.await_caught_up()
+        last = LagEvent.from_bytes(home.records("lag")[-1].value())
+        assert last.status == "ERR"
+        assert last.cause is not None
+        assert last.cause.sentence.endswith("orders/0 not OK; 5m late")
+        assert last.cause.evidence.freshness_ms == 5 * 60_000
+
+
+@pytest.mark.heavy
+def test_incidents_of_objectives_survive_kills_and_rebalances(
+    broker: Any, unique: str, tmp_path: Path
+) -> None:
+    """Two workers, each killed amid its work and started again."""
+    objectives = json.dumps([LATE])
+    home = Home(broker.bootstrap, unique, tmp_path, {"WARREN_OBJECTIVES": objectives})
+    groups = {f"group-{seed}": life(seed) for seed in range(12)}
+    steps = list(itertools.zip_longest(*groups.values()))
+    with home.worker("one") as one, home.worker("two") as two:
+        one.start().await_ready()
+        two.start()
+        sender = home.events()
+
+        def send(first: int, last: int) -> None:
+            for step in steps[first:last]:
+                for group, event in zip(groups, step, strict=True):
+                    value = None
+                    if event is not None:
+                        value = event.model_copy(update={"group": group}).to_bytes()
+                    sender.send_raw(group_key("prod", group), value, "freshness")
+            sender.flush()
+
+        send(0, 15)
+        # All of a group that is in one batch is one record.
+        eventually(home.lateness, timeout=120, message="work is under way")
+        one.kill()
+        one.start()
+        known = len(home.lateness())
+        send(15, 30)
+        eventually(lambda: len(home.lateness()) > known, timeout=120, message="and goes on")
+        two.kill()
+        two.start()
+        send(30, len(steps))
+        home.await_caught_up("freshness")
+        eventually(one.is_ready, timeout=120, message="recovered")
+        told = [StatusChangeEvent.from_bytes(r.value()) for r in home.records("lag-status")]
+    assert {change.data.group for change in told} == set(groups)
+    for seed, group in enumerate(groups):
+        world = World()
+        events = [e and e.model_copy(update={"group": group}) for e in life(seed)]
+        lived(world, sources(*events, key=group_key("prod", group)), 7)
+        expected = [change.id for change in world.told]
+        mine = [change for change in told if change.data.group == group]
+        assert list(dict.fromkeys(change.id for change in mine)) == expected
+        assert_each_opened_is_closed_once(mine)
+
+
 def broken() -> dict[tuple[str, ...], float]:
     """What the metrics say is not kept: group, objective, limit, status; since when."""
     (family,) = EVALUATOR_OBJECTIVE_BROKEN.collect()
@@ -298,51 +372,3 @@ def test_where_very_many_groups_break_limits_some_wait_for_their_turn() -> None:
     for group in "bc":
         broken_limits.show("prod", group, lost, limits)
     assert {group for group, *_ in broken()} == {"b", "c"}
-
-
-@pytest.mark.heavy
-def test_incidents_of_objectives_survive_kills_and_rebalances(
-    broker: Any, unique: str, tmp_path: Path
-) -> None:
-    """Two workers, each killed amid its work and started again."""
-    objectives = json.dumps([LATE])
-    home = Home(broker.bootstrap, unique, tmp_path, {"WARREN_OBJECTIVES": objectives})
-    groups = {f"group-{seed}": life(seed) for seed in range(12)}
-    steps = list(itertools.zip_longest(*groups.values()))
-    with home.worker("one") as one, home.worker("two") as two:
-        one.start().await_ready()
-        two.start()
-        sender = home.events()
-
-        def send(first: int, last: int) -> None:
-            for step in steps[first:last]:
-                for group, event in zip(groups, step, strict=True):
-                    value = None
-                    if event is not None:
-                        value = event.model_copy(update={"group": group}).to_bytes()
-                    sender.send_raw(group_key("prod", group), value, "freshness")
-            sender.flush()
-
-        send(0, 15)
-        # All of a group that is in one batch is one record.
-        eventually(home.lateness, timeout=120, message="work is under way")
-        one.kill()
-        one.start()
-        known = len(home.lateness())
-        send(15, 30)
-        eventually(lambda: len(home.lateness()) > known, timeout=120, message="and goes on")
-        two.kill()
-        two.start()
-        send(30, len(steps))
-        home.await_caught_up("freshness")
-        eventually(one.is_ready, timeout=120, message="recovered")
-        told = [StatusChangeEvent.from_bytes(r.value()) for r in home.records("lag-status")]
-    assert {change.data.group for change in told} == set(groups)
-    for seed, group in enumerate(groups):
-        world = World()
-        events = [e and e.model_copy(update={"group": group}) for e in life(seed)]
-        lived(world, sources(*events, key=group_key("prod", group)), 7)
-        expected = [change.id for change in world.told]
-        mine = [change for change in told if change.data.group == group]
-        assert list(dict.fromkeys(change.id for change in mine)) == expected
-        assert_each_opened_is_closed_once(mine)

@@ -1,6 +1,4 @@
-"""Members of groups in the worker: at hand when a group is judged, and after a restart, as is how
-late the group is.
-"""
+"""Members of groups in the worker: at hand when a group is judged, and after a restart."""
 
 from __future__ import annotations
 
@@ -10,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from support.evaluator_process import Home
-from support.freshness_events import freshness_event, late
 from support.offset_events import NOW, At, commits, offset_event
 from support.waiting import eventually
 from warren.contracts import GroupEvent, GroupMember, LagEvent, group_key
@@ -74,7 +71,7 @@ def test_a_value_that_cannot_be_read_is_no_membership() -> None:
     assert run(table, group_event(0, "a").to_bytes()).of(KEY) is not None
 
 
-def test_the_cause_is_told_by_members_and_lateness_also_after_a_restart(
+def test_the_cause_is_told_by_members_also_after_a_restart(
     broker: Any, unique: str, tmp_path: Path
 ) -> None:
     home = Home(broker.bootstrap, unique, tmp_path)
@@ -85,10 +82,6 @@ def test_the_cause_is_told_by_members_and_lateness_also_after_a_restart(
             sender.send_raw(KEY, event.to_bytes(), "groups")
             sender.flush()
             eventually(lambda n=count: len(home.members()) == n, timeout=90, message="taken in")
-        late_by = freshness_event(7 * 60_000, late(5 * 60_000))
-        sender.send_raw(KEY, late_by.to_bytes(), "freshness")
-        sender.flush()
-        eventually(home.lateness, timeout=90, message="taken in")
         worker.kill()
         sender.send(*commits(500, 500, 500))  # the last one two minutes after NOW
         for minute in (6, 7):
@@ -101,4 +94,3 @@ def test_the_cause_is_told_by_members_and_lateness_also_after_a_restart(
         assert last.status == "ERR"
         assert last.cause is not None
         assert last.cause.sentence == ("No members for 4m; the last was billing-1 at h")
-        assert last.cause.evidence.freshness_ms == 5 * 60_000

@@ -7,7 +7,6 @@ from freshness.events import CLUSTER, GROUP, NOW
 from warren.contracts import FreshnessEvent, TopicFreshness, WorstFreshness
 from warren_freshness.figures import arithmetic
 from warren_freshness.figures.arithmetic import EARLIEST_APPEND, LARGEST_SKEW, Age
-from warren_freshness.figures.group_event import group_event
 from warren_freshness.figures.held_up import (
     ASK_AFTER_MS,
     HANGING_MS,
@@ -18,6 +17,7 @@ from warren_freshness.figures.held_up import (
 )
 from warren_freshness.figures.partition_figures import Row
 from warren_freshness.log_position import LogPosition, Reading
+from warren_freshness.passes.cluster_measurer import group_event
 from warren_freshness.positions.group_positions import GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.topics.open_transactions import TransactionOwner

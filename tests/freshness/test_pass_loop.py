@@ -10,10 +10,9 @@ from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent
 from warren.errors import ClusterUnreachable, KafkaError, PublishFailed
 from warren.metrics.freshness import FRESHNESS
-from warren_freshness.figures.group_event import group_event
 from warren_freshness.figures.partition_figures import Row
 from warren_freshness.home.publisher import Publisher
-from warren_freshness.passes.cluster_measurer import ClusterMeasurer
+from warren_freshness.passes.cluster_measurer import ClusterMeasurer, group_event
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupKey, GroupPositions, GroupSnapshot
 
@@ -34,9 +33,6 @@ class FakeMeasurer:
             raise self.defect
         rows = {"orders": [Row(0, 5, 70, "exact", 0), Row(1, 5, None, "timeout", None)]}
         return [group_event(group, rows, NOW) for group in groups]
-
-    def is_stale(self, _: GroupSnapshot | FreshnessEvent) -> bool:
-        return True
 
     def forget(self, groups: Sequence[GroupKey]) -> None:
         pass
@@ -154,7 +150,6 @@ def test_partitions_are_counted_by_reason() -> None:
     assert gauge("partitions", reason="exact") == 1
     assert gauge("partitions", reason="timeout") == 1
     assert gauge("partitions", reason="expired") == 0
-    assert gauge("stale_groups") == 1
 
 
 def test_what_another_instance_owns_now_is_not_committed() -> None:

@@ -23,7 +23,7 @@ from warren_freshness.record_times.cache import (
     encode,
 )
 from warren_local.ports import free_port
-from warren_local.valkey import EmbeddedValkey
+from warren_local.server import EmbeddedValkey
 
 
 def with_cache(

@@ -8,7 +8,7 @@ from support.record_batches import batch
 from warren.clock import ManualClock
 from warren_freshness.log_position import LogPosition
 from warren_freshness.passes.cluster_measurer import Countdown
-from warren_freshness.passes.waiting import Reader, Waiting
+from warren_freshness.passes.position_readings import Reader, Waiting
 from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.reading.batch_sizes import (
     LOOK_BACK,

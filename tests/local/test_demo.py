@@ -8,20 +8,15 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
-from api.served_api import NOW, Api, served
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from conftest import Broker
 from support.simulated_member import SimulatedMember
-from support.waiting import eventually
-from warren.api_tokens import hash_of
 from warren.errors import SettingsError
-from warren.settings import ApiSettings, ApiToken, KafkaConnection, Settings
-from warren_local.demo.command import demo_connection
+from warren.settings import KafkaConnection, Settings
 from warren_local.demo.groups import GROUPS, DemoGroup
-from warren_local.demo.operator import LOOKED_AFTER, SILENCED, Operator
 from warren_local.demo.topics import DemoTopic, Feed, prepare_topics
-from warren_local.demo.workload import Gate
+from warren_local.demo.workload import Gate, demo_connection
 from warren_local.ports import free_port
 
 STEADY = [group for group in GROUPS if group.again_after is None]
@@ -142,39 +137,3 @@ def test_the_gate_does_not_hold_up_a_stop() -> None:
     stop = threading.Event()
     stop.set()
     assert Gate(f"http://127.0.0.1:{free_port()}/ready").wait(stop) is False
-
-
-def test_its_groups_are_the_demos() -> None:
-    assert {SILENCED, LOOKED_AFTER} <= {group.name for group in GROUPS if group.status == "ERR"}
-
-
-def test_it_waits_for_the_incident_and_silences_once() -> None:
-    api, stop = Api(), threading.Event()
-    with served(api) as address:
-        first = threading.Thread(target=Operator(address, "demo").run, args=(stop,))
-        first.start()
-        eventually(api.model.silences.all, message="silenced")
-        assert api.model.silences.in_force(NOW).of("demo", SILENCED) is not None
-        assert api.model.silences.in_force(NOW).of("demo", LOOKED_AFTER) is None
-        api.put(LOOKED_AFTER, status="ERR", incident={"id": "i-1", "opened_at": NOW})
-        first.join(60)
-        assert api.model.silences.acknowledgement("i-1") is not None
-        Operator(address, "demo").run(stop)  # the demo was started again
-    assert len(api.model.silences.all()) == 1
-
-
-def test_it_ends_where_nothing_may_be_changed() -> None:
-    tokens = [ApiToken(name="ada", role="admin", hash=hash_of("a" * 30))]
-    api = Api(api=ApiSettings(tokens=tokens))
-    with served(api) as address:
-        Operator(address, "demo").run(threading.Event())
-    assert not api.model.silences.all()
-
-
-def test_it_stops_when_told_to() -> None:
-    stop = threading.Event()
-    asking = threading.Thread(target=Operator("http://127.0.0.1:1", "demo").run, args=(stop,))
-    asking.start()
-    stop.set()
-    asking.join(60)
-    assert not asking.is_alive()

@@ -14,10 +14,8 @@ from rich.console import Console
 from support.waiting import eventually
 from warren.settings import Settings
 from warren_local.errors import JarMismatch, JarsUnavailable, JavaMissing, Stopped
-from warren_local.ivy import Step, first_problem, parse_step
 from warren_local.jar_sets import JAR_SETS, KAFKA_JARS, SPARK_JARS, parse, render, verify
-from warren_local.jars import ensure_jars
-from warren_local.java import find_java, major_version
+from warren_local.jars import ensure_jars, find_java, first_problem, major_version
 
 CONTENT = {"one-1.jar": b"one", "two-2.jar": b"two"}
 LOCK = {name: hashlib.sha256(data).hexdigest() for name, data in CONTENT.items()}
@@ -55,14 +53,11 @@ def ivy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path
 
 @pytest.fixture
 def fetch(tmp_path: Path) -> Callable[..., Path]:
-    def run(stop: threading.Event | None = None, given: str = "", **options: bool | int) -> Path:
+    def run(stop: threading.Event | None = None, given: str = "") -> Path:
         local = {"state_dir": str(tmp_path / "state"), "jars_dir": given}
-        console = Console(file=io.StringIO(), **options)  # type: ignore[arg-type]
+        console = Console(file=io.StringIO())
         settings = Settings.model_validate({"local": local})
-        found = ensure_jars(KAFKA_JARS, settings, console, lock=LOCK, stop=stop)
-        said = console.file.getvalue()  # type: ignore[attr-defined]
-        assert not options or ("downloading" in said and "1/2" in said)
-        return found
+        return ensure_jars(KAFKA_JARS, settings, console, lock=LOCK, stop=stop)
 
     return run
 
@@ -137,27 +132,6 @@ def test_fetching_ends_when_told_to_stop(
     with pytest.raises(Stopped):
         fetch(stop)
     thread.join()
-
-
-def test_a_terminal_shows_counts_by_jar(
-    ivy: Callable[[str], Path], fetch: Callable[..., Path]
-) -> None:
-    lines = "\\tfound org.x#one;1 in central\\n\\t[SUCCESSFUL ] org.x#one;1!one.jar (9ms)\\n"
-    ivy(f"{FETCH}; printf '{lines}'")
-    fetch(force_terminal=True, width=120)
-
-
-@pytest.mark.parametrize(
-    ("line", "step"),
-    [
-        ("\tfound org.slf4j#slf4j-api;1.7.36 in central", Step("resolving", "slf4j-api")),
-        ("\t[SUCCESSFUL ] org.x#y;2!y.jar(bundle) (90ms)", Step("downloading", "y.jar(bundle)")),
-        ("downloading https://mirror/y.jar ...", None),
-        ("", None),
-    ],
-)
-def test_ivys_lines_that_mean_progress(line: str, step: Step | None) -> None:
-    assert parse_step(line) == step
 
 
 def test_packaged_locks_pin_the_broker_and_its_logs() -> None:

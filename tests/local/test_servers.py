@@ -11,7 +11,7 @@ import redis
 from support.servers import (
     embedded_valkey,
 )
-from warren_local.errors import PortTaken
+from warren_local.errors import StartRefused
 from warren_local.kafka import new_cluster_id
 from warren_local.ports import HOST, Port, accepts_connections, free_port, is_free
 
@@ -65,7 +65,7 @@ def test_a_port_is_free_again_right_after_its_server_has_gone() -> None:
 
 def test_a_taken_port_is_refused_with_the_way_out(taken: int) -> None:
     port = Port(taken, "the API", "--api-port", "WARREN_API__PORT")
-    with pytest.raises(PortTaken) as refused:
+    with pytest.raises(StartRefused) as refused:
         port.require_free()
     for part in (str(taken), "the API", "--api-port", "WARREN_API__PORT"):
         assert part in str(refused.value)

@@ -13,11 +13,9 @@ from conftest import Broker
 from support.waiting import eventually
 from warren.settings import Settings
 from warren_local.errors import (
-    AlreadyRunning,
     JarsUnavailable,
     JavaMissing,
-    PortTaken,
-    StateFolderUnusable,
+    StartRefused,
     Stopped,
 )
 from warren_local.plan import DemoPorts, Options, Plan, make_plan
@@ -58,7 +56,7 @@ def screen() -> Lines:
 def test_a_second_run_in_the_same_directory_is_refused(tmp_path: Path, screen: Lines) -> None:
     with (
         guard(tmp_path / "up.guard", wait=False),
-        pytest.raises(AlreadyRunning, match="--state-dir"),
+        pytest.raises(StartRefused, match="--state-dir"),
     ):
         run(plan(tmp_path), screen, threading.Event())
     assert screen.lines == []
@@ -77,7 +75,7 @@ def test_a_taken_port_is_refused_before_anything_starts(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(PortTaken, match=variable):
+        with pytest.raises(StartRefused, match=variable):
             run(plan(tmp_path, **{option: port}), screen, threading.Event())
     assert screen.lines == []
     assert not (tmp_path / "run.json").exists()
@@ -109,7 +107,7 @@ def test_what_a_run_writes_is_its_owners_alone(
 
 def test_a_directory_that_is_for_everybody_is_refused(tmp_path: Path, screen: Lines) -> None:
     tmp_path.chmod(0o1777)
-    with pytest.raises(StateFolderUnusable, match="--state-dir"):
+    with pytest.raises(StartRefused, match="--state-dir"):
         run(plan(tmp_path), screen, threading.Event())
     assert list(tmp_path.iterdir()) == []
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from support.waiting import eventually
 from warren.errors import SettingsError
-from warren_archiver.passes.lake_lock import LOCK, lake_lock
+from warren_archiver.application import LOCK, lake_lock
 
 HOLD = """
 import sys
-from warren_archiver.passes.lake_lock import lake_lock
+from warren_archiver.application import lake_lock
 with lake_lock(sys.argv[1]):
     print("has it", flush=True)
 """

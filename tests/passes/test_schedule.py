@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warren.clock import ManualClock
-from warren_archiver.passes.schedule import FIRST_PAUSE, LONGEST_PAUSE, Schedule
+from warren_archiver.passes.parent import FIRST_PAUSE, LONGEST_PAUSE, Schedule
 
 
 def test_a_pass_begins_so_long_after_the_one_before_began() -> None:

@@ -15,7 +15,7 @@ from warren.errors import SettingsError
 from warren.kafka.connection import new_client
 from warren.logins import MECHANISMS
 from warren.settings import KafkaConnection
-from warren_archiver.bronze.kafka_options import kafka_options
+from warren_archiver.bronze.source import kafka_options
 from warren_evaluator.home.credentials import credentials
 from warren_wire.login import aiokafka_options, log_in_anew
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from warren.private_files import (
+from warren.files import (
     append_private,
     create_private,
     make_private_folder,

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from confluent_kafka import KafkaError as Code
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
 from conftest import Broker
 from support.waiting import eventually
 from typer.testing import CliRunner
 from warren.contracts.topics import CATALOGUE
 from warren.kafka.connection import connect
 from warren.kafka.topic_check import TopicsCheck, check_topics
-from warren.kafka.topics import create_topics, ensure_topics
+from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings
 from warren_cli.commands.topics import app
 from warren_local.kafka import EmbeddedKafka
@@ -117,33 +114,3 @@ def test_a_broker_that_has_not_heard_of_them_is_asked_again(broker: Broker, uniq
     ensure_topics(admin, home)
     forgetful = cast("AdminClient", ForgetfulCluster(admin))
     assert check_topics(forgetful, home).problems == []
-
-
-class OldCluster:
-    """A client of brokers before 2.4: librdkafka refuses -1 before it asks them."""
-
-    def __init__(self, brokers: int) -> None:
-        self.asked: list[int] = []
-        self._brokers = brokers
-
-    def list_topics(self, **_: Any) -> Any:
-        return SimpleNamespace(brokers=dict.fromkeys(range(self._brokers)))
-
-    def create_topics(self, topics: list[NewTopic], **_: Any) -> dict[str, Future[None]]:
-        answers = {}
-        for topic in topics:
-            self.asked.append(topic.replication_factor)
-            answers[topic.topic] = future = Future[None]()
-            if topic.replication_factor < 0:
-                future.set_exception(KafkaException(Code(Code._UNSUPPORTED_FEATURE)))
-            else:
-                future.set_result(None)
-        return answers
-
-
-@pytest.mark.parametrize(("brokers", "replicas"), [(1, 1), (2, 2), (9, 3)])
-def test_an_old_cluster_is_told_how_many(brokers: int, replicas: int) -> None:
-    cluster = OldCluster(brokers)
-    admin = cast("AdminClient", cluster)
-    assert create_topics(admin, HomeSettings(), {"t": {}}, partitions=8) == {"t": None}
-    assert cluster.asked == [-1, replicas]

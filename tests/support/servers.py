@@ -16,8 +16,7 @@ from support.waiting import eventually
 from support.zookeeper import EmbeddedZookeeper
 from warren.settings_file import load_settings
 from warren_local.jar_sets import KAFKA_JARS, ZOOKEEPER_JARS, JarSet
-from warren_local.jars import ensure_jars
-from warren_local.java import find_java
+from warren_local.jars import ensure_jars, find_java
 from warren_local.kafka import (
     EmbeddedKafka,
     KafkaOptions,
@@ -26,7 +25,7 @@ from warren_local.kafka import (
     server_properties,
 )
 from warren_local.ports import free_port
-from warren_local.valkey import EmbeddedValkey, answers_ping
+from warren_local.server import EmbeddedValkey, answers_ping
 
 KAFKA_IMAGE = "apache/kafka:4.3.0"
 VALKEY_IMAGE = "valkey/valkey:9"

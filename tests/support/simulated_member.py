@@ -18,7 +18,7 @@ from warren_core.judgement.judge import Judged, judge
 from warren_core.judgement.state import GroupGone, GroupState
 from warren_local.demo.groups import DemoGroup
 from warren_local.demo.member import Leave
-from warren_local.demo.traffic import FLOWS, Schedule
+from warren_local.demo.workload import FLOWS, Schedule
 from warren_local.plan import DemoPorts, Options, make_plan
 
 STEP = 0.01  # seconds

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from support.not_yet import is_not_yet
 from support.servers import OFFSETS_PARTITIONS, jars_directory
 from support.waiting import eventually
-from warren_local.java import find_java
+from warren_local.jars import find_java
 from warren_local.kafka import EmbeddedKafka, KafkaOptions, new_cluster_id
 from warren_local.ports import HOST, free_port
 

@@ -14,7 +14,7 @@ from warren.words import grouped
 from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
 from warren_cli.listed_commands import ListedCommands
-from warren_cli.spark import job_progress, spark_session, spark_settings
+from warren_cli.spark import spark_session, spark_settings, tell
 from warren_cli.terminal.output_console import output_console
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def check(
 
     if wait is None:  # nobody waits for the next pass of a schedule
         wait = 0.0 if settings.archiver.every else 180.0
-    with spark_session(settings, "warren-archive-check") as spark, job_progress(spark) as tell:
+    with spark_session(settings, "warren-archive-check") as spark:
         found = recount(spark, settings, wait=wait, tell=tell)
     if as_json:
         typer.echo(json.dumps(to_jsonable_python(found)))
@@ -90,7 +90,7 @@ def upkeep(config: ConfigOption = None) -> None:
     from warren_archiver.lake.lake import Lake
     from warren_archiver.streaming.upkeep import Upkeep
 
-    with spark_session(settings, "warren-archive-upkeep") as spark, job_progress(spark) as tell:
+    with spark_session(settings, "warren-archive-upkeep") as spark:
         lake = Lake.at(settings.archiver.path)
         done = Upkeep(spark, lake, settings.archiver, SystemClock()).run(tell=tell)
     table = _table("TABLE", "files before", "files", "days put in order", "days dropped")
@@ -115,7 +115,7 @@ def backfill(
     from warren.clock import SystemClock
     from warren_archiver.check.backfill import backfill as make_again
 
-    with spark_session(settings, "warren-archive-backfill") as spark, job_progress(spark) as tell:
+    with spark_session(settings, "warren-archive-backfill") as spark:
         written = make_again(spark, settings, day.date(), SystemClock(), tell)
     if as_json:
         typer.echo(json.dumps(written))

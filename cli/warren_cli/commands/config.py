@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -13,18 +14,73 @@ import typer
 from pydantic import ValidationError
 from warren.clock import SystemClock
 from warren.errors import KafkaError, SettingsError
-from warren.kafka.connection import connect
-from warren.private_files import create_private, write_private
-from warren.settings import OidcSettings, Settings
+from warren.files import create_private, why_unread, write_private
+from warren.kafka.connection import connect, require_usable
+from warren.patterns import any_matches, expressions
+from warren.settings import KafkaConnection, OidcSettings, SavedFilter, Settings
 from warren.settings_file import explained, load_settings
-from warren.unread_file import why_unread
-from warren.words import counted
+from warren.words import counted, shortened
 
-from warren_cli.burrow_config import Imported, import_burrow
+from warren_cli.burrow_config import import_burrow
 from warren_cli.commands.options import FileOption
 from warren_cli.listed_commands import ListedCommands
-from warren_cli.settings_check import connections as named_connections
-from warren_cli.settings_check import refuse_unusable, without_cluster
+
+LONGEST_LIST = 200  # characters of the clusters' names in a line
+
+
+def clients_of(settings: Settings) -> Mapping[str, KafkaConnection]:
+    """By the tables that they stand in."""
+    clusters = {f"clusters.{name}": each for name, each in settings.clusters.items()}
+    return {"home": settings.home, **clusters}
+
+
+def refuse_unusable(settings: Settings) -> None:
+    """Raise SettingsError for the first thing that a service would not start with, or a page not
+    understand. Asks nobody.
+    """
+    for setting, connection in clients_of(settings).items():
+        require_usable(setting.removeprefix("clusters."), setting, connection)
+    # Only services have what knows channels and searches.
+    if settings.notifier.channels:
+        from warren_notifier.channels.configured import configured_channels
+
+        configured_channels(settings.notifier, SystemClock())
+    for number, saved in enumerate(settings.api.filters):
+        _refuse_unknown_words(f"api.filters.{number}.q", saved)
+
+
+def _refuse_unknown_words(setting: str, saved: SavedFilter) -> None:
+    from warren_api.search import GroupSearch
+
+    search = GroupSearch(saved.q)
+    # Which groups there are is not known here: a word with a colon is taken for a filter.
+    hints = [f"{hint} A name goes in quotes." for hint in search.hints(lambda: ())]
+    for problem in (*search.problems, *hints):
+        raise SettingsError(setting, problem)
+
+
+def without_cluster(settings: Settings) -> Iterator[str]:
+    """A line for each entry that no cluster of these settings matches, so that it does nothing."""
+    names = list(settings.clusters)
+    for entry, patterns in _clusters_of_entries(settings):
+        wanted = expressions(patterns)
+        if names and not any(any_matches(wanted, name) for name in names):
+            verb = "matches" if len(patterns) == 1 else "match"
+            written = ", ".join(map(repr, patterns))
+            listed = shortened(", ".join(names), LONGEST_LIST)
+            yield f"{entry}: clusters {written} {verb} none of {listed}"
+
+
+def _clusters_of_entries(settings: Settings) -> Iterator[tuple[str, list[str]]]:
+    for route in settings.notifier.routes:
+        yield f"notifier.routes.{route.name}", route.clusters
+    for objective in settings.objectives:
+        yield f"objectives.{objective.name}", objective.clusters
+    for number, group in enumerate(settings.groups):
+        yield f"groups.{number}", group.clusters
+    for number, override in enumerate(settings.evaluation.overrides):
+        yield f"evaluation.overrides.{number}", override.clusters
+
 
 app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 
@@ -51,7 +107,7 @@ def check(
     if settings.api.oidc is not None:
         unusable += _check_login(settings.api.oidc, connect=connections)
     if connections:
-        for setting, connection in named_connections(settings).items():
+        for setting, connection in clients_of(settings).items():
             try:
                 connect(setting.removeprefix("clusters."), setting, connection)
                 typer.echo(f"{setting}: connected")
@@ -116,14 +172,18 @@ def import_(
 ) -> None:
     """Turn clusters, filters and intervals of burrow.toml into warren.toml.
 
-    The result holds the passwords that burrow.toml holds. Standard error lists what is left out.
+    Standard error lists what is left out: logins, among others.
     """
     imported = import_burrow(_read(burrow), home)
     try:
         Settings.model_validate(imported.tables)
     except ValidationError as error:
         raise explained(error, Settings, ()) from None
-    text = _written(burrow, imported)
+    head = [f"Imported from {burrow.name} by `warren config import`."]
+    if imported.remarks:
+        head += ["", "What is not as it was in Burrow:", *imported.remarks]
+    comment = "".join(f"# {line}".rstrip() + "\n" for line in head)
+    text = f"{comment}\n{tomli_w.dumps(imported.tables)}"
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -146,16 +206,8 @@ def _read(burrow: Path) -> dict[str, object]:
         raise SettingsError(str(burrow), why_unread(error)) from None
 
 
-def _written(burrow: Path, imported: Imported) -> str:
-    head = [f"Imported from {burrow.name} by `warren config import`."]
-    if imported.remarks:
-        head += ["", "What is not as it was in Burrow:", *imported.remarks]
-    comment = "".join(f"# {line}".rstrip() + "\n" for line in head)
-    return f"{comment}\n{tomli_w.dumps(imported.tables)}"
-
-
 def _write(output: Path, text: str, *, force: bool) -> None:
-    """For its owner's eyes only, since it may hold passwords."""
+    """For its owner's eyes only: passwords will be added."""
     try:
         (write_private if force else create_private)(output, text)
     except FileExistsError:

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from warren.log import configure
 from warren.settings_file import load_settings
-from warren_local.demo.command import run_demo
 from warren_local.demo.groups import GROUPS
+from warren_local.demo.workload import run_demo
 
 from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption

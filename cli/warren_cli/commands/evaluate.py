@@ -10,8 +10,14 @@ from warren.settings import PolicyName
 from warren_core.evaluation import POLICIES
 
 from warren_cli.filters.evaluation import evaluate_windows
-from warren_cli.filters.streams import BadInput, opened, print_lines, read_records
-from warren_cli.filters.window_input import WindowInput, parse_window
+from warren_cli.filters.window_input import (
+    BadInput,
+    WindowInput,
+    opened,
+    parse_window,
+    print_lines,
+    read_records,
+)
 
 
 def evaluate(

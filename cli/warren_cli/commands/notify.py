@@ -75,8 +75,7 @@ def explain_(
         require_known(cluster, known)
     routes = [Route(route) for route in settings.notifier.routes]
     grouping = Grouping(routes, digesting(settings.notifier))
-    subject = Subject(cluster, group, event_type)
-    change = Change("", subject, _STATUSES[status], "", "")
+    change = Change("", Subject(cluster, group, event_type), _STATUSES[status], "", "")
     now = clock.now_ms()
     parts = explain(routes, grouping, change, now)
     if not parts:

@@ -12,7 +12,7 @@ from warren.settings_file import load_settings
 
 from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
-from warren_cli.spark import job_progress, spark_session, spark_settings
+from warren_cli.spark import spark_session, spark_settings, tell
 from warren_cli.terminal.output_console import output_console
 
 DEFAULT = "24h"
@@ -55,8 +55,7 @@ def replay(
     """
     from warren_archiver.lake.lake import Lake
     from warren_archiver.replay import shown, tables
-    from warren_archiver.replay.replay import SETTLE_MS, Archived, group_matcher, newest_ms
-    from warren_archiver.replay.what_if import changed
+    from warren_archiver.replay.replay import SETTLE_MS, Archived, changed, group_matcher, newest_ms
     from warren_archiver.report.period import Period, parse_length, parse_moment
 
     assignments = [*(set_ or []), *([] if policy is None else [f"evaluation.policy={policy}"])]
@@ -73,7 +72,7 @@ def replay(
     settings = spark_settings(config)
     other = changed(settings, set_ or [], policy)
     clock = SystemClock()
-    with spark_session(settings, "warren-replay") as spark, job_progress(spark) as tell:
+    with spark_session(settings, "warren-replay") as spark:
         if end_ms is None:
             end_ms = newest_ms(spark, settings, clock.now_ms()) - SETTLE_MS
         if start_ms is None:

@@ -56,9 +56,6 @@ def report(
         Path | None, typer.Option(help="Also write a self-contained page to this file")
     ] = None,
     csv: Annotated[Path | None, typer.Option(help="Also write CSV files to this folder")] = None,
-    parquet: Annotated[
-        Path | None, typer.Option(help="Also write Parquet files to this folder")
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
     as_is: Annotated[
         bool, typer.Option("--as-is", help="Of what is archived: needs neither Spark nor Java")
@@ -72,7 +69,6 @@ def report(
     wanted = _wanted(last, day, week, until)
     _make_room("--html", html, is_folder=False)
     _make_room("--csv", csv, is_folder=True)
-    _make_room("--parquet", parquet, is_folder=True)
     from warren.history.lake_tables import LakeTables
     from warren.history.reader_options import reader_options
     from warren.log import configure
@@ -94,14 +90,9 @@ def report(
         with writing("--html"):
             html.write_text(page.render(made), encoding="utf-8")
         typer.echo(f"wrote {html}", err=True)
-    for option, folder, write in (
-        ("--csv", csv, export.write_csv),
-        ("--parquet", parquet, export.write_parquet),
-    ):
-        if folder is None:
-            continue
-        with writing(option):
-            written = write(made, folder)
+    if csv is not None:
+        with writing("--csv"):
+            written = export.write_csv(made, csv)
         for file in written:
             typer.echo(f"wrote {file}", err=True)
 

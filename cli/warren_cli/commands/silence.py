@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 from warren.errors import SettingsError
 from warren.path_segments import segment
-from warren.spans import seconds_of
-from warren.words import duration, grouped
+from warren.words import duration, grouped, seconds_of
 
 from warren_cli.api_client import request, sent_token
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address

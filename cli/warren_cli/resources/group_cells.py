@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.text import Text
-from warren.loss_reasons import LOSS_UNKNOWN
-from warren.reason_words import BREACHES, broken_in_short, in_short
+from warren.reason_words import BREACHES, LOSS_UNKNOWN, broken_in_short, in_short
 from warren.words import as_of, duration, grouped, visible
 
 Group = Mapping[str, Any]

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from warren.private_files import append_private
+from warren.files import append_private
 
 from warren_local.errors import StartRefused
 from warren_local.ports import HOST

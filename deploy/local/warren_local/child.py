@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from warren.private_files import append_private
+from warren.files import append_private
 
 from warren_local import leash
 

@@ -46,45 +46,6 @@ class JarsUnavailable(StartRefused):
     """
 
 
-class PortTaken(StartRefused):
-    """Another program listens on a port that is needed.
-
-    Operator: stop it, or choose another port with the flag or variable in the text.
-    """
-
-    def __init__(self, port: int, purpose: str, flag: str, variable: str) -> None:
-        super().__init__(
-            f"port {port} for {purpose} is taken by another program: "
-            f"choose another one with {flag} or {variable}"
-        )
-
-
-class AlreadyRunning(StartRefused):
-    """Another `warren up` uses the same state directory.
-
-    Operator: stop that one, or choose another directory.
-    """
-
-    def __init__(self, state_dir: Path) -> None:
-        super().__init__(
-            f"`warren up` already runs with {state_dir}: stop it, or choose another directory "
-            "with --state-dir or WARREN_LOCAL__STATE_DIR"
-        )
-
-
-class StateFolderUnusable(StartRefused):
-    """The state directory cannot be made, or others could look into it.
-
-    Operator: choose a directory that is Warren's own and belongs to you.
-    """
-
-    def __init__(self, state_dir: Path, problem: str) -> None:
-        super().__init__(
-            f"{state_dir} {problem}: choose another directory with --state-dir or "
-            "WARREN_LOCAL__STATE_DIR"
-        )
-
-
 class ServerFailed(LocalError):
     """An embedded server did not start or died; the text names its log file."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import confluent_kafka
 from confluent_kafka.admin import AdminClient
-from warren.private_files import append_private, write_private
+from warren.files import append_private, write_private
 
 from warren_local.errors import ServerFailed
 from warren_local.ports import HOST, accepts_connections

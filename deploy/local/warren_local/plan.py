@@ -145,6 +145,7 @@ def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Pl
     )
     if demo:
         settings = _for_demo(settings, given, demo_ports)
+    # A prefix that is set is a name, too: topics of that prefix are this Warren's.
     return Plan(
         settings=settings,
         cluster=name,
@@ -152,14 +153,13 @@ def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Pl
         valkey=valkey,
         demo=demo,
         demo_ports=demo_ports,
-        draws_name=not (home_is_named or embedded_home or _is_called(settings)),
+        draws_name=not (
+            home_is_named
+            or embedded_home
+            or bool({"instance", "topic_prefix"} & settings.home.model_fields_set)
+        ),
         without=frozenset(options.without),
     )
-
-
-def _is_called(settings: Settings) -> bool:
-    """A prefix that is set is a name, too: topics of that prefix are this Warren's."""
-    return bool({"instance", "topic_prefix"} & settings.home.model_fields_set)
 
 
 def _with_ports(given: Settings, options: Options) -> Settings:

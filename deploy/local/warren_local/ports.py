@@ -6,7 +6,7 @@ import random
 import socket
 from dataclasses import dataclass
 
-from warren_local.errors import PortTaken
+from warren_local.errors import StartRefused
 
 HOST = "127.0.0.1"
 # Below the range from which systems take ports for outgoing connections (32768 on Linux, 49152
@@ -24,9 +24,12 @@ class Port:
     variable: str
 
     def require_free(self) -> None:
-        """Raise PortTaken when something listens on it."""
+        """Raise StartRefused when something listens on it."""
         if not is_free(self.number):
-            raise PortTaken(self.number, self.purpose, self.flag, self.variable)
+            raise StartRefused(
+                f"port {self.number} for {self.purpose} is taken by another program: "
+                f"choose another one with {self.flag} or {self.variable}"
+            )
 
 
 def is_free(port: int) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Self
 import psutil
 import tomli_w
 from pydantic import Secret, SecretStr
-from warren.private_files import write_private
+from warren.files import write_private
 from warren.settings import Settings
 from warren.settings.file_secret import FileSecret
 

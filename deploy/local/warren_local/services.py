@@ -47,7 +47,6 @@ def warren_services(plan: Plan, config: Path) -> list[Service]:
         command = [sys.executable, "-m", "warren_local.demo", "--config", str(config)]
         command += ["--cluster", plan.cluster]
         command += ["--after", f"http://{HOST}:{plan.settings.collector.metrics_port}/ready"]
-        command += ["--api", plan.settings.api.address]
         services.append(Service("demo", command, _WORKLOAD, environ=environ))
     return services
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from warren.files import make_private_folder, write_private
 from warren.installation import DEFAULT_NAME, NAME_PATTERN
-from warren.private_files import make_private_folder, write_private
 
-from warren_local.errors import StateFolderUnusable
+from warren_local.errors import StartRefused
 
 LOGS = "logs"
 _INSTANCE = "instance"
@@ -20,13 +20,16 @@ _INSTANCE = "instance"
 
 def make_state_folder(path: Path) -> None:
     """Make it with mode 0700, or tighten the one that is there, and its logs. Raises
-    StateFolderUnusable.
+    StartRefused.
     """
     try:
         make_private_folder(path)
         make_private_folder(path / LOGS)
     except OSError as error:
-        raise StateFolderUnusable(path, f"cannot be used ({error.strerror})") from None
+        raise StartRefused(
+            f"{path} cannot be used ({error.strerror}): choose another directory with --state-dir "
+            "or WARREN_LOCAL__STATE_DIR"
+        ) from None
 
 
 class Held(Exception):

@@ -109,7 +109,15 @@ class Supervisor:
             elif (code := kept.child.exit_code()) is not None:
                 kept.child.kill()  # what it started goes with it
                 kept.child = None
-                self._schedule(kept, code)
+                now = self._clock.monotonic()
+                delay = kept.backoff.delay(now - kept.started_at)
+                kept.due_at = now + delay
+                why = f": {last_line(kept.log)}" if code > 0 else ""
+                self._report(
+                    f"{kept.service.name} {describe_exit(code)}, starting it again in {delay:g}s "
+                    f"(its log: {kept.log}){why}"
+                )
+                self._on_pids(self.pids())
 
     def stop(self) -> None:
         """Stop everything, the highest stage first; no harm when nothing runs."""
@@ -123,17 +131,6 @@ class Supervisor:
         kept.started_at = self._clock.monotonic()
         self._on_pids(self.pids())
         return kept.child
-
-    def _schedule(self, kept: _Kept, code: int) -> None:
-        now = self._clock.monotonic()
-        delay = kept.backoff.delay(now - kept.started_at)
-        kept.due_at = now + delay
-        why = f": {last_line(kept.log)}" if code > 0 else ""
-        self._report(
-            f"{kept.service.name} {describe_exit(code)}, starting it again in {delay:g}s "
-            f"(its log: {kept.log}){why}"
-        )
-        self._on_pids(self.pids())
 
     def _stop_all(self, services: Iterable[_Kept]) -> None:
         """All at once, so that the slowest one decides how long it takes."""

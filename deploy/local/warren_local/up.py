@@ -17,10 +17,9 @@ from warren.settings import ArchiverSettings, Settings
 from warren.settings_watch import SettingsWatch, with_all_of
 
 from warren_local.arrivals import ArrivalsFollower
-from warren_local.errors import AlreadyRunning, Stopped
+from warren_local.errors import StartRefused, Stopped
 from warren_local.jar_sets import KAFKA_JARS, SPARK_JARS
-from warren_local.jars import ensure_jars
-from warren_local.java import find_java
+from warren_local.jars import ensure_jars, find_java
 from warren_local.kafka import EmbeddedKafka, KafkaOptions
 from warren_local.plan import Plan
 from warren_local.ports import free_port
@@ -32,11 +31,10 @@ from warren_local.run_file import (
     stop_leftovers,
     write_effective,
 )
-from warren_local.server import ProcessServer
+from warren_local.server import EmbeddedValkey, ProcessServer
 from warren_local.services import ARRIVALS, server_service, warren_services
 from warren_local.state_folder import LOGS, Held, guard, instance_name, make_state_folder
 from warren_local.supervisor import Supervisor
-from warren_local.valkey import EmbeddedValkey
 
 CONNECT_TIMEOUT = 5.0  # seconds for one attempt; it is also how long Ctrl-C may take meanwhile
 LOOK_EVERY = 0.1  # seconds between two looks at the processes
@@ -78,20 +76,19 @@ def run(
         with guard(plan.state_dir / "up.guard", wait=False):
             if plan.draws_name:
                 plan = plan.called(instance_name(plan.state_dir))
-                screen.say(_naming(plan))
+                home = plan.settings.home
+                screen.say(
+                    f"this Warren is called {home.instance}, and its topics on {home.bootstrap} "
+                    f"begin with {home.topic_prefix} (--instance NAME for another name)"
+                )
             _Run(plan, screen, stop, clock or SystemClock(), watch, hurry).run()
     except Held as held:
-        raise AlreadyRunning(plan.state_dir) from held
+        raise StartRefused(
+            f"`warren up` already runs with {plan.state_dir}: stop it, or choose another directory "
+            "with --state-dir or WARREN_LOCAL__STATE_DIR"
+        ) from held
     except Stopped:
         screen.say("stopped")
-
-
-def _naming(plan: Plan) -> str:
-    home = plan.settings.home
-    return (
-        f"this Warren is called {home.instance}, and its topics on {home.bootstrap} begin with "
-        f"{home.topic_prefix} (--instance NAME for another name)"
-    )
 
 
 class _Run:
@@ -254,16 +251,15 @@ class _Run:
 def run_state(plan: Plan) -> RunState:
     """run.json before anything runs."""
     settings = plan.settings
+    # host:port of a redis:// URL, without user and password.
     return RunState(
         api=settings.api.address,
         kafka=settings.clusters[plan.cluster].bootstrap,
         home_kafka=settings.home.bootstrap,
-        redis=_address(settings.redis.url.get_secret_value()),
+        redis=settings.redis.url.get_secret_value()
+        .split("://", 1)[-1]
+        .rsplit("@", 1)[-1]
+        .split("/", 1)[0],
         cluster=plan.cluster,
         supervisor=os.getpid(),
     )
-
-
-def _address(url: str) -> str:
-    """host:port of a redis:// URL, without user and password."""
-    return url.split("://", 1)[-1].rsplit("@", 1)[-1].split("/", 1)[0]

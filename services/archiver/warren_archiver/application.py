@@ -3,15 +3,52 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from socket import gethostname
 
+import structlog
+from warren.errors import SettingsError
+from warren.lake_path import local_path
 from warren.log import configure
 from warren.settings import Settings
 from warren.settings_file import load_settings
 
-from warren_archiver.passes.lake_lock import lake_lock
 from warren_archiver.streaming.archive import run as run_archive
+
+log = structlog.get_logger(__name__)
+LOCK = ".archiver-lock"
+
+
+@contextmanager
+def lake_lock(path: str) -> Iterator[None]:
+    """Wait for whoever holds it, hold it, give it back. `path`: the lake's, as it was set.
+
+    The kernel gives it back for a process that was killed. Raises SettingsError.
+    """
+    folder = local_path(path)
+    if folder is None:
+        yield
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = os.open(folder / LOCK, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise SettingsError("archiver.path", f"{folder}: {error.strerror}") from None
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.warning(
+                "another process archives to this lake: waiting until it has ended", lake=path
+            )
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 def run() -> None:

@@ -68,7 +68,6 @@ _STREAMING = {
 }
 _QUIET = {
     "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
     "spark.sql.ui.explainMode": "simple",  # written for each query, though nobody is shown it
     # The default of 100 compiled plans is less than what all topics' batches need.
     "spark.sql.codegen.cache.maxEntries": "1000",
@@ -91,13 +90,6 @@ _LIVES_SHORTLY = ("-XX:NewRatio=1",)
 """Gives all back at its end: until then it collects rarely."""
 
 
-def _log_options(*, stays: bool) -> dict[str, str]:
-    """Beside each commit Delta can write what a table has then, and need not work that out when it
-    is opened: worth a file where few commits are made by each process, and not where one makes
-    thousands."""
-    return {"spark.databricks.delta.writeChecksumFile.enabled": str(not stays).lower()}
-
-
 def local_configuration(
     archiver: ArchiverSettings, log4j2: str, *, stays: bool = False
 ) -> dict[str, str]:
@@ -118,6 +110,7 @@ def local_configuration(
     return {
         **_QUIET,
         **here,
+        "spark.ui.showConsoleProgress": str(not stays and sys.stderr.isatty()).lower(),
         "spark.master": archiver.master,
         "spark.driver.memory": archiver.memory,
         "spark.driver.extraJavaOptions": " ".join(filter(None, flags)),
@@ -146,10 +139,13 @@ def open_session(archiver: ArchiverSettings, name: str, *, stays: bool = False) 
     Raises SettingsError or SparkUnavailable.
     """
     given = given_options(archiver)
+    # Beside each commit Delta can write what a table has then, and need not work that out when it
+    # is opened: worth a file where few commits are made by each process, and not where one makes
+    # thousands.
     configuration: dict[str, bool | float | int | str | None] = {
         **SEMANTICS,
         **_STREAMING,
-        **_log_options(stays=stays),
+        **{"spark.databricks.delta.writeChecksumFile.enabled": str(not stays).lower()},
     }
     if not is_submitted(os.environ):
         # Python workers would be the first python3 on PATH, whose Spark may be another one.
@@ -160,7 +156,10 @@ def open_session(archiver: ArchiverSettings, name: str, *, stays: bool = False) 
             given[_JARS] = f"{own[_JARS]},{given[_JARS]}"
         configuration |= own
     configuration |= given
-    _tell_no_stacks()
+    # Of a JVM that has ended: whoever waits for its answer is told by an exception.
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(_is_not_py4j)  # it logs by the root as well
+    socketserver.BaseServer.handle_error = _tell_of  # type: ignore[assignment,method-assign]
     try:
         spark = SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
         fit(spark, little=False)
@@ -182,13 +181,6 @@ def close_session(spark: SparkSession) -> None:
     """Where its JVM has ended before, there is nothing to close."""
     with contextlib.suppress(Py4JError, ConnectionError):
         spark.stop()
-
-
-def _tell_no_stacks() -> None:
-    """Of a JVM that has ended: whoever waits for its answer is told by an exception."""
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    logging.getLogger().addFilter(_is_not_py4j)  # it logs by the root as well
-    socketserver.BaseServer.handle_error = _tell_of  # type: ignore[assignment,method-assign]
 
 
 def _is_not_py4j(record: logging.LogRecord) -> bool:

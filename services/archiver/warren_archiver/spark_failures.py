@@ -29,8 +29,7 @@ def told_by_spark(path: str) -> Iterator[None]:
     try:
         yield
     except SPARK_FAILURES as problem:
-        cause = spark_cause(problem)
-        if missing := _NO_FILE_SYSTEM.search(cause):
+        if missing := _NO_FILE_SYSTEM.search(spark_cause(problem)):
             what = missing[1] or f"{missing[2]}://"
             raise SettingsError(
                 "archiver.spark",

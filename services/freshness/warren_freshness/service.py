@@ -124,7 +124,11 @@ class FreshnessService:
                 self._refused.tell(refusal)
                 await self._pause(stop)
                 continue
-            self._release(polled.revoked)
+            if polled.revoked:
+                self._recalled -= set(polled.revoked)
+                self._positions.release(polled.revoked)
+                for loop in self._pass_loops:
+                    loop.release(polled.revoked)
             if polled.has_joined:
                 self._refused.over()
             is_safe = await self._dead_letter(self._intake.take(polled.messages), stop)
@@ -156,13 +160,6 @@ class FreshnessService:
                 loop.recall(partition, last)
         self._recalled |= new
         return True
-
-    def _release(self, home_partitions: Collection[int]) -> None:
-        if home_partitions:
-            self._recalled -= set(home_partitions)
-            self._positions.release(home_partitions)
-            for loop in self._pass_loops:
-                loop.release(home_partitions)
 
     async def _dead_letter(self, letters: Sequence[DeadLetter], stop: asyncio.Event) -> bool:
         """Nothing goes on before what was refused is safe. False when there was no time for it."""

@@ -61,7 +61,7 @@ from warren.contracts.status_change import (
 )
 from warren.contracts.topics_event import TopicsEvent
 from warren.contracts.trend_event import MINUTE_MS, TrendEvent, TrendTopics
-from warren.loss_reasons import LOSS_UNKNOWN, TimeToLossReason
+from warren.reason_words import LOSS_UNKNOWN, TimeToLossReason
 
 __all__ = [
     "CONDITIONS",

@@ -16,7 +16,7 @@ from warren.contracts.event import (
     nulls,
     require_equal_lengths,
 )
-from warren.loss_reasons import TimeToLossReason
+from warren.reason_words import TimeToLossReason
 
 FreshnessReason = Literal[
     "caught_up",

@@ -130,12 +130,6 @@ class LakeTables:
         except duckdb.Error as problem:
             raise LakeUnreadable(f"{self._root}: {_in_a_line(problem)}") from problem
 
-    def write(self, query: str, file: Path, kind: str) -> None:
-        """The rows of a query to a file: csv or parquet."""
-        target = str(file).replace("'", "''")
-        options = "FORMAT csv, HEADER" if kind == "csv" else "FORMAT parquet, COMPRESSION zstd"
-        self._database.execute(f"COPY ({query}) TO '{target}' ({options})")
-
     def _replace(self, name: str, kind: str) -> None:
         if (before := self._kinds.get(name)) is not None:
             self._database.execute(f'DROP {before} IF EXISTS "{name}"')

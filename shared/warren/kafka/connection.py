@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from difflib import get_close_matches
+from typing import Any, NamedTuple, TypeVar
 
 import confluent_kafka
 import structlog
@@ -24,12 +26,47 @@ from warren.errors import (
     KafkaError,
     TopicMissing,
 )
-from warren.kafka.refused_property import refused_property
-from warren.logins import librdkafka_properties
+from warren.logins import LOGIN_PROPERTIES, librdkafka_properties
 from warren.logins.tls import unusable
 from warren.settings import KafkaConnection
 
 log = structlog.get_logger(__name__)
+
+_UNKNOWN = re.compile(r'No such configuration property: "(?P<name>[^"]+)"')
+_VALUE = re.compile(
+    r'Invalid value (?P<value>".*" )?for configuration property "(?P<name>[^"]+)"', re.S
+)
+_RANGE = re.compile(
+    r'Configuration property "(?P<name>[^"]+)" value .* is outside allowed range (?P<range>\S+)'
+)
+_FILE = re.compile(r"(?P<name>[a-z]+(?:\.[a-z]+)+) failed: (?P<problem>.*)", re.S)
+_CLIENT = re.compile(r"Failed to create [a-z ]*client: ")
+
+
+class Refused(NamedTuple):
+    """`name`: the property; empty where librdkafka names none."""
+
+    name: str
+    problem: str
+
+
+def refused_property(text: str) -> Refused:
+    """What `text`, of an exception of confluent-kafka, says."""
+    text = _CLIENT.sub("", text).strip()
+    if found := _UNKNOWN.match(text):
+        near = get_close_matches(found["name"], LOGIN_PROPERTIES, n=1, cutoff=0.8)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        return Refused(found["name"], f"librdkafka has no such property{meant}")
+    if found := _VALUE.match(text):
+        value = (found["value"] or "this value").strip()
+        return Refused(found["name"], f"librdkafka does not take {value}")
+    if found := _RANGE.match(text):
+        return Refused(found["name"], f"must be within {found['range']}")
+    if found := _FILE.match(text):
+        return Refused(found["name"], f"cannot be used: {found['problem']}")
+    return Refused("", text)
+
+
 # What librdkafka has to say reaches people through ErrorReporter; its own lines are for debugging.
 librdkafka_log = logging.getLogger("librdkafka")
 librdkafka_log.setLevel(logging.CRITICAL)
@@ -120,7 +157,10 @@ def new_client(
     try:
         return kind(client_options(cluster, setting, connection, on_error, **extra))
     except (KafkaException, ValueError) as error:
-        name, problem = refused_property(_text(error))
+        cause = error.args[0] if error.args else error
+        name, problem = refused_property(
+            cause.str() if isinstance(cause, confluent_kafka.KafkaError) else str(cause)
+        )
         raise unusable(setting, connection, problem, name) from None
 
 
@@ -190,11 +230,6 @@ def why_unanswered(
     return None
 
 
-def _text(error: Exception) -> str:
-    cause = error.args[0] if error.args else error
-    return cause.str() if isinstance(cause, confluent_kafka.KafkaError) else str(cause)
-
-
 def _most_telling(
     cluster: str,
     setting: str,
@@ -202,8 +237,7 @@ def _most_telling(
     connection: KafkaConnection,
 ) -> KafkaError:
     """A refused password says more than the time-out that it ends in."""
-    classified = [classify(cluster, setting, error) for error in errors]
-    for error in classified:
+    for error in [classify(cluster, setting, error) for error in errors]:
         if isinstance(error, AuthenticationFailed | AuthorizationFailed):
             return error
     return ClusterUnreachable(

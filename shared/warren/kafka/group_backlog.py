@@ -46,7 +46,15 @@ class GroupBacklog:
         """Ask the broker. Raises the classified error when it does not answer, refuses, or has no
         such topic.
         """
-        consumer = self._consumer = self._consumer or self._connected()
+        consumer = self._consumer = self._consumer or new_client(
+            Consumer,
+            HOME,
+            HOME,
+            self._home,
+            _quiet,
+            group_id=self._group_id,
+            enable_auto_commit=False,
+        )
         try:
             return self._read(consumer)
         except KafkaException as error:
@@ -78,14 +86,3 @@ class GroupBacklog:
             waiting[place.partition] = end - max(committed.get(place.partition, start), start)
             ends[place.partition] = end
         return Backlog(waiting, committed, ends)
-
-    def _connected(self) -> Consumer:
-        return new_client(
-            Consumer,
-            HOME,
-            HOME,
-            self._home,
-            _quiet,
-            group_id=self._group_id,
-            enable_auto_commit=False,
-        )

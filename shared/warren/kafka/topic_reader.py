@@ -95,7 +95,9 @@ class TopicReader:
             setting,
             connection,
             # librdkafka wants one; nothing is ever committed to it.
-            group_id=_installation(connection).group("reader"),
+            group_id=(
+                connection.installation if isinstance(connection, HomeSettings) else Installation()
+            ).group("reader"),
             enable_auto_commit=False,
             enable_auto_offset_store=False,
             enable_partition_eof=True,
@@ -135,22 +137,19 @@ class TopicReader:
             ]
         self._catching_up.begin((each.topic, each.partition) for each in partitions)
         if since is not None:
-            partitions = self._at(since, partitions, timeout)
+            # The first offsets of that time, or the log ends of now.
+            for partition in partitions:
+                partition.offset = since
+            found: list[TopicPartition] = self._consumer.offsets_for_times(
+                partitions, timeout=timeout
+            )
+            for partition in found:
+                if partition.error is not None:
+                    raise classify(self._cluster, self._setting, partition.error)
+                if partition.offset < 0:
+                    _, partition.offset = self._consumer.get_watermark_offsets(partition, timeout)
+            partitions = found
         self._consumer.assign(partitions)
-
-    def _at(
-        self, since: int, partitions: list[TopicPartition], timeout: float
-    ) -> list[TopicPartition]:
-        """The first offsets of that time, or the log ends of now."""
-        for partition in partitions:
-            partition.offset = since
-        found: list[TopicPartition] = self._consumer.offsets_for_times(partitions, timeout=timeout)
-        for partition in found:
-            if partition.error is not None:
-                raise classify(self._cluster, self._setting, partition.error)
-            if partition.offset < 0:
-                _, partition.offset = self._consumer.get_watermark_offsets(partition, timeout)
-        return found
 
     @property
     def caught_up(self) -> bool:
@@ -179,7 +178,3 @@ class TopicReader:
 
     def close(self) -> None:
         self._consumer.close()
-
-
-def _installation(connection: KafkaConnection) -> Installation:
-    return connection.installation if isinstance(connection, HomeSettings) else Installation()

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Set
 from concurrent.futures import Future
 
 import confluent_kafka
-import structlog
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ClusterMetadata, NewTopic, OffsetSpec
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
@@ -16,10 +15,8 @@ from warren.errors import TopicMisconfigured
 from warren.kafka.connection import awaited, classify
 from warren.settings import HomeSettings
 
-log = structlog.get_logger(__name__)
 HOME = "home"
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
-_ENOUGH_REPLICAS = 3
 TIMEOUT = 30.0  # seconds
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # not annotated there
 _COMMITTED = IsolationLevel.READ_COMMITTED
@@ -32,7 +29,7 @@ def ensure_topics(admin: AdminClient, home: HomeSettings) -> list[str]:
     Raises AuthorizationFailed, ClusterUnreachable, or TopicMisconfigured where the broker refuses
     the configuration.
     """
-    existing = _existing(admin)
+    existing = cluster_metadata(admin).topics
     missing = [t for t in CATALOGUE if t.full_name(home.topic_prefix) not in existing]
     if not missing:
         return []
@@ -55,33 +52,14 @@ def create_topics(
 ) -> dict[str, confluent_kafka.KafkaError | None]:
     """Creates topics, replicated as the settings say: why each was refused, None where it was not.
 
-    `configs`: by topic, as Kafka names things. Brokers before 2.4 do not choose the number of
-    replicas themselves: there it is three, or the number of brokers if that is less.
+    `configs`: by topic, as Kafka names things. Brokers before 2.4 want the number of replicas:
+    `home.replication_factor`.
     """
-    refusals = _create(admin, home, configs, partitions, home.replication_factor)
-    if home.replication_factor > 0 or not any(map(_is_too_old, refusals.values())):
-        return refusals
-    replicas = min(_ENOUGH_REPLICAS, len(cluster_metadata(admin).brokers))
-    log.warning(
-        "the cluster is older than Kafka 2.4 and does not choose the number of replicas",
-        setting="home.replication_factor",
-        replicas=replicas,
-    )
-    return _create(admin, home, configs, partitions, replicas)
-
-
-def _create(
-    admin: AdminClient,
-    home: HomeSettings,
-    configs: Mapping[str, Mapping[str, str]],
-    partitions: int,
-    replicas: int,
-) -> dict[str, confluent_kafka.KafkaError | None]:
     requests = [
         NewTopic(
             name,
             num_partitions=partitions,
-            replication_factor=replicas,
+            replication_factor=home.replication_factor,
             config={**config, **replication_config(home)},
         )
         for name, config in configs.items()
@@ -103,14 +81,6 @@ def _refusal(created: Future[None]) -> confluent_kafka.KafkaError | None:
         refusal: confluent_kafka.KafkaError = error.args[0]
         return refusal
     return None
-
-
-def _is_too_old(refusal: confluent_kafka.KafkaError | None) -> bool:
-    """librdkafka says so before it asks: -1 needs CreateTopics version 4."""
-    return refusal is not None and refusal.code() in (
-        confluent_kafka.KafkaError._UNSUPPORTED_FEATURE,
-        confluent_kafka.KafkaError.UNSUPPORTED_VERSION,
-    )
 
 
 def metadata_with(admin: AdminClient, names: Set[str], seconds: float) -> ClusterMetadata:
@@ -139,12 +109,6 @@ def _tolerate_existing(name: str, error: confluent_kafka.KafkaError) -> None:
     classified = classify(HOME, "home", error)
     classified.args = (f"{classified.args[0]} while creating topic {name}",)
     raise classified
-
-
-def _existing(admin: AdminClient) -> dict[str, int]:
-    """Number of partitions by topic name."""
-    topics = cluster_metadata(admin).topics
-    return {name: len(topic.partitions) for name, topic in topics.items()}
 
 
 def cluster_id(admin: AdminClient) -> str:

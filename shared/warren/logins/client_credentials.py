@@ -6,13 +6,10 @@ import asyncio
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warren.errors import TokenRefused
 from warren.logins.mechanism import Mechanism, Properties, jaas
-
-if TYPE_CHECKING:
-    import httpx
 
 _URL = "sasl.oauthbearer.token.endpoint.url"
 _ID = "sasl.oauthbearer.client.id"
@@ -40,19 +37,15 @@ class ClientCredentialsToken:
                 response.raise_for_status()
             except httpx.HTTPError as error:
                 raise TokenRefused(f"the token endpoint: {error}") from error
-            return _access_token(response)
-
-
-def _access_token(response: httpx.Response) -> str:
-    """Raises TokenRefused for what is no token: a proxy's page, say."""
-    try:
-        token = response.json()["access_token"]
-    except (ValueError, KeyError, TypeError):
-        token = None
-    if not isinstance(token, str):
-        kind = response.headers.get("content-type", "no content type")
-        raise TokenRefused(f"the token endpoint answers without a token ({kind})")
-    return token
+            # What answers may be a proxy's page.
+            try:
+                token = response.json()["access_token"]
+            except (ValueError, KeyError, TypeError):
+                token = None
+            if not isinstance(token, str):
+                kind = response.headers.get("content-type", "no content type")
+                raise TokenRefused(f"the token endpoint answers without a token ({kind})")
+            return token
 
 
 @dataclass(frozen=True, slots=True)

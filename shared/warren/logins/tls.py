@@ -6,9 +6,9 @@ import ssl
 from pathlib import Path
 
 from warren.errors import AuthenticationFailed, SettingsError
+from warren.files import why_unread
 from warren.logins.mechanism import Properties
 from warren.settings import KafkaConnection
-from warren.unread_file import why_unread
 
 _VERIFIES = "enable.ssl.certificate.verification"
 _HOST = "ssl.endpoint.identification.algorithm"

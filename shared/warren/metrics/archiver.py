@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 # Passes are processes that follow each other: the newest value of a gauge counts, and that of work
 # which is under way ends with its process.
@@ -20,18 +20,6 @@ ARCHIVER_LOST = Counter(
     "offsets are in the table gaps",
     ("topic",),
     registry=ARCHIVER,
-)
-ARCHIVER_BATCH_SECONDS = Histogram(
-    "warren_archiver_batch_seconds",
-    "Seconds from the beginning of a batch to its end",
-    buckets=(0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0),
-    registry=ARCHIVER,
-)
-ARCHIVER_BATCH_TIMESTAMP = Gauge(
-    "warren_archiver_batch_timestamp_seconds",
-    "When a batch was last written, Unix seconds; 0 before the first one",
-    registry=ARCHIVER,
-    multiprocess_mode="mostrecent",
 )
 ARCHIVER_BEHIND = Gauge(
     "warren_archiver_behind_records",
@@ -53,23 +41,11 @@ ARCHIVER_SILVER_ROWS = Counter(
     ("table",),
     registry=ARCHIVER,
 )
-ARCHIVER_SILVER_TIMESTAMP = Gauge(
-    "warren_archiver_silver_timestamp_seconds",
-    "When silver tables were last brought up to what was archived, Unix seconds; 0 before",
-    registry=ARCHIVER,
-    multiprocess_mode="mostrecent",
-)
 ARCHIVER_GOLD_ROWS = Counter(
     "warren_archiver_gold_rows",
     "Rows added to gold tables, or replaced there, by table",
     ("table",),
     registry=ARCHIVER,
-)
-ARCHIVER_GOLD_TIMESTAMP = Gauge(
-    "warren_archiver_gold_timestamp_seconds",
-    "When gold tables were last brought up to silver, Unix seconds; 0 before",
-    registry=ARCHIVER,
-    multiprocess_mode="mostrecent",
 )
 ARCHIVER_FAILURES = Counter(
     "warren_archiver_failures",

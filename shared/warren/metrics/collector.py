@@ -15,35 +15,11 @@ COLLECTOR_COMMITS = Counter(
     _CLUSTER,
     registry=COLLECTOR,
 )
-COLLECTOR_DELETIONS = Counter(
-    "warren_collector_deletions",
-    "Deletions of committed offsets folded in",
-    _CLUSTER,
-    registry=COLLECTOR,
-)
-COLLECTOR_DENIED = Counter(
-    "warren_collector_denied_records",
-    "Records of groups and topics that the filters (groups_allow, topics_deny, …) keep out",
-    _CLUSTER,
-    registry=COLLECTOR,
-)
 COLLECTOR_SKIPPED = Counter(
     "warren_collector_skipped_records",
     "Records of the offsets topic of an unknown kind or version; value_version is empty where the "
     "key alone is unknown",
     (*_CLUSTER, "key_version", "value_version"),
-    registry=COLLECTOR,
-)
-COLLECTOR_UNKNOWN_TAGS = Counter(
-    "warren_collector_unknown_tags",
-    "Tagged fields that a newer Kafka has added, read over in records that were used",
-    (*_CLUSTER, "key_version", "value_version"),
-    registry=COLLECTOR,
-)
-COLLECTOR_GROUP_RECORDS = Counter(
-    "warren_collector_group_records",
-    "Records about groups and members (of any protocol) folded in",
-    _CLUSTER,
     registry=COLLECTOR,
 )
 COLLECTOR_MALFORMED = Counter(
@@ -58,18 +34,6 @@ COLLECTOR_EVENTS = Counter(
     _CLUSTER,
     registry=COLLECTOR,
 )
-COLLECTOR_GROUP_EVENTS = Counter(
-    "warren_collector_group_events",
-    "Group events and tombstones published and acknowledged",
-    _CLUSTER,
-    registry=COLLECTOR,
-)
-COLLECTOR_PUBLISHED_BYTES = Counter(
-    "warren_collector_published_bytes",
-    "Bytes of the events published and acknowledged, before compression",
-    _CLUSTER,
-    registry=COLLECTOR,
-)
 COLLECTOR_DEAD_LETTERS = Counter(
     "warren_collector_dead_letters",
     "Malformed records published to warren.dead-letters",
@@ -81,12 +45,6 @@ COLLECTOR_FAILED_TICKS = Counter(
     "Ticks that were not published and are repeated, by what failed: log_ends, or publish where "
     "the home cluster did not acknowledge",
     (*_CLUSTER, "step"),
-    registry=COLLECTOR,
-)
-COLLECTOR_STORE_FAILURES = Counter(
-    "warren_collector_store_failures",
-    "Positions in the offsets topic that could not be committed",
-    _CLUSTER,
     registry=COLLECTOR,
 )
 COLLECTOR_SOURCE_FAILURES = Counter(

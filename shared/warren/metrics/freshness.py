@@ -45,12 +45,6 @@ FRESHNESS_READ_BYTES = Counter(
     ("cluster",),
     registry=FRESHNESS,
 )
-FRESHNESS_WAITING_PASSES = Gauge(
-    "warren_freshness_waiting_passes",
-    "Passes in a row that left the partition unread that has waited longest; 0: all were read",
-    ("cluster",),
-    registry=FRESHNESS,
-)
 FRESHNESS_ROUND_PASSES = Gauge(
     "warren_freshness_round_passes",
     "Passes within which each partition is read once, at the pace of the last ones: nobody waits "
@@ -73,12 +67,6 @@ FRESHNESS_PARTITIONS = Gauge(
     "warren_freshness_partitions",
     "Partitions of groups in the last pass, by reason of their value",
     ("cluster", "reason"),
-    registry=FRESHNESS,
-)
-FRESHNESS_STALE_GROUPS = Gauge(
-    "warren_freshness_stale_groups",
-    "Groups without an offset event for three heartbeats: is the collector running?",
-    ("cluster",),
     registry=FRESHNESS,
 )
 FRESHNESS_STALLED = Gauge(

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from warren.errors import SettingsError
-from warren.file_version import FileVersion
+from warren.files import FileVersion
 from warren.installation import DEFAULT_NAME, NAME_PATTERN, Installation
 from warren.section import Section
 from warren.settings.file_secret import FileSecret
@@ -38,7 +38,17 @@ def bootstrap_servers(written: str) -> str:
     if not servers:
         raise ValueError("names no server: write host:port[,host:port]")
     for server in servers:
-        _check(server)
+        if "://" in server:
+            raise ValueError(
+                f"{server!r} begins with a scheme: write host:port, and the protocol as the "
+                "property security.protocol of the table kafka"
+            )
+        found = _SERVER.fullmatch(server)
+        if found is None or not 1 <= int(found["port"]) <= 65535 or not _is_ipv6(found["ipv6"]):
+            raise ValueError(
+                f"{server!r} is not host:port: write for example kafka-1:9092, or [::1]:9092 for "
+                "an IPv6 address; ports are 1 to 65535"
+            )
     return ",".join(servers)
 
 
@@ -48,20 +58,6 @@ def named_servers(setting: str, written: str) -> str:
         return bootstrap_servers(written)
     except ValueError as error:
         raise SettingsError(setting, str(error)) from None
-
-
-def _check(server: str) -> None:
-    if "://" in server:
-        raise ValueError(
-            f"{server!r} begins with a scheme: write host:port, and the protocol as the property "
-            "security.protocol of the table kafka"
-        )
-    found = _SERVER.fullmatch(server)
-    if found is None or not 1 <= int(found["port"]) <= 65535 or not _is_ipv6(found["ipv6"]):
-        raise ValueError(
-            f"{server!r} is not host:port: write for example kafka-1:9092, or [::1]:9092 for an "
-            "IPv6 address; ports are 1 to 65535"
-        )
 
 
 def _is_ipv6(address: str | None) -> bool:

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from warren.section import Seconds, Section
 from warren.settings.expressions import OneOrMoreExpressions
-from warren.settings.spans import Span
+from warren.words import seconds_of
+
+
+def _in_seconds(value: Any) -> Any:
+    """What is no text is left to those who want a number."""
+    if not isinstance(value, str):
+        return value
+    if (seconds := seconds_of(value)) is None:
+        raise ValueError(f"{value!r} is no span of time: write seconds, or 24h, 1d12h, 10m")
+    return seconds
+
+
+Span = Annotated[Seconds, BeforeValidator(_in_seconds)]
+
 
 PolicyName = Literal["burrow", "progress"]
 Intervals = Annotated[int, Field(ge=2, le=255)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from warren.file_version import FileVersion
+from warren.files import FileVersion
 
 
 class FileSecret(SecretStr):

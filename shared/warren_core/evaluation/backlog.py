@@ -156,8 +156,7 @@ def _burst_ms(marks: Int64, figures: Figures, now: int | Int64) -> Int64:
 def reads_a_burst(figures: Figures) -> Bools:
     """[partition] it reads more than is usually written: what grows is a burst."""
     usual, consumed = figures[Figure.USUALLY_PRODUCED], figures[Figure.CONSUMED]
-    more: Bools = (usual >= 0) & (consumed > BY.more * usual) & BURST.on
-    return more
+    return (usual >= 0) & (consumed > BY.more * usual) & BURST.on
 
 
 def _learn_level(
@@ -183,8 +182,7 @@ def _remember_backlog(
     learnt = np.where(too_long & ~habit, 0, length)
     usual = np.maximum(marks[Mark.BACKLOG] - elapsed // BY.memory, 0)
     marks[Mark.BACKLOG] = np.where(ended, np.maximum(usual, learnt), usual)
-    noted = ended & too_long
-    marks[Mark.ODD_BACKLOG] = np.where(noted, np.maximum(before, length), before)
+    marks[Mark.ODD_BACKLOG] = np.where(ended & too_long, np.maximum(before, length), before)
 
 
 def _tell(

@@ -52,8 +52,7 @@ def learn_busy(
     anew = ended & ~again & ~known & (old | alike)
     turns, off = turns_since(at, apart, began)
     then = np.where(known & due, at + turns * apart + off // 2, began)
-    moved = anew | (due & known)
-    marks[Mark.BUSY_AT] = np.where(moved, then, at)
+    marks[Mark.BUSY_AT] = np.where(anew | (due & known), then, at)
     marks[Mark.BUSY_APART] = np.where(anew, np.where(old, UNKNOWN, since), apart)
     more = (again & alike) | (due & known)
     whole = span_ms(now, marks[Mark.BUSY_AT])
@@ -67,8 +66,7 @@ def learn_busy(
 
 
 def _known(figures: Figures) -> Bools:
-    known: Bools = figures[Figure.BUSY] > 0
-    return known
+    return figures[Figure.BUSY] > 0
 
 
 def _is_due(marks: Int64, figures: Figures, began: Int64) -> Bools:

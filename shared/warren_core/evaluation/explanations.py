@@ -239,7 +239,13 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         if marks[Mark.REWOUND_AT] > marks[Mark.ADVANCED_AT]:
             return Explanation("no_commit", _reset(marks, now, waited, behind))
         if usual > part.silence(i):  # a commit came late, and of the same offset
-            return Explanation("no_commit", _stands(part, i, waited, behind))
+            return Explanation(
+                "no_commit",
+                (
+                    f"at offset {grouped(part.newest[Column.OFFSET][i])} for {duration(waited)}, "
+                    f"last commit {duration(part.silence(i))} ago; {behind}"
+                ),
+            )
         told = _usual_pause(usual, max(_seen(marks[Mark.PAUSE]), _seen(marks[Mark.GOES])))
         told = _by_day(track, i) or told
         if marks[Mark.GONE_SINCE] >= 0 and marks[Mark.THERE_SINCE] >= 0:
@@ -353,11 +359,4 @@ def _replays(track: Track, i: int, lag: int, now: int, behind: str) -> str:
     return (
         f"replaying: went back from {grouped(before)} {duration(ago)} ago, is at "
         f"{grouped(marks[Mark.COMMITTED])}, {_caught_up(track, i, lag, now)}; {behind}"
-    )
-
-
-def _stands(part: _Part, i: int, waited: float, behind: str) -> str:
-    return (
-        f"at offset {grouped(part.newest[Column.OFFSET][i])} for {duration(waited)}, "
-        f"last commit {duration(part.silence(i))} ago; {behind}"
     )

@@ -30,19 +30,16 @@ def lateness_ms(figures: Figures, lag: Int64 | Floats) -> Floats:
     """[partition] so long the lag takes to be written; LONGEST_MS where none is."""
     at_rest = figures[Figure.USUALLY_PRODUCED] / 4  # the log, just now
     pace = np.maximum(np.maximum(written_at(figures), at_rest), 1e-6)
-    late: Floats = np.minimum(np.maximum(lag, 0) * 1000.0 / pace, LONGEST_MS)
-    return late
+    return np.minimum(np.maximum(lag, 0) * 1000.0 / pace, LONGEST_MS)
 
 
 def level_ms(figures: Figures) -> Floats:
     """[partition] how late it usually is; 0 where that is not known."""
-    level: Floats = np.where(_is_known(figures), figures[Figure.USUALLY_LEFT], 0) * LEVEL.on
-    return level
+    return np.where(_is_known(figures), figures[Figure.USUALLY_LEFT], 0) * LEVEL.on
 
 
 def _is_known(figures: Figures) -> Bools:
-    known: Bools = figures[Figure.USUALLY_LEFT] >= 0
-    return known
+    return figures[Figure.USUALLY_LEFT] >= 0
 
 
 def rate_span_ms(figures: Figures) -> Int64:

@@ -35,8 +35,7 @@ class Onset:
     @property
     def was_bad(self) -> Bools:
         """[partition] it was not OK."""
-        bad: Bools = self.marks[Began.STANDS_SINCE] != UNKNOWN
-        return bad
+        return self.marks[Began.STANDS_SINCE] != UNKNOWN
 
     def take(self, rows: Int64) -> Onset:
         """Of these partitions; a negative row is one of which nothing is known."""
@@ -60,7 +59,12 @@ def onset_of(windows: Windows, status: NDArray[np.uint8], before: Onset | None) 
         known = before.marks[:, bad]
     some = windows if len(bad) == len(status) else windows.take(bad)
     offset = some.newest(Column.OFFSET)
-    since = _first_with_offset(some, offset)
+    # [partition] commit time of the first of the newest commits, all with that offset.
+    same = some.occupied & (some.column(Column.OFFSET) == offset[:, None])
+    run = np.logical_and.accumulate(same[:, ::-1], axis=1).sum(axis=1)
+    slots = some.intervals - np.maximum(run, 1)
+    times: Int64 = some.column(Column.COMMITTED_AT)[np.arange(len(slots)), slots]
+    since = times
     stays = (known[Began.OFFSET] == offset) & (known[Began.STANDS_SINCE] != UNKNOWN)
     marks = np.empty_like(known)
     marks[Began.OFFSET] = offset
@@ -74,15 +78,6 @@ def onset_of(windows: Windows, status: NDArray[np.uint8], before: Onset | None) 
     whole = np.full((len(Began), len(status)), UNKNOWN, np.int64)
     whole[:, bad] = marks
     return Onset(whole)
-
-
-def _first_with_offset(windows: Windows, offset: Int64) -> Int64:
-    """[partition] commit time of the first of the newest commits, all with that offset."""
-    same = windows.occupied & (windows.column(Column.OFFSET) == offset[:, None])
-    run = np.logical_and.accumulate(same[:, ::-1], axis=1).sum(axis=1)
-    slots = windows.intervals - np.maximum(run, 1)
-    times: Int64 = windows.column(Column.COMMITTED_AT)[np.arange(len(slots)), slots]
-    return times
 
 
 def _is_same(before: Onset, windows: Windows, status: NDArray[np.uint8], is_bad: Bools) -> bool:

@@ -21,7 +21,9 @@ NO_REWIND = -1
 def lag_always_above(windows: Windows, allowed_lag: int | Int64) -> Bools:
     """No known lag in the window is within the allowed one."""
     lag = windows.column(Column.LAG)
-    within: Bools = (lag >= 0) & (lag <= _per_partition(allowed_lag))
+    within: Bools = (lag >= 0) & (
+        lag <= (allowed_lag if isinstance(allowed_lag, int) else allowed_lag[:, None])
+    )
     return ~_any(within)
 
 
@@ -48,8 +50,7 @@ def rewound(windows: Windows) -> Bools:
 def stopped(windows: Windows, now_ms: int | Int64) -> Bools:
     """The newest commit is longer ago than the window is long."""
     newest, oldest = windows.newest(Column.COMMITTED_AT), windows.oldest(Column.COMMITTED_AT)
-    silent: Bools = (now_ms - newest) > (newest - oldest)
-    return silent
+    return (now_ms - newest) > (newest - oldest)
 
 
 def stalled(windows: Windows) -> Bools:
@@ -70,8 +71,7 @@ def lag_never_decreasing(windows: Windows) -> Bools:
 
 def advanced(windows: Windows) -> Bools:
     """Over the whole window the offset went up."""
-    up: Bools = windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
-    return up
+    return windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
 
 
 def log_end_reached(windows: Windows) -> Bools:
@@ -83,17 +83,12 @@ def log_end_reached(windows: Windows) -> Bools:
 
 def _any(flags: Bools) -> Bools:
     """[partition]: it holds in some slot."""
-    some: Bools = np.logical_or.reduce(flags, axis=1)
-    return some
+    return np.logical_or.reduce(flags, axis=1)
 
 
 def _pairs(windows: Windows) -> Bools:
     """[partition, slot - 1]: this slot and its predecessor are both occupied."""
     return windows.occupied[:, :-1]
-
-
-def _per_partition(limit: int | Int64) -> int | Int64:
-    return limit if isinstance(limit, int) else limit[:, None]
 
 
 def produced_per_s(windows: Windows, lag: Int64, now_ms: int | Int64, is_silent: Bools) -> Floats:
@@ -119,5 +114,4 @@ def log_at_rest(windows: Windows) -> Bools:
     ends = windows.log_ends
     known = ends != UNKNOWN
     same = (ends == ends[:, -1:]) | ~known
-    rests: Bools = same.all(axis=1) & (np.count_nonzero(known, axis=1) > 1)
-    return rests
+    return same.all(axis=1) & (np.count_nonzero(known, axis=1) > 1)

@@ -41,8 +41,7 @@ def learn_rewind(marks: Int64, figures: Figures, sighting: Sighting, known: Bool
 def goes_to_and_fro(marks: Int64) -> Bools:
     """[partition] offsets that lie apart are committed in turn."""
     at = marks[Mark.REWOUND_AT]
-    goes: Bools = (marks[Mark.REWOUND_FROM] >= 0) & (at >= 0) & (at & TO_AND_FRO == TO_AND_FRO)
-    return goes
+    return (marks[Mark.REWOUND_FROM] >= 0) & (at >= 0) & (at & TO_AND_FRO == TO_AND_FRO)
 
 
 def is_rewound(
@@ -61,16 +60,14 @@ def is_rewound(
     since = now_ms - marks[Mark.REWOUND_AT]
     next_ms = np.minimum(np.maximum(usual_gap(marks, track.figures), BY.least_pause), patience)
     reads_on = marks[Mark.ADVANCED_AT] > marks[Mark.REWOUND_AT]
-    rewound: Bools = was_back & ((large & (reads_on | (since >= next_ms))) | (since > patience))
-    return rewound
+    return was_back & ((large & (reads_on | (since >= next_ms))) | (since > patience))
 
 
 def is_replaying(track: Track, now_ms: int | Int64) -> Bools:
     """[partition] it went back, was told of, and has read on from there."""
     marks = track.marks
     at = marks[Mark.REWOUND_AT]
-    replays: Bools = (at >= 0) & (marks[Mark.ADVANCED_AT] > at) & (now_ms - at >= BY.soon)
-    return replays
+    return (at >= 0) & (marks[Mark.ADVANCED_AT] > at) & (now_ms - at >= BY.soon)
 
 
 def _even(at: Int64) -> Int64:

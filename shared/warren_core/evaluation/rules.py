@@ -206,8 +206,7 @@ class PartitionRules:
 
     def ignored_rows(self, partitions: int) -> list[int]:
         """Of so many partitions those that are not judged."""
-        rows: list[int] = np.flatnonzero(np.broadcast_to(self.ignore, partitions)).tolist()
-        return rows
+        return np.flatnonzero(np.broadcast_to(self.ignore, partitions)).tolist()
 
     def policy_of(self, row: int) -> PolicyName:
         return next(name for name, mask in self.policies.items() if mask[row])

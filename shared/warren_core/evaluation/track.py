@@ -161,8 +161,7 @@ class Sighting:
 
     def is_late(self, elapsed: Int64) -> Bools:
         """[partition] nobody has looked for so long that nobody saw what happened meanwhile."""
-        late: Bools = elapsed > LATE_LOOK * self.pace_ms
-        return late
+        return elapsed > LATE_LOOK * self.pace_ms
 
 
 @dataclass(slots=True)

@@ -61,8 +61,7 @@ TRANSACTION = Rule(
 
 def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
     """[partition] the largest lag of a consumer that has read everything."""
-    caught_up: Int64 = np.maximum(marks[Mark.RESTING] >= 0, allowed_lag)
-    return caught_up
+    return np.maximum(marks[Mark.RESTING] >= 0, allowed_lag)
 
 
 def patience_ms(marks: Int64, figures: Figures) -> Int64:
@@ -94,8 +93,7 @@ def _due_ms(marks: Int64, figures: Figures) -> Int64:
 
 def by_chance(records: Floats) -> Floats:
     """[partition] so many more may come by chance where so many come."""
-    more: Floats = 3 * np.sqrt(records) + 1
-    return more
+    return 3 * np.sqrt(records) + 1
 
 
 def patience_at_any_time_ms(
@@ -115,20 +113,24 @@ def patience_at_any_time_ms(
         patience = np.where(is_open, np.maximum(patience, usual), after)
     if AWAY.on and (marks[Mark.GONE_SINCE] >= 0).any():
         away = _deployed_ms(marks, figures) if may_be_deployed else BY.least_wait
-        patience = np.minimum(patience, _until_gone_ms(marks, away))
+        # [partition] how long it may stand still where nobody is there who was there for long.
+        gone = marks[Mark.GONE_SINCE]
+        before = np.where(
+            marks[Mark.WAITING_SINCE] >= 0, span_ms(gone, marks[Mark.WAITING_SINCE]), 0
+        )
+        until: Int64 = before + away + marks[Mark.GOES] * 3 // 2
+        patience = np.minimum(patience, np.where(has_gone(marks), until, LONGEST_MS))
     return patience
 
 
 def open_ms(marks: Int64) -> Int64:
     """[partition] how long a transaction may stay open."""
-    usual: Int64 = np.maximum(BY.open, with_room(marks[Mark.OPEN]))
-    return usual
+    return np.maximum(BY.open, with_room(marks[Mark.OPEN]))
 
 
 def began_to_wait(marks: Int64) -> Int64:
     """[partition] when this wait began: what does not count of it makes nobody older."""
-    began: Int64 = marks[Mark.WAITING_SINCE] - marks[Mark.PART]
-    return began
+    return marks[Mark.WAITING_SINCE] - marks[Mark.PART]
 
 
 def _unlearnt_ms(marks: Int64, _: Figures) -> Int64 | int:
@@ -140,8 +142,7 @@ def _unlearnt_ms(marks: Int64, _: Figures) -> Int64 | int:
         age = span_ms(began_to_wait(marks), marks[Mark.COMMITTED_AT])
         # Who was there when it was met, and has gone, does not rest as who was never met.
         left = (marks[Mark.GONE_SINCE] >= 0) & (marks[Mark.THERE_SINCE] >= 0)
-        longest = np.where(left, BY.long, BY.unseen)
-        whole = np.clip(BY.batch - age, BY.long, longest)
+        whole = np.clip(BY.batch - age, BY.long, np.where(left, BY.long, BY.unseen))
         whole = np.where((age >= BY.batch) & was_absent(marks), BY.soon, whole)
         least = np.where(unseen, whole, least)
     return least
@@ -199,8 +200,7 @@ def _habit_ms(marks: Int64, figures: Figures) -> Int64:
     """One commit of those that come regularly may be left out, as when a checkpoint fails."""
     pause = marks[Mark.PAUSE]
     mean = np.clip(figures[Figure.COMMIT_PAUSE].astype(np.int64), 0, pause)
-    allowed: Int64 = np.maximum(with_room(pause), mean + with_room(mean))
-    return allowed
+    return np.maximum(with_room(pause), mean + with_room(mean))
 
 
 ALLOWANCES: tuple[tuple[Rule, Callable[[Int64, Figures], Int64 | int]], ...] = (
@@ -226,14 +226,12 @@ def repeating_ms(marks: Int64, figures: Figures) -> Int64:
 
 def longest_wait(marks: Int64) -> Int64:
     """[partition] of late, with members or without, at any time."""
-    longest: Int64 = np.maximum(marks[Mark.PAUSE], marks[Mark.GOES])
-    return longest
+    return np.maximum(marks[Mark.PAUSE], marks[Mark.GOES])
 
 
 def longest_habit_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] the longest wait of late, those of each day among them."""
-    longest: Int64 = np.maximum(longest_wait(marks), daily_ms(marks, figures))
-    return longest
+    return np.maximum(longest_wait(marks), daily_ms(marks, figures))
 
 
 def _deployed_ms(marks: Int64, figures: Figures) -> Int64:
@@ -246,14 +244,6 @@ def _deployed_ms(marks: Int64, figures: Figures) -> Int64:
     return np.where(may_loop(marks, marks[Mark.GONE_SINCE]), BY.least_wait, away)
 
 
-def _until_gone_ms(marks: Int64, away_ms: Int64 | int) -> Int64:
-    """[partition] how long it may stand still where nobody is there who was there for long."""
-    gone = marks[Mark.GONE_SINCE]
-    before = np.where(marks[Mark.WAITING_SINCE] >= 0, span_ms(gone, marks[Mark.WAITING_SINCE]), 0)
-    until: Int64 = before + away_ms + marks[Mark.GOES] * 3 // 2
-    return np.where(has_gone(marks), until, LONGEST_MS)
-
-
 def remaining_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Floats:
     """[partition] until it is as late as usual, at the pace since it fell behind; infinite where it
     comes no nearer.
@@ -261,14 +251,12 @@ def remaining_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -
     more = np.maximum(lag - usual_lag(figures), 0)
     read = marks[Mark.PEAK] - more
     behind = span_ms(now, marks[Mark.BEHIND_SINCE])
-    left: Floats = np.where(read > 0, more * 1.0 * behind / np.maximum(read, 1), np.inf)
-    return left
+    return np.where(read > 0, more * 1.0 * behind / np.maximum(read, 1), np.inf)
 
 
 def lag_span_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] of the quick average of the lag: who commits rarely is looked at rarely."""
-    span: Int64 = np.maximum(2 * usual_gap(marks, figures), BY.lag)
-    return span
+    return np.maximum(2 * usual_gap(marks, figures), BY.lag)
 
 
 def late_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Floats:
@@ -277,8 +265,7 @@ def late_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Flo
     """
     written = np.maximum(lag, 0) * 1000.0 / np.maximum(figures[Figure.PRODUCED], 1e-6)
     most = level_ms(figures) + span_ms(now, marks[Mark.LEVEL_AT])
-    late: Floats = np.minimum(written, most)
-    return late
+    return np.minimum(written, most)
 
 
 def usual_gap(marks: Int64, figures: Figures) -> Int64:
@@ -287,30 +274,26 @@ def usual_gap(marks: Int64, figures: Figures) -> Int64:
     """
     mean = figures[Figure.COMMIT_PAUSE]
     most = np.where(mean >= 0, BY.pauses * mean, float(LONGEST_MS)).astype(np.int64)
-    gap: Int64 = np.minimum(longest_wait(marks), most)
-    return gap
+    return np.minimum(longest_wait(marks), most)
 
 
 def usual_lag(figures: Figures) -> Floats:
     """[partition] what is usually left, records."""
-    lag: Floats = written_at(figures) * level_ms(figures) / 1000
-    return lag
+    return written_at(figures) * level_ms(figures) / 1000
 
 
 def room_ms(marks: Int64, figures: Figures) -> Floats:
     """[partition] so much later than usual a healthy consumer may be when it has just advanced."""
     learnt = (marks[Mark.WAITS] >= BY.known_waits) & (figures[Figure.USUALLY_LEFT] >= 0)
     least = np.where(learnt, BY.least_left, BY.least_pause)
-    room: Floats = np.maximum(least, BY.varies * figures[Figure.VARIES] * LEVEL.on)
-    return room
+    return np.maximum(least, BY.varies * figures[Figure.VARIES] * LEVEL.on)
 
 
 def room(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> Floats:
     """[partition] the same in records, and what chance adds."""
     written = written_at(figures) * room_ms(marks, figures) / 1000
     chance = by_chance(written + usual_lag(figures))
-    lag: Floats = caught_up_lag(marks, allowed_lag) + written + chance
-    return lag
+    return caught_up_lag(marks, allowed_lag) + written + chance
 
 
 def explained_lag(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> Floats:

@@ -21,17 +21,40 @@ from warren_core.evaluation.track import (
     Track,
     span_ms,
 )
-from warren_core.evaluation.transactions import learn_open, was_held
 from warren_core.evaluation.usual import (
     HABIT,
     RUNS,
     UNLEARNT,
     caught_up_lag,
+    explained_lag,
     longest_habit_ms,
     or_daily_ms,
     patience_at_any_time_ms,
 )
 from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
+
+
+def learn_open(
+    marks: Int64, figures: Figures, sighting: Sighting, stands: Bools, elapsed: Int64
+) -> None:
+    """Note how much of this wait it stands where a transaction is open. Who commits what it was
+    given stays before aborted records and markers: no more than a healthy one may leave.
+    """
+    stable, since = sighting.last_stable, marks[Mark.OPEN_SINCE]
+    if not np.any(stable >= 0) and not (since >= 0).any() and not marks[Mark.HELD].any():
+        return  # as mostly
+    is_open = (stable >= 0) & (stable < sighting.log_end)
+    reached = explained_lag(marks, figures, sighting.allowed_lag)
+    held = stands & is_open & (sighting.committed + reached >= stable)
+    held |= stands & (since >= 0) & (np.asarray(stable) < 0)  # nobody knows: as before
+    marks[Mark.HELD] = np.where(stands, marks[Mark.HELD] + np.where(held, elapsed, 0), 0)
+    marks[Mark.OPEN_SINCE] = np.where(held, np.where(since >= 0, since, sighting.at), UNKNOWN)
+
+
+def was_held(marks: Int64, wait: Int64) -> Bools:
+    """[partition] an open transaction took most of this wait."""
+    return 2 * marks[Mark.HELD] > wait
+
 
 SIBLING = Rule(
     "sibling",
@@ -186,8 +209,7 @@ def _remember_pause(
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, marks[Mark.ODD_APART])
     marks[Mark.ODD_AT] = np.where(noted, began, marks[Mark.ODD_AT])
-    known: Bools = ~too_long | habit
-    return known
+    return ~too_long | habit
 
 
 def _is_job(marks: Int64, wait: Int64, began: Int64, absent: Bools) -> Bools:

@@ -80,24 +80,20 @@ class Windows:
     @property
     def occupied(self) -> Bools:
         """[partition, slot]"""
-        occupied: Bools = np.arange(self.intervals) >= (self.intervals - self.filled)[:, None]
-        return occupied
+        return np.arange(self.intervals) >= (self.intervals - self.filled)[:, None]
 
     def column(self, column: Column) -> Int64:
         """[partition, slot]"""
-        values: Int64 = self.columns[column]
-        return values
+        return self.columns[column]
 
     def newest(self, column: Column | slice = slice(None)) -> Int64:
         """[partition], or [column, partition] for all; meaningless where `filled` is 0."""
-        newest: Int64 = self.columns[column, :, -1]
-        return newest
+        return self.columns[column, :, -1]
 
     def oldest(self, column: Column | slice = slice(None)) -> Int64:
         """[partition], or [column, partition] for all; meaningless where `filled` is 0."""
         first = np.minimum(self.intervals - self.filled, self.intervals - 1)
-        oldest: Int64 = self.columns[column, np.arange(len(first)), first]
-        return oldest
+        return self.columns[column, np.arange(len(first)), first]
 
     def take(self, rows: Int64) -> Windows:
         """A copy with these partitions; a negative row gives an empty window."""

@@ -18,8 +18,7 @@ from warren_core.judgement.layout import Layout
 
 def is_assumed(latest: Int64, windows: Windows) -> Bools:
     """[partition] its one commit is assumed."""
-    assumed: Bools = (latest[Latest.COMMITTED] < 0) & (windows.filled > 0)
-    return assumed
+    return (latest[Latest.COMMITTED] < 0) & (windows.filled > 0)
 
 
 def settled(latest: Int64, windows: Windows) -> Int64:

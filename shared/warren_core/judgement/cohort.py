@@ -231,8 +231,7 @@ class _Cohort:
         """Which groups may have left a topic: their members tell."""
         rows = found.rows
         unread = may_be_left(rows.latest, rows.windows, found.lag, self._now[self._group])
-        left: list[bool] = np.logical_or.reduceat(unread, self._starts).tolist()
-        return left
+        return np.logical_or.reduceat(unread, self._starts).tolist()
 
     def _learn(self, track: Track, seen: Observation, steps: Int64 | int, nobody: Bools) -> None:
         heirs = nobody | (track.marks[Mark.COMMITTED] < 0)
@@ -270,8 +269,7 @@ class _Cohort:
 
     def _evidence(self, rows: Rows, lag: Int64, observation: Observation) -> Evidence:
         never = uncommitted(rows.latest, rows.windows, observation)
-        now = self._now[self._group]
-        return Evidence(rows.windows, lag, now, rows.track, never)
+        return Evidence(rows.windows, lag, self._now[self._group], rows.track, never)
 
     def _reasons(self, found: _Found) -> tuple[Onset | None, dict[int, ReasonName]]:
         """Of partitions that are not OK, and why groups are not, by number."""
@@ -284,8 +282,7 @@ class _Cohort:
         worst = worst_first[first]
         only = np.zeros_like(status)
         only[worst] = status[worst]
-        policies = self._all.policies
-        why = explain(evidence, only, policies, self._all.allowed_lag, onset)
+        why = explain(evidence, only, self._all.policies, self._all.allowed_lag, onset)
         return onset, {int(self._group[row]): why[row].reason for row in worst.tolist()}
 
     def _state(self, number: int, status: Status, commits: Commits, rows: Rows) -> GroupState:

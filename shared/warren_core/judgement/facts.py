@@ -12,7 +12,7 @@ from warren.contracts.status import Status
 
 from warren_core.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, Windows
 from warren_core.evaluation.policies import Statuses
-from warren_core.evaluation.predicates import LEAST_MS, Floats, produced_per_s
+from warren_core.evaluation.predicates import LEAST_MS, produced_per_s
 from warren_core.evaluation.presence import Presence
 from warren_core.evaluation.track import CATCHING_UP, FALLS, LATE, RISES, Figure, Mark
 from warren_core.evaluation.trend import RATES_OVER_S, SAME
@@ -212,11 +212,25 @@ class Facts:
             rests = self._rests()
             return None if rests.all() else self._learnt_pace(rests)
         windows = self.windows.take(np.array(self.bad, np.int64))
-        consumed = _consumed_per_s(windows)
+        # [partition of the windows], negative where nobody knows: too few commits, or it stood
+        # still for half of their time.
+        newest, oldest = windows.newest(), windows.oldest()
+        elapsed = newest[Column.OBSERVED_AT] - oldest[Column.OBSERVED_AT]
+        known = (windows.filled > 2) & (elapsed >= LEAST_MS)
+        known &= 2 * _longest_stand_ms(windows) <= elapsed
+        moved = np.maximum(newest[Column.OFFSET] - oldest[Column.OFFSET], 0)
+        consumed = np.where(known, moved * 1000.0 / np.maximum(elapsed, 1), -1.0)
         moving = np.zeros(len(self.bad), np.bool_)
         produced = produced_per_s(windows, self.lag[self.bad], self.now_ms, moving)
         if not ((consumed >= 0) & (produced >= 0)).all():
-            return self._measured_pace()
+            # Of the last minute, by freshness: where all that the group has falls behind.
+            late = self.lateness
+            if late is None or len(self.bad) < len(self.layout):
+                return None
+            if not late.consume_rate or late.consume_rate < 0 or late.produce_rate is None:
+                return None
+            lag = self._lag_of(self.bad)
+            return Pace(late.consume_rate, late.produce_rate, -1.0, lag, len(self.bad))
         if not consumed.sum():
             return None
         pace = Pace(
@@ -274,16 +288,6 @@ class Facts:
             learnt = "nears"
         return Pace(read, written, before, lag, len(self.bad), learnt)
 
-    def _measured_pace(self) -> Pace | None:
-        """Of the last minute, by freshness: where all that the group has falls behind."""
-        late = self.lateness
-        if late is None or len(self.bad) < len(self.layout):
-            return None
-        if not late.consume_rate or late.consume_rate < 0 or late.produce_rate is None:
-            return None
-        lag = self._lag_of(self.bad)
-        return Pace(late.consume_rate, late.produce_rate, -1.0, lag, len(self.bad))
-
     def _lag_of(self, rows: list[int]) -> int:
         return int(np.maximum(self.lag[rows], 0).sum())
 
@@ -299,18 +303,6 @@ class Facts:
             return lately
         usual = np.maximum(self.track.figures[Figure.USUALLY_PRODUCED, self.bad], 0)
         return max(lately, float(usual.sum()))
-
-
-def _consumed_per_s(windows: Windows) -> Floats:
-    """[partition of the windows], negative where nobody knows: too few commits, or it stood still
-    for half of their time.
-    """
-    newest, oldest = windows.newest(), windows.oldest()
-    elapsed = newest[Column.OBSERVED_AT] - oldest[Column.OBSERVED_AT]
-    known = (windows.filled > 2) & (elapsed >= LEAST_MS)
-    known &= 2 * _longest_stand_ms(windows) <= elapsed
-    moved = np.maximum(newest[Column.OFFSET] - oldest[Column.OFFSET], 0)
-    return np.where(known, moved * 1000.0 / np.maximum(elapsed, 1), -1.0)
 
 
 def _longest_stand_ms(windows: Windows) -> Int64:

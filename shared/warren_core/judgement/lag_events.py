@@ -65,30 +65,6 @@ def lag_event(
     `windows`: packed, where that was done. `first`: where the group's partitions begin in the
     columns.
     """
-    return LagEvent.model_construct(
-        cluster=event.cluster,
-        group=event.group,
-        evaluated_at=event.observed_at,
-        position=event.position,
-        status=group_name(state.status),
-        is_known=group.is_known,
-        unknown_partitions=group.unknown,
-        complete=group.complete,
-        policy=policy,
-        total_lag=group.total_lag,
-        reason=why.reason,
-        explanation=why.explanation,
-        cause=cause,
-        topics=_topics(state, columns, first, why),
-        last_processed=state.last_processed,
-        windows=pack(made_only(state.latest, state.windows)) if windows is None else windows,
-        incident=incident(event.cluster, event.group, state.opened_at),
-    )
-
-
-def _topics(
-    state: GroupState, columns: LagColumns, first: int, why: Reasons
-) -> dict[str, TopicLag]:
     reason: list[str | None] = [None] * len(state.layout)
     explanation = reason.copy()
     for row, found in why.by_row.items():
@@ -108,7 +84,25 @@ def _topics(
             reason=reason[own],
             explanation=explanation[own],
         )
-    return topics
+    return LagEvent.model_construct(
+        cluster=event.cluster,
+        group=event.group,
+        evaluated_at=event.observed_at,
+        position=event.position,
+        status=group_name(state.status),
+        is_known=group.is_known,
+        unknown_partitions=group.unknown,
+        complete=group.complete,
+        policy=policy,
+        total_lag=group.total_lag,
+        reason=why.reason,
+        explanation=why.explanation,
+        cause=cause,
+        topics=topics,
+        last_processed=state.last_processed,
+        windows=pack(made_only(state.latest, state.windows)) if windows is None else windows,
+        incident=incident(event.cluster, event.group, state.opened_at),
+    )
 
 
 def _edge(commits: Int64, empty: Bools) -> _Edge:

@@ -91,6 +91,16 @@ def late_ms(freshness_ms: int | None, at_least_ms: int | None) -> int | None:
 
 def lateness_of(event: FreshnessEvent) -> Lateness:
     reasons = Counter(reason for rows in event.topics.values() for reason in rows.reason)
+    found = [
+        (-rows.lost_records[n], _NO_LOSS if left is None else left, -(age or bound or 0), topic, n)
+        for topic, rows in event.topics.items()
+        if not rows.all_at_ease
+        for n, (left, age, bound) in enumerate(
+            zip(rows.time_to_loss_ms, rows.freshness_ms, rows.bound_ms, strict=True)
+        )
+        if not rows.is_at_ease(n)
+    ]
+    worst = heapq.nsmallest(MOST_PARTITIONS, found)
     return Lateness(
         measured_at=event.measured_at,
         observed_at=event.observed_at,
@@ -104,7 +114,7 @@ def lateness_of(event: FreshnessEvent) -> Lateness:
         consume_rate=event.consume_rate,
         time_to_catch_up_ms=event.time_to_catch_up_ms,
         reasons={str(reason): count for reason, count in reasons.items()},
-        worst_first=_worst_first(event),
+        worst_first=tuple(_row(topic, n, event.topics[topic]) for *_, topic, n in worst),
         held_up=tuple(
             HeldUp(
                 one.topic,
@@ -126,20 +136,6 @@ def _nothing_left(event: FreshnessEvent) -> Iterator[tuple[str, int, int]]:
         for number, reason in enumerate(rows.reason):
             if reason == "control_only":
                 yield topic, rows.partition[number], rows.committed[number]
-
-
-def _worst_first(event: FreshnessEvent) -> tuple[LatePartition, ...]:
-    found = [
-        (-rows.lost_records[n], _NO_LOSS if left is None else left, -(age or bound or 0), topic, n)
-        for topic, rows in event.topics.items()
-        if not rows.all_at_ease
-        for n, (left, age, bound) in enumerate(
-            zip(rows.time_to_loss_ms, rows.freshness_ms, rows.bound_ms, strict=True)
-        )
-        if not rows.is_at_ease(n)
-    ]
-    worst = heapq.nsmallest(MOST_PARTITIONS, found)
-    return tuple(_row(topic, n, event.topics[topic]) for *_, topic, n in worst)
 
 
 def _row(topic: str, n: int, rows: TopicFreshness) -> LatePartition:

@@ -60,11 +60,6 @@ class Membership:
             for partition in partitions
         }
 
-    @cached_property
-    def without_owner(self) -> frozenset[tuple[str, int]]:
-        """Topics and partitions."""
-        return frozenset((topic, p) for topic, listed in self.unowned.items() for p in listed)
-
 
 def membership_after(event: GroupEvent, before: Membership | None) -> Membership:
     """What is known once the event came. A replayed one changes nothing."""

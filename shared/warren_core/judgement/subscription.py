@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from warren.contracts import GroupEvent, GroupMember
+from warren.contracts import GroupEvent
 from warren.patterns import InvalidExpression, searcher
 
 MOST_DROPPED = 1000  # topics; of more it is only known since when they were not asked for at least
@@ -56,9 +56,13 @@ def subscription_after(event: GroupEvent, before: Subscription | None) -> Subscr
     """What is known once the event came; None where nobody can say."""
     if not event.members:
         return before
-    if not _is_readable(event):
+    is_consumers = event.protocol != "classic" or event.protocol_type == "consumer"
+    says = any(each.subscription or each.subscribed_regex for each in event.members)
+    if not (event.protocol in _PROTOCOLS and is_consumers and says):
         return None
-    topics = frozenset(topic for each in event.members for topic in _topics(each))
+    topics = frozenset(
+        topic for each in event.members for topic in {*each.subscription, *each.assignment}
+    )
     patterns = tuple(sorted({e.subscribed_regex for e in event.members if e.subscribed_regex}))
     is_settled = event.state in ("Stable", "")
     if before is None:
@@ -77,16 +81,6 @@ def subscription_after(event: GroupEvent, before: Subscription | None) -> Subscr
 def _newest(times: Mapping[str, int]) -> dict[str, int]:
     newest_first = sorted(times.items(), key=lambda item: (-item[1], item[0]))
     return dict(newest_first[:MOST_DROPPED])
-
-
-def _is_readable(event: GroupEvent) -> bool:
-    is_consumers = event.protocol != "classic" or event.protocol_type == "consumer"
-    says = any(each.subscription or each.subscribed_regex for each in event.members)
-    return event.protocol in _PROTOCOLS and is_consumers and says
-
-
-def _topics(member: GroupMember) -> set[str]:
-    return {*member.subscription, *member.assignment}
 
 
 def _matches(pattern: str, topic: str) -> bool:

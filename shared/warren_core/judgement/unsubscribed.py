@@ -29,8 +29,7 @@ def may_be_left(latest: Int64, windows: Windows, lag: Int64, now: int | Int64) -
     may have left the topic, whatever a rule allows who reads it: it is worth asking the members.
     """
     made = latest[Latest.COMMITTED] >= 0
-    left: Bools = made & (lag > 0) & (now - windows.newest(Column.OBSERVED_AT) >= SETTLED_MS)
-    return left
+    return made & (lag > 0) & (now - windows.newest(Column.OBSERVED_AT) >= SETTLED_MS)
 
 
 def since_unsubscribed(
@@ -49,8 +48,7 @@ def since_unsubscribed(
         left_at = subscription.unsubscribed_since(topic, now)
         if left_at is not None:
             since[rows] = np.where(behind[rows], left_at, UNKNOWN)
-    committed = state.windows.newest(Column.OBSERVED_AT)
-    since[committed > since + APART_MS] = UNKNOWN
+    since[state.windows.newest(Column.OBSERVED_AT) > since + APART_MS] = UNKNOWN
     return since if (since != UNKNOWN).any() else None
 
 

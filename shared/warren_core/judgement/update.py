@@ -234,8 +234,7 @@ def _there_since(observation: Observation, windows: Windows) -> Int64:
     is_same &= windows.occupied[rows]
     newest = latest[Latest.COMMITTED_AT, :, None]
     earlier = np.where(is_same, windows.columns[Column.COMMITTED_AT, rows], newest)
-    since: Int64 = earlier.min(axis=1)
-    return since
+    return earlier.min(axis=1)
 
 
 def _was_elsewhere(windows: Windows, observation: Observation) -> Bools:

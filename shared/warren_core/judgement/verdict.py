@@ -26,7 +26,6 @@ from warren_core.evaluation import (
     Onset,
     PartitionRules,
     PartitionVerdicts,
-    Track,
     Uncommitted,
     Windows,
     by_partition,
@@ -182,8 +181,7 @@ def bad_rows(status: Statuses, lag: Int64, group: Int64 | None = None) -> Int64:
     keys = [rows, -lag[rows], -status[rows].astype(np.int64)]
     if group is not None:
         keys.append(group[rows])
-    worst: Int64 = rows[np.lexsort(keys)]
-    return worst
+    return rows[np.lexsort(keys)]
 
 
 def _told_in_turn(
@@ -201,7 +199,12 @@ def _told_in_turn(
     standing &= rules.policies["progress"]
     now = state.applied.observed_at
     waited = waited_ms(track, now)
-    reading = _reads(track, now) & ~standing
+    # [partition] its offset has advanced lately.
+    marks, figures = track.marks, track.figures
+    recent = np.maximum(usual_gap(marks, figures), BY.least_wait)
+    reading = (
+        (marks[Mark.ADVANCED_AT] >= 0) & (now - marks[Mark.ADVANCED_AT] <= recent)
+    ) & ~standing
     standing &= (waited <= LONGEST_TURN_MS) & ~_was_told(state)
     if not (standing.any() and reading.any()):
         return verdicts
@@ -209,7 +212,11 @@ def _told_in_turn(
     if group is None:
         return verdicts
     owner = np.array([group.owners.get(name, -1) for name in state.layout.names()])
-    takes_turns = np.isin(owner, owner[reading & _has_backlog(track)])
+    # [partition] more is read than what comes.
+    takes_turns = np.isin(
+        owner,
+        owner[reading & ((track.marks[Mark.BEHIND_SINCE] >= 0) | reads_a_burst(track.figures))],
+    )
     may_be_paused = (verdicts.status == Status.STALL) & (waited <= BY.least_wait)
     waits = standing & (owner >= 0)
     waits &= takes_turns | (may_be_paused & np.isin(owner, owner[reading]))
@@ -228,20 +235,6 @@ def _was_told(state: GroupState) -> Bools:
     told: Bools = known.was_bad & (known.marks[Began.OFFSET] == offset)
     told &= known.marks[Began.REWOUND_FROM] == UNKNOWN
     return told
-
-
-def _reads(track: Track, now_ms: int) -> Bools:
-    """[partition] its offset has advanced lately."""
-    marks, figures = track.marks, track.figures
-    recent = np.maximum(usual_gap(marks, figures), BY.least_wait)
-    lately: Bools = (marks[Mark.ADVANCED_AT] >= 0) & (now_ms - marks[Mark.ADVANCED_AT] <= recent)
-    return lately
-
-
-def _has_backlog(track: Track) -> Bools:
-    """[partition] more is read than what comes."""
-    has: Bools = (track.marks[Mark.BEHIND_SINCE] >= 0) | reads_a_burst(track.figures)
-    return has
 
 
 def _told_nothing_left(

@@ -5,31 +5,19 @@ Field layouts are those of Kafka's schema files, group-coordinator/src/main/reso
 """
 
 from warren_wire.records.assignment import Subscription
-from warren_wire.records.decoding import decode_record
 from warren_wire.records.key import (
-    GroupDeleted,
     GroupMetadata,
     GroupRecord,
-    GroupRecordDeleted,
     Malformed,
     Member,
-    OffsetCommit,
-    OffsetDeleted,
-    Record,
     Skipped,
 )
 
 __all__ = [
-    "GroupDeleted",
     "GroupMetadata",
     "GroupRecord",
-    "GroupRecordDeleted",
     "Malformed",
     "Member",
-    "OffsetCommit",
-    "OffsetDeleted",
-    "Record",
     "Skipped",
     "Subscription",
-    "decode_record",
 ]

@@ -30,15 +30,13 @@ class Buffer:
     All methods raise MalformedRecord with that field and the byte position where it begins.
     """
 
-    __slots__ = ("_at", "_base", "_data", "unknown_tags")
+    __slots__ = ("_at", "_base", "_data")
 
     def __init__(self, data: bytes, base: int = 0) -> None:
         """`base` is where `data` begins in the record, for the positions in errors."""
         self._data = data
         self._base = base
         self._at = 0
-        self.unknown_tags = 0
-        """Tagged fields that nobody here knows; counted by those who read over them."""
 
     @property
     def at(self) -> int:
@@ -142,8 +140,7 @@ class Buffer:
     def int32s(self, field: str, *, compact: bool = False) -> list[int]:
         """An array of int32; errors of its length are of `<field>.count`."""
         count = self.count(f"{field}.count", compact=compact)
-        content = self._take(4 * count, field, self._at)
-        return list(unpack(f">{count}i", content))
+        return list(unpack(f">{count}i", self._take(4 * count, field, self._at)))
 
     def nested(self, field: str, *, compact: bool = False) -> Buffer:
         """A bytes field that has a structure of its own."""

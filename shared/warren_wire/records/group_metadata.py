@@ -57,7 +57,7 @@ def read_member(value: Buffer, version: int, protocol_type: str = CONSUMER) -> M
     subscription = value.bytes_("subscription", compact=compact)
     assignment = value.nested("assignment", compact=compact)
     if compact:
-        value.unknown_tags += len(value.tagged_fields("member.tagged_fields"))
+        value.tagged_fields("member.tagged_fields")
     assigned = read_assignment(assignment) if protocol_type == CONSUMER else NO_ASSIGNMENT
     return Member(
         member_id=member_id,
@@ -79,7 +79,7 @@ def read_group_metadata(group: str, value: Buffer, version: int) -> GroupMetadat
     count = value.count("members", compact=version >= FLEXIBLE_SINCE)
     members = tuple(read_member(value, version, header.protocol_type) for _ in range(count))
     if version >= FLEXIBLE_SINCE:
-        value.unknown_tags += len(value.last_tagged_fields())
+        value.last_tagged_fields()
     return GroupMetadata(
         group=group,
         protocol_type=header.protocol_type,
@@ -88,5 +88,4 @@ def read_group_metadata(group: str, value: Buffer, version: int) -> GroupMetadat
         leader=header.leader,
         state_at=header.state_at,
         members=members,
-        unknown_tags=value.unknown_tags,
     )

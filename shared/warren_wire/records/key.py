@@ -6,9 +6,8 @@ Kafka's CoordinatorRecordType. The schemas of keys have one version each, which 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from warren.errors import MalformedRecord
 
@@ -101,30 +100,6 @@ def kind_name(key_version: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetCommit:
-    """A committed offset. `leader_epoch` -1 and `topic_id` None where the version has none."""
-
-    group: str
-    topic: str
-    partition: int
-    offset: int
-    timestamp_ms: int
-    leader_epoch: int
-    metadata: str
-    topic_id: UUID | None
-    unknown_tags: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetDeleted:
-    """A committed offset was deleted, or it expired."""
-
-    group: str
-    topic: str
-    partition: int
-
-
-@dataclass(frozen=True, slots=True)
 class Member:
     """A member of a classic group.
 
@@ -156,14 +131,6 @@ class GroupMetadata:
     leader: str | None
     state_at: int
     members: tuple[Member, ...]
-    unknown_tags: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class GroupDeleted:
-    """A classic group is gone."""
-
-    group: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,23 +142,6 @@ class GroupRecord:
 
     key: GroupKey
     fields: Mapping[str, Any]
-    unknown_tags: int = field(default=0, compare=False)
-
-    @property
-    def kind(self) -> str:
-        """Kafka's name of the schema, without Key or Value."""
-        return KINDS[self.key.version].name
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRecordDeleted:
-    """A tombstone: what such a record said does not hold any more."""
-
-    key: GroupKey
-
-    @property
-    def kind(self) -> str:
-        return KINDS[self.key.version].name
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,15 +163,3 @@ class Malformed:
     reason: str
     field: str
     at: int
-
-
-Record = (
-    OffsetCommit
-    | OffsetDeleted
-    | GroupMetadata
-    | GroupDeleted
-    | GroupRecord
-    | GroupRecordDeleted
-    | Skipped
-    | Malformed
-)

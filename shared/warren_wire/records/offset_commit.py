@@ -39,7 +39,6 @@ class OffsetCommitValue:
     leader_epoch: int
     metadata: str
     topic_id: UUID | None
-    unknown_tags: int = 0
 
 
 def read_offset_commit_key(key: Buffer) -> OffsetCommitKey:
@@ -76,15 +75,16 @@ def read_offset_commit_value(value: Buffer, version: int) -> OffsetCommitValue:
     if version == 1:
         value.int64("expire_timestamp")
     tags = value.last_tagged_fields() if compact else {}
-    unknown = len(tags.keys() - {_TOPIC_ID_TAG})
-    return OffsetCommitValue(offset, timestamp_ms, leader_epoch, metadata, _topic_id(tags), unknown)
-
-
-def _topic_id(tags: dict[int, Buffer]) -> UUID | None:
-    """Kafka writes an all-zero id, or none, for "unknown"."""
+    # Kafka writes an all-zero id, or none, for "unknown".
     content = tags.get(_TOPIC_ID_TAG)
     topic_id = _NO_TOPIC_ID if content is None else content.uuid("topic_id")
-    return None if topic_id == _NO_TOPIC_ID else topic_id
+    return OffsetCommitValue(
+        offset,
+        timestamp_ms,
+        leader_epoch,
+        metadata,
+        (None if topic_id == _NO_TOPIC_ID else topic_id),
+    )
 
 
 # Many committed-offset values at once: NumPy instead of a Python loop.

@@ -127,9 +127,6 @@ def struct(*fields: Field) -> Type:
                 if tag in tagged:
                     name, reader = tagged[tag]
                     found[name] = reader(content)
-                    buffer.unknown_tags += content.unknown_tags
-                else:
-                    buffer.unknown_tags += 1
             return found
 
         return read

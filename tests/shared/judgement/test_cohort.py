@@ -109,9 +109,11 @@ def _said(brief: Brief | None) -> object:
     "rules",
     [
         Rules(),
-        Rules(intervals=4, allowed_lag=3, minimum_complete=0.5),
+        pytest.param(
+            Rules(intervals=4, allowed_lag=3, minimum_complete=0.5), marks=pytest.mark.heavy
+        ),
         Rules(policy="progress"),
-        Rules(min_distance_ms=0, expire_group_ms=3_600_000),
+        pytest.param(Rules(min_distance_ms=0, expire_group_ms=3_600_000), marks=pytest.mark.heavy),
     ],
     ids=["burrow", "allowed", "progress", "short"],
 )

@@ -12,8 +12,7 @@ from warren.errors import SettingsError, WarrenError
 from warren.log import configure
 from warren.settings_file import load_settings
 
-from warren_local.demo.command import run_demo
-from warren_local.demo.workload import Gate
+from warren_local.demo.workload import Gate, run_demo
 
 
 def main() -> None:
@@ -24,9 +23,6 @@ def main() -> None:
     parser.add_argument("--bootstrap", help="host:port[,host:port]")
     parser.add_argument(
         "--after", metavar="URL", help="consume only once this answers 200 (30 s at most)"
-    )
-    parser.add_argument(
-        "--api", metavar="URL", help="show a silence and an acknowledgement at this API"
     )
     options = parser.parse_args()
     stop = threading.Event()
@@ -41,7 +37,6 @@ def main() -> None:
             bootstrap=options.bootstrap,
             stop=stop,
             gate=Gate(options.after) if options.after else None,
-            api=options.api,
         )
     except WarrenError as problem:
         print(f"warren demo: {problem}", file=sys.stderr)

@@ -7,19 +7,83 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 
 import structlog
 from confluent_kafka import KafkaException
-from warren.clock import Clock
+from warren.clock import Clock, SystemClock
 from warren.kafka.connection import await_connection, classify
-from warren.settings import KafkaConnection
+from warren.settings import ClusterSettings, KafkaConnection, Settings
+from warren.settings.connection import named_servers
 
 from warren_local.demo.groups import GROUPS, DemoGroup
 from warren_local.demo.member import Leave, Member
-from warren_local.demo.topics import Feed, prepare_topics
-from warren_local.demo.traffic import produce
+from warren_local.demo.topics import (
+    CLICKS,
+    INVOICES,
+    ORDERS,
+    PAYMENTS,
+    SENSORS,
+    SHIPMENTS,
+    DemoTopic,
+    Feed,
+    prepare_topics,
+)
+from warren_local.plan import DEMO_CLUSTER
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """`count` records to each partition, every `every` seconds, the first after `first`."""
+
+    topic: DemoTopic
+    every: float
+    first: float
+    count: int
+
+
+FLOWS = (
+    # Bursts with pauses: who keeps up is at lag zero most of the time. Longer than two commits
+    # (1.2 s each), so that at most every other commit sees a fresh burst.
+    Flow(ORDERS, every=3.0, first=1.0, count=20),
+    Flow(SHIPMENTS, every=3.0, first=2.5, count=5),
+    # An even trickle, faster than its consumer: see `slow` in groups.py.
+    Flow(PAYMENTS, every=0.1, first=0.1, count=1),
+    Flow(INVOICES, every=1.0, first=0.5, count=1),
+    Flow(CLICKS, every=1.0, first=0.7, count=1),
+    Flow(SENSORS, every=1.0, first=0.3, count=2),
+)
+
+
+class Schedule:
+    """Which flows are due; a missed turn is not made up for."""
+
+    def __init__(self, flows: tuple[Flow, ...], now: float) -> None:
+        self._flows = flows
+        self._due_at = [now + flow.first for flow in flows]
+
+    def take_due(self, now: float) -> list[Flow]:
+        """The flows whose turn it is at `now` (monotonic seconds)."""
+        due = [number for number, at in enumerate(self._due_at) if at <= now]
+        for number in due:
+            self._due_at[number] = max(self._due_at[number] + self._flows[number].every, now)
+        return [self._flows[number] for number in due]
+
+    def seconds_to_next(self, now: float) -> float:
+        return max(min(self._due_at) - now, 0.0)
+
+
+def produce(feed: Feed, clock: Clock, stop: threading.Event) -> None:
+    """Produce until told to stop; raises KafkaException when the cluster does not take it."""
+    schedule = Schedule(FLOWS, clock.monotonic())
+    while not stop.wait(schedule.seconds_to_next(clock.monotonic())):
+        for flow in schedule.take_due(clock.monotonic()):
+            for partition in range(flow.topic.partitions):
+                feed.send(flow.topic.name, partition, flow.count)
+    feed.flush()
+
 
 PATIENCE = 30.0  # seconds for which a gate may stay shut; after that the demo starts anyway
 LOOK_EVERY = 0.2
@@ -132,3 +196,28 @@ class Workload:
 
     def _feed(self) -> Feed:
         return Feed(self._cluster, self._setting, self._connection)
+
+
+def run_demo(
+    settings: Settings,
+    *,
+    cluster: str | None,
+    bootstrap: str | None,
+    stop: threading.Event,
+    gate: Gate | None = None,
+) -> None:
+    """Run the demo on the cluster of that name, or at that address, until told to stop."""
+    name = cluster or DEMO_CLUSTER
+    connection = demo_connection(settings, name, bootstrap)
+    Workload(name, f"clusters.{name}", connection, SystemClock(), stop).run(gate)
+
+
+def demo_connection(settings: Settings, name: str, bootstrap: str | None) -> KafkaConnection:
+    """`bootstrap`, with the security settings of the cluster of that name if there is one; else
+    that cluster; else home. Raises SettingsError.
+    """
+    known = settings.clusters.get(name)
+    if bootstrap is not None:
+        servers = named_servers("--bootstrap", bootstrap)
+        return ClusterSettings(bootstrap=servers, kafka=known.kafka if known else {})
+    return known or settings.home

@@ -17,8 +17,6 @@ from warren.errors import TopicMissing
 from warren.kafka.connection import connect
 from warren.kafka.topics import HOME, ensure_topics
 from warren.metrics.archiver import (
-    ARCHIVER_BATCH_SECONDS,
-    ARCHIVER_BATCH_TIMESTAMP,
     ARCHIVER_BEHIND,
     ARCHIVER_CAUGHT_UP,
     ARCHIVER_LOST,
@@ -47,11 +45,10 @@ from warren_archiver.lake.gaps import (
     gaps,
     runs,
     unrecorded,
+    within,
 )
 from warren_archiver.lake.lake import Lake
-from warren_archiver.lake.offset_filter import within
 from warren_archiver.lake.offset_ranges import OffsetRanges
-from warren_archiver.lake.small_files import SmallFiles
 from warren_archiver.moments import moment
 from warren_archiver.topics import log_ends, log_starts, topic_ids
 
@@ -99,7 +96,13 @@ class Bronze:
                 of, goal = ids, _each(ids, log_ends, admin)
             since, starts = self._settle(last, admin), _each(ids, log_starts, admin)
             batch = next_batch(last, since, starts, goal, self._settings.archiver.batch_records)
-            self._tell_behind(last, goal)
+            behind = Counter[str]()
+            for place, end in goal.items():
+                behind[place[0]] += max(0, end - last.ends.get(place, 0))
+            for name, offsets in behind.items():
+                ARCHIVER_BEHIND.labels(self._called(name)).set(offsets)
+            if not any(behind.values()):
+                ARCHIVER_CAUGHT_UP.set(self._clock.now_ms() / 1000)
             if batch.ends == last.ends:
                 return
             self._write(batch, begins(last, starts))
@@ -120,7 +123,15 @@ class Bronze:
             table = self._table
             self._last = last_batch(self._spark, self._lake.events)
             if self._last is None:
-                self._last = self._of_rows(table, admin, ids)
+                # A partition without rows begins where its log does.
+                found = batch_of_rows(table, self._clock.now_ms())
+                if found.ids:
+                    log.warning(
+                        "the log of the table of events does not say where they end: its rows do"
+                    )
+                same = [name for name, id_ in found.ids.items() if ids.get(name) == id_]
+                ends = {**_each(same, log_starts, admin), **found.ends}
+                self._last = Batch(found.number, found.ids, ends, ends)
             self._counted = self._last.number  # by whoever wrote it, a pass before this one
             ARCHIVER_CAUGHT_UP.set((self._last.at_ms or self._clock.now_ms()) / 1000)
         last = self._last
@@ -140,18 +151,6 @@ class Bronze:
             {**kept.ends, **starts},
         )
         return self._write(first, first.ends)
-
-    def _of_rows(self, table: DataFrame, admin: AdminClient, ids: Mapping[str, str]) -> Batch:
-        """A partition without rows begins where its log does. An earlier Warren begins there, too,
-        should it come back: what its query remembers is older than what is written now.
-        """
-        SmallFiles(self._spark, self._lake.root).delete(self._lake.old_checkpoint)
-        found = batch_of_rows(table, self._clock.now_ms())
-        if found.ids:
-            log.warning("the log of the table of events does not say where they end: its rows do")
-        same = [name for name, id_ in found.ids.items() if ids.get(name) == id_]
-        ends = {**_each(same, log_starts, admin), **found.ends}
-        return Batch(found.number, found.ids, ends, ends)
 
     def _write(self, batch: Batch, starts: Offsets) -> Batch:
         """From `starts`. Raises AnotherWrites, LakeGone."""
@@ -179,8 +178,6 @@ class Bronze:
         if self._last.text() != batch.text():
             raise AnotherWrites(self._settings.archiver.path)
         seconds = self._clock.monotonic() - started
-        ARCHIVER_BATCH_SECONDS.observe(seconds)
-        ARCHIVER_BATCH_TIMESTAMP.set_to_current_time()
         if ends:
             log.info("batch written", records=self._last.rows, seconds=round(seconds, 2))
         return self._last
@@ -188,15 +185,6 @@ class Bronze:
     def _called(self, topic: str) -> str:
         """Without the prefix. A later Warren may have archived some that this one does not know."""
         return topic.removeprefix(self._settings.home.topic_prefix)
-
-    def _tell_behind(self, last: Batch, goal: Offsets) -> None:
-        behind = Counter[str]()
-        for place, end in goal.items():
-            behind[place[0]] += max(0, end - last.ends.get(place, 0))
-        for name, offsets in behind.items():
-            ARCHIVER_BEHIND.labels(self._called(name)).set(offsets)
-        if not any(behind.values()):
-            ARCHIVER_CAUGHT_UP.set(self._clock.now_ms() / 1000)
 
     def _settle(self, batch: Batch, admin: AdminClient, *, deleted: bool = False) -> Offsets:
         """Record the gaps of a batch that are not recorded yet: places that go on missing at its

@@ -14,8 +14,7 @@ from warren.kafka.connection import connect
 from warren.kafka.topics import HOME
 from warren.settings import Settings
 
-from warren_archiver.check.topic_check import TableOffsets, TopicCheck, compare
-from warren_archiver.check.topic_offsets import read_offsets
+from warren_archiver.check.topic_check import TableOffsets, TopicCheck, compare, read_offsets
 from warren_archiver.lake.gaps import Cause
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_ranges import OffsetRanges

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 from warren.settings import ObjectiveSettings
@@ -70,11 +70,19 @@ def attainment(
         "full",
     )
     by = ("cluster", "group", "objective", "limit", "wanted", "target", "minute")
+    chain = F.when(F.lit(False), F.lit(False))
+    for name in _VALUES:
+        beyond = (
+            F.col(name) > F.col("wanted")
+            if name.startswith("max")
+            else F.col(name) < F.col("wanted")
+        )
+        chain = chain.when(F.col("limit") == name, beyond)
     minutes = (
         known.join(F.broadcast(limits), ["cluster", "group", "topic"])
         .groupBy(*by)
         .agg(*(function(name).alias(name) for name, function in _VALUES.items()))
-        .withColumn("broken", _broken())
+        .withColumn("broken", F.coalesce(chain, F.lit(False)))
     )
     found = minutes.groupBy(*by[:-1], unit.beginning(F.col("minute")).alias(unit.column)).agg(
         F.count(F.lit(1)).alias("minutes"), F.count(F.when(F.col("broken"), 1)).alias("broken")
@@ -88,18 +96,6 @@ def attainment(
             }
         )
     )
-
-
-def _broken() -> Column:
-    chain = F.when(F.lit(False), F.lit(False))
-    for name in _VALUES:
-        beyond = (
-            F.col(name) > F.col("wanted")
-            if name.startswith("max")
-            else F.col(name) < F.col("wanted")
-        )
-        chain = chain.when(F.col("limit") == name, beyond)
-    return F.coalesce(chain, F.lit(False))
 
 
 def error_budgets(days: DataFrame) -> DataFrame:

@@ -32,15 +32,32 @@ def capacity(rate_days: DataFrame, lateness_hours: DataFrame) -> DataFrame:
         "consume_peak",
         "pace_behind",
     )
-    of_day = _last_days(days)
+    # Each day of a group with the rows of the 28 up to it, `age` days before.
+    of = days.drop("day").withColumnRenamed("number", "at")
+    each = days.select("cluster", "group", "day", "number")
+    age = F.col("number") - F.col("at")
+    of_day = (
+        each.join(of, ["cluster", "group"])
+        .withColumn("age", age)
+        .where((F.col("age") >= 0) & (F.col("age") < DAYS))
+    )
     shown = of_day.groupBy(*_GROUP_DAY).agg(
         F.max("pace_behind").alias("capacity"),
         F.max("busiest_hour_rate").alias("busiest_hour_rate_max"),
         F.max("produce_peak").alias("produce_peak_max"),
         F.max("consume_peak").alias("consume_peak_max"),
     )
+    # Without days that nothing is known of, and without the last one until it was observed for
+    # about as long as others: its busiest hour may be to come.
+    longest = F.max("minutes").over(Window.partitionBy(*_GROUP_DAY))
+    is_whole = (F.col("age") > 0) | (F.col("minutes") >= WHOLE_SHARE * longest)
+    is_known = F.col("busiest_hour_rate").isNotNull()
     found = (
-        shown.join(_trends(_whole_days(of_day)), list(_GROUP_DAY), "left")
+        shown.join(
+            _trends(of_day.withColumn("is_whole", is_whole).where(F.col("is_whole") & is_known)),
+            list(_GROUP_DAY),
+            "left",
+        )
         .join(_losses(lateness_hours), list(_GROUP_DAY), "left")
         .withColumns(
             {
@@ -55,27 +72,6 @@ def capacity(rate_days: DataFrame, lateness_hours: DataFrame) -> DataFrame:
         for name in ("crosses", "earliest", "latest")
     }
     return CAPACITY.conform(found.withColumns({**on, "date": F.to_date("day")}))
-
-
-def _last_days(days: DataFrame) -> DataFrame:
-    """Each day of a group with the rows of the 28 up to it, `age` days before."""
-    of = days.drop("day").withColumnRenamed("number", "at")
-    each = days.select("cluster", "group", "day", "number")
-    age = F.col("number") - F.col("at")
-    return (
-        each.join(of, ["cluster", "group"])
-        .withColumn("age", age)
-        .where((F.col("age") >= 0) & (F.col("age") < DAYS))
-    )
-
-
-def _whole_days(last: DataFrame) -> DataFrame:
-    """Without days that nothing is known of, and without the last one until it was observed for
-    about as long as others: its busiest hour may be to come."""
-    longest = F.max("minutes").over(Window.partitionBy(*_GROUP_DAY))
-    is_whole = (F.col("age") > 0) | (F.col("minutes") >= WHOLE_SHARE * longest)
-    is_known = F.col("busiest_hour_rate").isNotNull()
-    return last.withColumn("is_whole", is_whole).where(F.col("is_whole") & is_known)
 
 
 def _trends(last: DataFrame) -> DataFrame:

@@ -18,20 +18,53 @@ from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.amount import FEW_ROWS, fit
 from warren_archiver.gold.catalogue import PROGRESS, TABLES
-from warren_archiver.gold.days import replace
 from warren_archiver.gold.plan import STEPS, Source, Step
-from warren_archiver.gold.snapshot import Snapshot
-from warren_archiver.gold.touched import touched
+from warren_archiver.gold.snapshot import Snapshot, touched
 from warren_archiver.lake.events import EARLIEST
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.lake import ensure as ensure_table
 from warren_archiver.lake.table import Kept, Table
 from warren_archiver.moments import moment
 from warren_archiver.silver.catalogue import PARTITION_MINUTES
-from warren_archiver.silver.upsert import upsert
+from warren_archiver.silver.upsert import ROWS_OF_A_FILE, differs, upsert, with_stored
 from warren_archiver.steps import Tell, told, untold
 
 log = structlog.get_logger(__name__)
+
+
+def replace(path: str, table: Table, made: DataFrame, stored: DataFrame) -> int:
+    """Makes the table's days have the rows that are made, all of these days; how many were new or
+    others before. Done again, it writes none.
+
+    `stored`: the rows that the table has of these days. Two that replace a day at once do not both
+    succeed: Delta ends the second one.
+    """
+    rows = table.conform(made).persist()
+    try:
+        day = F.when(differs(table), F.col("date"))
+        found = with_stored(table, rows, stored).agg(
+            F.count(F.lit(1)).alias("rows"),
+            F.count(day).alias("changed"),
+            F.collect_set(day).alias("days"),
+        )
+        first = found.first()
+        assert first is not None  # one row, of all
+        if first["changed"]:
+            kept = rows.where(F.col("date").isin(first["days"]))
+            listed = ", ".join(f"DATE'{day}'" for day in first["days"])
+            if first["rows"] <= ROWS_OF_A_FILE:
+                kept = kept.coalesce(1)
+            (
+                kept.write.format("delta")
+                .mode("overwrite")
+                .option("replaceWhere", f"date IN ({listed})")
+                .save(path)
+            )
+        return int(first["changed"])
+    finally:
+        rows.unpersist()
+
+
 AT_ONCE = 7
 """Days that are made in one step: a first time may find all that are kept."""
 LATE_MS = 60_000
@@ -87,7 +120,13 @@ class Gold:
     def catch_up(self, again: Collection[date] = ()) -> dict[str, int]:
         """Takes in what has changed; how many rows of each table were written. `again`: days that
         are made though nothing has changed there."""
-        pinned = Snapshot.take(self._spark, self._lake, _silver_sources(), self._settled_ms())
+        sources = {each.table.name: each.table for step in STEPS for each in step.sources}
+        pinned = Snapshot.take(
+            self._spark,
+            self._lake,
+            [table for name, table in sources.items() if name not in _GOLD_NAMES],
+            self._settled_ms(),
+        )
         noted = self._noted()
         taken = {name: each.version for name, each in noted.items()}
         if noted and taken.pop(DEFINED, None) != DEFINITIONS:
@@ -126,24 +165,19 @@ class Gold:
         """`changed`: days by the table of silver."""
         written: dict[str, int] = {}
         for step in told("gold", STEPS, self._tell, lambda each: each.table.name):
-            wanted = self._wanted(pinned, step, changed)
+            # Days that may have become others, and whose sources are kept in full.
+            days: set[date] = set()
+            for source in step.sources:
+                days |= self._reached(pinned, step, source, changed[source.table.name])
+            tables = (source.table for source in step.sources)
+            kept = (first_kept(table, self._settings.archiver, self._clock) for table in tables)
+            first = max(kept, default=date.min)
+            wanted = sorted(day for day in days if day >= first)
             written[step.table.name] = sum(
                 self._make(pinned, step, part) for part in _parts(wanted)
             )
             changed = {**changed, step.table.name: frozenset(wanted)}
         return written
-
-    def _wanted(
-        self, pinned: Snapshot, step: Step, changed: Mapping[str, frozenset[date]]
-    ) -> list[date]:
-        """Days that may have become others, and whose sources are kept in full."""
-        days: set[date] = set()
-        for source in step.sources:
-            days |= self._reached(pinned, step, source, changed[source.table.name])
-        tables = (source.table for source in step.sources)
-        kept = (first_kept(table, self._settings.archiver, self._clock) for table in tables)
-        first = max(kept, default=date.min)
-        return sorted(day for day in days if day >= first)
 
     def _reached(
         self, pinned: Snapshot, step: Step, source: Source, changed: frozenset[date]
@@ -240,12 +274,6 @@ def _next(day: date) -> date:
 
 
 _GOLD_NAMES = frozenset(table.name for table in TABLES)
-
-
-def _silver_sources() -> list[Table]:
-    """Each once."""
-    sources = {each.table.name: each.table for step in STEPS for each in step.sources}
-    return [table for name, table in sources.items() if name not in _GOLD_NAMES]
 
 
 def _parts(days: Sequence[date]) -> Iterator[Sequence[date]]:

@@ -18,7 +18,25 @@ LOOK_BACK_MS = 3_600_000
 
 def incidents(found: DataFrame, group_minutes: DataFrame, unit: Unit) -> DataFrame:
     """`found`: rows of `incidents`, those before included, as the one before tells what flaps."""
-    seen = with_noise(found).join(_kept_up(found, group_minutes), "incident_id", "left")
+    # Until when a group had kept up before each incident: the end of the last whole minute of the
+    # hour before in which it had nothing left, or consumed what was produced.
+    well = (F.col("lag") == 0) | (
+        (F.col("consumed") >= F.col("produced")) & (F.col("consumed") > 0)
+    )
+    end = F.col("minute") + F.expr("INTERVAL 1 MINUTE")
+    minutes = group_minutes.where(well).select("cluster", "group", end.alias("end"))
+    opened = found.select("cluster", "group", "incident_id", "opened_at")
+    since = elapsed_ms(F.col("end"), F.col("opened_at"))
+    seen = with_noise(found).join(
+        (
+            opened.join(minutes, ["cluster", "group"])
+            .where((since >= 0) & (since <= LOOK_BACK_MS))
+            .groupBy("incident_id")
+            .agg(F.max("end").alias("kept_up_until"))
+        ),
+        "incident_id",
+        "left",
+    )
     seen = seen.withColumn("detect_ms", elapsed_ms(F.col("kept_up_until"), F.col("opened_at")))
     seen = seen.withColumn("tell_ms", elapsed_ms(F.col("opened_at"), F.col("told_at")))
     counted = seen.groupBy(
@@ -43,17 +61,8 @@ def incidents(found: DataFrame, group_minutes: DataFrame, unit: Unit) -> DataFra
 def with_noise(found: DataFrame) -> DataFrame:
     """With `short` and `flapped`."""
     since = elapsed_ms(F.col("ended"), F.col("opened_at"))
-    return found.join(_ended_before(found), "incident_id", "left").withColumns(
-        {
-            "short": F.coalesce(F.col("duration_ms") <= SHORT_MS, F.lit(False)),
-            "flapped": F.coalesce(since <= AGAIN_MS, F.lit(False)),
-        }
-    )
-
-
-def _ended_before(found: DataFrame) -> DataFrame:
-    """`ended`: when the last one of the group that was over when the incident began ended. One that
-    still lasted, as those of objectives may, is none that came again."""
+    # `ended`: when the last one of the group that was over when the incident began ended. One that
+    # still lasted, as those of objectives may, is none that came again.
     group = ("cluster", "group")
     nobody, never = F.lit(None).cast("string"), F.lit(None).cast("timestamp")
     openings = found.select(
@@ -72,24 +81,15 @@ def _ended_before(found: DataFrame) -> DataFrame:
         .rowsBetween(Window.unboundedPreceding, Window.currentRow)
     )
     turns = openings.union(ends).withColumn("ended", F.max("end").over(so_far))
-    return turns.where(F.col("incident_id").isNotNull()).select("incident_id", "ended")
-
-
-def _kept_up(found: DataFrame, group_minutes: DataFrame) -> DataFrame:
-    """Until when a group had kept up before each incident: the end of the last whole minute of the
-    hour before in which it had nothing left, or consumed what was produced."""
-    well = (F.col("lag") == 0) | (
-        (F.col("consumed") >= F.col("produced")) & (F.col("consumed") > 0)
-    )
-    end = F.col("minute") + F.expr("INTERVAL 1 MINUTE")
-    minutes = group_minutes.where(well).select("cluster", "group", end.alias("end"))
-    opened = found.select("cluster", "group", "incident_id", "opened_at")
-    since = elapsed_ms(F.col("end"), F.col("opened_at"))
-    return (
-        opened.join(minutes, ["cluster", "group"])
-        .where((since >= 0) & (since <= LOOK_BACK_MS))
-        .groupBy("incident_id")
-        .agg(F.max("end").alias("kept_up_until"))
+    return found.join(
+        turns.where(F.col("incident_id").isNotNull()).select("incident_id", "ended"),
+        "incident_id",
+        "left",
+    ).withColumns(
+        {
+            "short": F.coalesce(F.col("duration_ms") <= SHORT_MS, F.lit(False)),
+            "flapped": F.coalesce(since <= AGAIN_MS, F.lit(False)),
+        }
     )
 
 

@@ -22,7 +22,44 @@ _MOVES = ("produced", "consumed", "rewound")
 
 def rates(minutes: DataFrame, unit: Unit) -> DataFrame:
     """Of `group_minutes`."""
-    hours = _hours(_with_paces(minutes))
+    # `behind`: whether the minute began with as much left as was consumed in it. `pace`: records a
+    # second over the five minutes that it ends, when it was so in all of them.
+    of_group = Window.partitionBy("cluster", "group").orderBy("second")
+    before = F.when(
+        F.lag("second").over(of_group) == F.col("second") - 60, F.lag("lag").over(of_group)
+    )
+    last = of_group.rangeBetween(-60 * (MINUTES - 1), 0)
+    number = F.sum(F.when(F.col("behind"), 1)).over(last)
+    hours = (
+        (
+            minutes.withColumn("second", F.unix_seconds("minute"))
+            .withColumn(
+                "behind", F.coalesce((before > 0) & (before >= F.col("consumed")), F.lit(False))
+            )
+            .withColumn(
+                "pace",
+                F.when(number == MINUTES, F.try_sum("consumed").over(last) / (60.0 * MINUTES)),
+            )
+        )
+        .groupBy("cluster", "group", F.date_trunc("hour", "minute").alias("hour"))
+        .agg(
+            F.count(F.lit(1)).alias("minutes"),
+            F.count("produced").alias("produced_minutes"),
+            F.count("consumed").alias("consumed_minutes"),
+            *(F.try_sum(name).alias(name) for name in _MOVES),
+            (F.max("produced") / 60).alias("produce_peak"),
+            (F.max("consumed") / 60).alias("consume_peak"),
+            F.when(
+                F.count("produced") >= LEAST_OF_AN_HOUR,
+                F.try_sum("produced") / (60 * F.count("produced")),
+            ).alias("busiest_hour_rate"),
+            F.count(F.when(F.col("behind"), 1)).alias("behind_minutes"),
+            F.max("pace").alias("pace_behind"),
+            F.max_by("lag", "minute").alias("lag_end"),
+            F.max("lag").alias("lag_max"),
+            F.max("partitions").alias("partitions"),
+        )
+    )
     found = hours if unit is Unit.HOUR else _days(hours)
     return RATE[unit].conform(
         found.withColumns(
@@ -38,46 +75,6 @@ def rates(minutes: DataFrame, unit: Unit) -> DataFrame:
 def _rate(name: str) -> Column:
     """Records a second of the minutes of which that is known."""
     return F.try_divide(F.col(name), F.col(f"{name}_minutes") * 60)
-
-
-def _with_paces(minutes: DataFrame) -> DataFrame:
-    """`behind`: whether the minute began with as much left as was consumed in it. `pace`: records
-    a second over the five minutes that it ends, when it was so in all of them."""
-    of_group = Window.partitionBy("cluster", "group").orderBy("second")
-    before = F.when(
-        F.lag("second").over(of_group) == F.col("second") - 60, F.lag("lag").over(of_group)
-    )
-    last = of_group.rangeBetween(-60 * (MINUTES - 1), 0)
-    number = F.sum(F.when(F.col("behind"), 1)).over(last)
-    return (
-        minutes.withColumn("second", F.unix_seconds("minute"))
-        .withColumn(
-            "behind", F.coalesce((before > 0) & (before >= F.col("consumed")), F.lit(False))
-        )
-        .withColumn(
-            "pace", F.when(number == MINUTES, F.try_sum("consumed").over(last) / (60.0 * MINUTES))
-        )
-    )
-
-
-def _hours(minutes: DataFrame) -> DataFrame:
-    return minutes.groupBy("cluster", "group", F.date_trunc("hour", "minute").alias("hour")).agg(
-        F.count(F.lit(1)).alias("minutes"),
-        F.count("produced").alias("produced_minutes"),
-        F.count("consumed").alias("consumed_minutes"),
-        *(F.try_sum(name).alias(name) for name in _MOVES),
-        (F.max("produced") / 60).alias("produce_peak"),
-        (F.max("consumed") / 60).alias("consume_peak"),
-        F.when(
-            F.count("produced") >= LEAST_OF_AN_HOUR,
-            F.try_sum("produced") / (60 * F.count("produced")),
-        ).alias("busiest_hour_rate"),
-        F.count(F.when(F.col("behind"), 1)).alias("behind_minutes"),
-        F.max("pace").alias("pace_behind"),
-        F.max_by("lag", "minute").alias("lag_end"),
-        F.max("lag").alias("lag_max"),
-        F.max("partitions").alias("partitions"),
-    )
 
 
 def _days(hours: DataFrame) -> DataFrame:

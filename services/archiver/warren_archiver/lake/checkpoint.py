@@ -16,16 +16,6 @@ class Checkpoint:
         self._path = path
         self._files = SmallFiles(spark, path)
 
-    def taken_in(self) -> int | None:
-        """The last version that was taken in as a whole; None when there is none."""
-        newest = self.newest("commits")
-        if newest < 0:
-            return None
-        offset = json.loads(self._read(newest)[-1])
-        # An index of -1 stands for all before the version.
-        version = int(offset["reservoirVersion"]) - (1 if int(offset["index"]) == -1 else 0)
-        return version if version >= 0 else None
-
     def goes_on_at(self) -> int | None:
         """The version that is read next; None before anything was."""
         done = self.newest("commits")

@@ -6,17 +6,26 @@ all that was archived before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from pydantic import BaseModel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import (
+    ArrayType,
     BinaryType,
     BooleanType,
+    DataType,
     DateType,
+    DoubleType,
     IntegerType,
     LongType,
+    MapType,
     StringType,
     StructField,
     StructType,
@@ -24,8 +33,149 @@ from pyspark.sql.types import (
 )
 from warren.contracts.topics import Topic
 
-from warren_archiver.lake.schemas import stored, struct_of, versions
-from warren_archiver.lake.validity import MALFORMED, reason
+from warren_archiver.lake.events import EARLIEST, LATEST
+
+MALFORMED = "_malformed"
+"""Field of the parsed struct that has the text when it could not be parsed."""
+_JSON_SPACE = " \t\r\n"
+
+
+def reason(text: Column, event: Column, schema: StructType, versions: Sequence[int]) -> Column:
+    """`text` is the value as a string, `event` what it was parsed to. A tombstone has no reason."""
+    chain = (
+        F.when(text.isNull(), F.lit(None).cast("string"))
+        .when(~F.is_valid_utf8(text), F.lit("not UTF-8"))
+        .when(~_is_object(text), F.lit("not a JSON object"))
+        .when(event.isNull() | event[MALFORMED].isNotNull(), F.lit("not JSON, or a wrong type"))
+    )
+    if versions:
+        known = event["v"].isNull() | event["v"].isin(list(versions))
+        chain = chain.when(~known, F.concat(F.lit("unknown version "), event["v"].cast("string")))
+    for name, lacking in _lacking_fields(event, schema):
+        chain = chain.when(lacking, F.lit(f"{name}: missing, or null where null is not allowed"))
+    for field in schema.fields:
+        if isinstance(field.dataType, TimestampType):  # later ones make Python and Arrow fail
+            shown = event[field.name].between(F.lit(EARLIEST), F.lit(LATEST))
+            chain = chain.when(~shown, F.lit(f"{field.name}: not within 1970 and 9999"))
+    return chain
+
+
+def _is_object(text: Column) -> Column:
+    """The parser alone would take the first element of an array, and ignore what follows."""
+
+    def is_braced(column: Column) -> Column:
+        return column.startswith("{") & column.endswith("}")
+
+    # Trimming is slow, and our own services do not write white space.
+    return is_braced(text) | is_braced(F.btrim(text, F.lit(_JSON_SPACE)))
+
+
+def _lacking_fields(struct: Column, schema: StructType) -> Iterator[tuple[str, Column]]:
+    for field in schema.fields:
+        column = struct[field.name]
+        conditions = [] if field.nullable else [column.isNull()]
+        if (inner := _lacking(column, field.dataType)) is not None:
+            conditions.append(inner)
+        if conditions:
+            yield field.name, reduce(or_, conditions)
+
+
+def _lacking(column: Column, data_type: DataType) -> Column | None:
+    """Whether something required is null inside; None when nothing inside is required."""
+    match data_type:
+        case StructType():
+            conditions = [condition for _, condition in _lacking_fields(column, data_type)]
+            return column.isNotNull() & reduce(or_, conditions) if conditions else None
+        case ArrayType():
+            return _any_lacking(column, data_type.elementType, data_type.containsNull)
+        case MapType():
+            values = F.map_values(column)
+            return _any_lacking(values, data_type.valueType, data_type.valueContainsNull)
+        case _:
+            return None
+
+
+def _any_lacking(elements: Column, element_type: DataType, nullable: bool) -> Column | None:
+    def element_lacks(element: Column) -> Column:
+        inner = _lacking(element, element_type)
+        conditions = [] if nullable else [element.isNull()]
+        return reduce(or_, [*conditions, *([] if inner is None else [inner])])
+
+    if nullable and _lacking(elements, element_type) is None:
+        return None
+    return F.coalesce(F.exists(elements, element_lacks), F.lit(False))
+
+
+_SCALARS: dict[Any, DataType] = {
+    str: StringType(),
+    int: LongType(),
+    float: DoubleType(),
+    bool: BooleanType(),
+    bytes: BinaryType(),
+    datetime: TimestampType(),
+}
+
+
+def struct_of(model: type[BaseModel]) -> StructType:
+    """The columns of a contract. A field with a default may be absent, and is null then.
+
+    Raises TypeError for an annotation that has no counterpart in Spark.
+    """
+    fields = []
+    for name, field in model.model_fields.items():
+        data_type, nullable = _column(field.annotation, f"{model.__name__}.{name}")
+        fields.append(StructField(name, data_type, nullable or not field.is_required()))
+    return StructType(fields)
+
+
+def versions(model: type[BaseModel]) -> tuple[int, ...]:
+    """Values of `v` that the contract knows; empty for a contract without versions."""
+    field = model.model_fields.get("v")
+    return get_args(field.annotation) if field else ()
+
+
+def _column(annotation: Any, where: str) -> tuple[DataType, bool]:
+    """Type, and whether null is allowed."""
+    if get_origin(annotation) is Annotated:
+        return _column(get_args(annotation)[0], where)
+    if get_origin(annotation) in (Union, types.UnionType):
+        chosen = [arm for arm in get_args(annotation) if arm is not type(None)]
+        if len(chosen) == 1:
+            return _column(chosen[0], where)[0], True
+    return _required(annotation, where), False
+
+
+def _required(annotation: Any, where: str) -> DataType:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if annotation in _SCALARS:
+        return _SCALARS[annotation]
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return struct_of(annotation)
+    if origin is list or (origin is tuple and arguments[1:] == (...,)):
+        return ArrayType(*_column(arguments[0], where))
+    if origin is dict and isinstance(_required(arguments[0], where), StringType):
+        return MapType(StringType(), *_column(arguments[1], where))
+    if origin is Literal and len(kinds := {type(value) for value in arguments}) == 1:
+        return _required(kinds.pop(), where)
+    raise TypeError(f"{where}: {annotation} has no counterpart in Spark")
+
+
+def stored(schema: StructType) -> StructType:
+    """The same columns, all nullable: a tombstone has none of them."""
+    return StructType([StructField(f.name, _nullable(f.dataType), True) for f in schema])
+
+
+def _nullable(data_type: DataType) -> DataType:
+    match data_type:
+        case StructType():
+            return stored(data_type)
+        case ArrayType():
+            return ArrayType(_nullable(data_type.elementType), True)
+        case MapType():
+            return MapType(data_type.keyType, _nullable(data_type.valueType), True)
+        case _:
+            return data_type
+
 
 COORDINATES = StructType(
     [
@@ -67,7 +217,12 @@ class ContractView:
         contract = struct_of(topic.event)
         text, event, value = F.col("value").cast("string"), F.col("event"), F.col("value")
         parsed = stored(contract).add(MALFORMED, StringType())
-        self._parsed = [*_coordinates(), value, F.from_json(text, parsed, _PARSER).alias("event")]
+        # Bronze's column names to those of the view, beside a contract's own.
+        self._parsed = [
+            *[F.col(name.removeprefix("kafka_")).alias(name) for name in COORDINATES.names],
+            value,
+            F.from_json(text, parsed, _PARSER).alias("event"),
+        ]
         self._judged = [F.col("*"), reason(text, event, contract, versions(topic.event))]
         self._judged[-1] = self._judged[-1].alias("reason")
         self._is_accepted, self._is_refused = F.col("reason").isNull(), F.col("reason").isNotNull()
@@ -97,11 +252,6 @@ def view_schema(topic: Topic) -> StructType:
     contract = stored(struct_of(topic.event))
     own = [field for field in contract if field.name != _DELETED.name]
     return StructType([*COORDINATES.fields, _DELETED, *own, _DATE])
-
-
-def _coordinates() -> list[Column]:
-    """Bronze's column names to those of the view, beside a contract's own."""
-    return [F.col(name.removeprefix("kafka_")).alias(name) for name in COORDINATES.names]
 
 
 def accepted(events: DataFrame, topic: Topic) -> DataFrame:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame
@@ -124,3 +126,21 @@ def gaps(
         if position < end:
             open_since[place] = position
     return result, open_since
+
+
+def within(
+    events: DataFrame,
+    ids: Mapping[str, str],
+    starts: Mapping[Place, int],
+    ends: Mapping[Place, int],
+) -> DataFrame:
+    """Rows of topics that had these ids, from `starts` (else 0) to `ends`, exclusive."""
+    ranges = [
+        (F.col("topic") == topic)
+        & (F.col("topic_id") == ids[topic])
+        & (F.col("partition") == partition)
+        & F.col("offset").between(starts.get((topic, partition), 0), end - 1)
+        for (topic, partition), end in ends.items()
+        if starts.get((topic, partition), 0) < end
+    ]
+    return events.where(reduce(or_, ranges, F.lit(False)))

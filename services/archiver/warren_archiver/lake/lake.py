@@ -14,13 +14,34 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typ
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
+from warren.history.delta_log import FIRST_COMMIT, LOG, has_version
 
 from warren_archiver.errors import LakeGone
 from warren_archiver.lake.catalogue import EVENTS, GAPS
-from warren_archiver.lake.half_made import is_half_made, remove
+from warren_archiver.lake.small_files import SmallFiles
 from warren_archiver.lake.table import Field, Table
 
 log = structlog.get_logger(__name__)
+
+
+def is_half_made(spark: SparkSession, table: str) -> bool:
+    """Whether nothing but a log without a version is in the folder of a table. Files of rows say
+    that there was one."""
+    files, log = SmallFiles(spark, table), f"{table}/{LOG}"
+    if files.names(table) != [LOG]:
+        return False
+    return not has_version(files.names(log), lambda: files.read(f"{log}/{FIRST_COMMIT}"))
+
+
+def remove(spark: SparkSession, table: str) -> None:
+    """Removes the log of such a table, piece by piece: what somebody else has written there
+    meanwhile is in the way then, and stays."""
+    files, log = SmallFiles(spark, table), f"{table}/{LOG}"
+    for name in files.names(log):
+        files.delete(f"{log}/{name}", whole=False)
+    files.delete(log, whole=False)
+
+
 HISTORY_DAYS = 7
 """So long readers find each version of a table: files and logs of before may be gone."""
 DESCRIBED = "warren.described"
@@ -45,9 +66,6 @@ _EVENTS_PROPERTIES = {
 class Lake:
     """`root/bronze/events`, `root/bronze/gaps`, `root/silver/<table>`, `root/gold/<table>`,
     `root/replay/<table>` and `root/checkpoints/silver`.
-
-    Earlier Warrens had `root/bronze/<topic>`, `root/quarantine`, `root/gaps` and
-    `root/checkpoints/<topic>`: nothing here has such a name.
     """
 
     root: str
@@ -68,11 +86,6 @@ class Lake:
     @property
     def gaps(self) -> str:
         return f"{self.root}/bronze/gaps"
-
-    @property
-    def old_checkpoint(self) -> str:
-        """Of the query that wrote the events until Warren noted in their table where they end."""
-        return f"{self.root}/checkpoints/events"
 
     def silver(self, name: str) -> str:
         return f"{self.root}/silver/{name}"
@@ -169,7 +182,21 @@ def ensure(
         create(spark, path, table.schema, wanted, *table.partitioned_by)
         return
     if properties_of(spark, path).get(DESCRIBED) != wanted[DESCRIBED]:
-        _describe(spark, path, table, wanted)
+        # Killed within, it is done again: that it is done is noted last.
+        stored = spark.read.format("delta").load(path).schema
+        comments = {field.name: field.metadata.get("comment") for field in stored}
+        missing = [field for field in table.fields if field.name not in comments]
+        other = [
+            field
+            for field in table.fields
+            if comments.get(field.name, field.description) != field.description
+        ]
+        if missing:
+            _alter(spark, path, f"ADD COLUMNS ({', '.join(map(_column, missing))})")
+        if other:
+            _alter(spark, path, f"ALTER COLUMN {', '.join(map(_comment, other))}")
+        set_properties(spark, path, wanted)
+        log.info("a table is described anew", table=path)
 
 
 def properties_of(spark: SparkSession, path: str) -> dict[str, str]:
@@ -181,24 +208,6 @@ def properties_of(spark: SparkSession, path: str) -> dict[str, str]:
 def set_properties(spark: SparkSession, path: str, wanted: Mapping[str, str]) -> None:
     pairs = ", ".join(f"{_text(name)} = {_text(text)}" for name, text in wanted.items())
     _alter(spark, path, f"SET TBLPROPERTIES ({pairs})")
-
-
-def _describe(spark: SparkSession, path: str, table: Table, wanted: Mapping[str, str]) -> None:
-    """Killed within, it is done again: that it is done is noted last."""
-    stored = spark.read.format("delta").load(path).schema
-    comments = {field.name: field.metadata.get("comment") for field in stored}
-    missing = [field for field in table.fields if field.name not in comments]
-    other = [
-        field
-        for field in table.fields
-        if comments.get(field.name, field.description) != field.description
-    ]
-    if missing:
-        _alter(spark, path, f"ADD COLUMNS ({', '.join(map(_column, missing))})")
-    if other:
-        _alter(spark, path, f"ALTER COLUMN {', '.join(map(_comment, other))}")
-    set_properties(spark, path, wanted)
-    log.info("a table is described anew", table=path)
 
 
 def create(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import structlog
-from warren.clock import SystemClock
+from warren.clock import Clock, SystemClock
 from warren.contracts.topics import ARCHIVED
 from warren.errors import SettingsError
 from warren.lake_path import local_path
@@ -19,7 +19,6 @@ from warren.service import probed
 from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.passes.child import Child
-from warren_archiver.passes.schedule import Schedule
 from warren_archiver.passes.shared_metrics import (
     SERVER,
     all_metrics,
@@ -28,6 +27,44 @@ from warren_archiver.passes.shared_metrics import (
 )
 
 log = structlog.get_logger(__name__)
+
+FIRST_PAUSE = 10.0
+"""Seconds from a pass that failed to the next one; twice as many each time."""
+LONGEST_PAUSE = 600.0
+"""As many failures an hour as the alert WarrenArchiverFails looks for, and more."""
+
+
+class Schedule:
+    """Passes begin `every` seconds. One that fails is tried again sooner."""
+
+    def __init__(self, clock: Clock, *, first: float, every: float) -> None:
+        """`first`: seconds from now to the first pass."""
+        self._clock = clock
+        self._every = every
+        self._pause = FIRST_PAUSE
+        self._due_at = clock.monotonic() + first
+        self.problem = ""
+        """Why the last pass failed; empty where it did not."""
+
+    @property
+    def due_in(self) -> float:
+        """Seconds to the next pass."""
+        return max(0.0, self._due_at - self._clock.monotonic())
+
+    def begin(self) -> None:
+        """A pass begins now."""
+        self._due_at = self._clock.monotonic() + self._every
+
+    def end(self, problem: str) -> None:
+        """The pass has ended; `problem` is empty where it went well."""
+        self.problem = problem
+        if not problem:
+            self._pause = FIRST_PAUSE
+            return
+        self._due_at = self._clock.monotonic() + min(self._pause, self._every)
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+
+
 FIRST_AFTER = 30.0
 """Seconds from the start to the first pass: what else starts with it has the machine until then."""
 LOOK_EVERY = 0.2
@@ -60,35 +97,28 @@ def run_passes(settings: Settings, command: Sequence[str]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with tempfile.TemporaryDirectory(prefix="warren-archiver-") as directory:
-        _run(stop, settings, command, directory)
-
-
-def _run(stop: threading.Event, settings: Settings, command: Sequence[str], directory: str) -> None:
-    archiver = settings.archiver
-    first = FIRST_AFTER if _has_events(archiver) else 0.0
-    schedule = Schedule(SystemClock(), first=first, every=archiver.every)
-    _begin_metrics(directory)
-    with probed("archiver", settings, all_metrics(directory), lambda: schedule.problem or True):
-        log.info("passes on a schedule", every=archiver.every, first_in=first, lake=archiver.path)
-        while not stop.wait(schedule.due_in):
-            schedule.begin()
-            schedule.end(_pass(stop, command, pass_environ(archiver)))
-            pass_is_over(directory)
-            if schedule.problem and not stop.is_set():
-                _tell_of_failure(schedule)
-
-
-def _pass(stop: threading.Event, command: Sequence[str], environ: dict[str, str]) -> str:
-    """Why it failed; empty where it did not. Raises SettingsError."""
-    child = Child(command, environ)
-    while child.exit_code() is None and not stop.wait(LOOK_EVERY):
-        pass
-    if child.exit_code() is None:
-        child.ask_to_stop()
-    problem = child.problem()
-    if child.exit_code() == WRONG_SETTING:
-        raise SettingsError("", problem)
-    return problem
+        archiver = settings.archiver
+        first = FIRST_AFTER if _has_events(archiver) else 0.0
+        schedule = Schedule(SystemClock(), first=first, every=archiver.every)
+        _begin_metrics(directory)
+        with probed("archiver", settings, all_metrics(directory), lambda: schedule.problem or True):
+            log.info(
+                "passes on a schedule", every=archiver.every, first_in=first, lake=archiver.path
+            )
+            while not stop.wait(schedule.due_in):
+                schedule.begin()
+                child = Child(command, pass_environ(archiver))
+                while child.exit_code() is None and not stop.wait(LOOK_EVERY):
+                    pass
+                if child.exit_code() is None:
+                    child.ask_to_stop()
+                problem = child.problem()
+                if child.exit_code() == WRONG_SETTING:
+                    raise SettingsError("", problem)
+                schedule.end(problem)
+                pass_is_over(directory)
+                if schedule.problem and not stop.is_set():
+                    _tell_of_failure(schedule)
 
 
 def _begin_metrics(directory: str) -> None:

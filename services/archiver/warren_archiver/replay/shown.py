@@ -25,8 +25,13 @@ def render(replay: Replay) -> Group:
     )
     figures = ("told", "then", "flaps", "then", *KINDS, "sooner by")
     table = TextTable(("CLUSTER", "GROUP"), figures)
-    for key, pairs in _by_group(replay).items():
-        table.row(*key, *_figures(pairs))
+    # Those with the most that differs first.
+    found: dict[GroupKey, list[Pair]] = {}
+    for pair in replay.pairs:
+        found.setdefault(pair.group, []).append(pair)
+    order = sorted(found, key=lambda key: (-sum(pair.kind != "same" for pair in found[key]), key))
+    for key in order:
+        table.row(*key, *_figures(found[key]))
     table.add_section()
     table.row("", "all", *_figures(replay.pairs))
     note = (
@@ -73,19 +78,6 @@ def _incident(incident: Incident | None) -> dict[str, object] | None:
         "worst": incident.worst,
         "reason": incident.reason,
     }
-
-
-def _by_group(replay: Replay) -> dict[GroupKey, list[Pair]]:
-    """Those with the most that differs first."""
-    found: dict[GroupKey, list[Pair]] = {}
-    for pair in replay.pairs:
-        found.setdefault(pair.group, []).append(pair)
-    order = sorted(found, key=lambda key: (-_differing(found[key]), key))
-    return {key: found[key] for key in order}
-
-
-def _differing(pairs: list[Pair]) -> int:
-    return sum(pair.kind != "same" for pair in pairs)
 
 
 def _figures(pairs: list[Pair]) -> list[str]:

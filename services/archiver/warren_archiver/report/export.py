@@ -9,8 +9,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from warren_archiver.report.group_report import STATUSES, Budget, GroupReport, Outlook, Report
 from warren_archiver.report.incident import Incident
 
@@ -25,40 +23,20 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     A text that a spreadsheet would take for a formula has an apostrophe before it (OWASP, "CSV
     injection"): anybody who may join a group chooses its name.
     """
-    return [_write(report, folder, name, _as_text) for name in _KINDS]
-
-
-def write_parquet(report: Report, folder: Path) -> list[Path]:
-    """The same as Parquet. Raises OSError."""
-    return [_as_parquet(_write(report, folder, name, lambda value: value)) for name in _KINDS]
+    files = []
+    for name, kind in _KINDS.items():
+        columns = list(_columns(kind))
+        rows: Iterable[Any] = getattr(report, name)
+        files.append(folder / f"{name}.csv")
+        with files[-1].open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream)
+            writer.writerow([column for column, _ in columns])
+            writer.writerows([_as_text(of(row)) for _, of in columns] for row in rows)
+    return files
 
 
 def _as_text(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
-def _write(report: Report, folder: Path, name: str, shown: Callable[[Any], Any]) -> Path:
-    columns = list(_columns(_KINDS[name]))
-    rows: Iterable[Any] = getattr(report, name)
-    file = folder / f"{name}.csv"
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow([column for column, _ in columns])
-        writer.writerows([shown(of(row)) for _, of in columns] for row in rows)
-    return file
-
-
-def _as_parquet(source: Path) -> Path:
-    file = source.with_suffix(".parquet")
-    with duckdb.connect() as database:
-        # Told what it is: it would guess otherwise.
-        rows = database.read_csv(str(source), header=True, sep=",", quotechar='"', escapechar='"')
-        try:
-            rows.write_parquet(str(file), compression="zstd")
-        except duckdb.IOException as problem:
-            raise OSError(str(problem)) from problem
-    source.unlink()
-    return file
 
 
 def _columns(kind: type[Any]) -> Iterator[Column]:

@@ -12,7 +12,6 @@ from warren_archiver.gold.conventions import AGAIN_MS, SHORT_MS
 from warren_archiver.report import plots
 from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import GroupReport, Report
-from warren_archiver.report.incident import Incident
 from warren_archiver.report.known import known_up_to, unknown, until
 from warren_archiver.report.summary import summary
 from warren_archiver.report.table import SHOWN, other_ms
@@ -31,6 +30,14 @@ def render(report: Report) -> str:
     )
     environment.filters |= {"visible": visible, "duration": duration, "rate": rate, "utc": utc}
     environment.filters |= {"grouped": grouped, "counted": counted}
+    # None: nobody knows of all groups that none was.
+    counts = [each.lost_records for each in report.groups]
+    found = sum(each or 0 for each in counts)
+    end = report.period.end_ms
+    in_order = sorted(
+        report.group_incidents,
+        key=lambda each: (-((each.closed_ms or end) - each.opened_ms), each.incident_id),
+    )
     return environment.get_template("report.html").render(
         report=report,
         summary=summary(report),
@@ -38,12 +45,12 @@ def render(report: Report) -> str:
         known=known_up_to(report),
         unknown=unknown,
         until=until,
-        lost=_lost(report),
+        lost=(None if not found and None in counts else found),
         lost_at_least=any(each.lost_at_least for each in report.groups),
         ticks=plots.ticks(report.period),
         timeline=plots.timeline(report),
         lags=plots.lags(report),
-        incidents=_longest(report),
+        incidents=in_order[:MOST_INCIDENTS],
         noise=_noise(report),
         group_anchor=group_anchor,
         total={name: sum(group.held_ms[name] for group in report.groups) for name in SHOWN},
@@ -51,22 +58,6 @@ def render(report: Report) -> str:
         has_minutes=any(_has_minutes(group) for group in report.groups),
         outlooks=[group for group in report.groups if _has_outlook(group)],
     )
-
-
-def _lost(report: Report) -> int | None:
-    """None: nobody knows of all groups that none was."""
-    counts = [each.lost_records for each in report.groups]
-    found = sum(each or 0 for each in counts)
-    return None if not found and None in counts else found
-
-
-def _longest(report: Report) -> list[Incident]:
-    end = report.period.end_ms
-    in_order = sorted(
-        report.group_incidents,
-        key=lambda each: (-((each.closed_ms or end) - each.opened_ms), each.incident_id),
-    )
-    return in_order[:MOST_INCIDENTS]
 
 
 def _noise(report: Report) -> Mapping[str, int]:

@@ -6,17 +6,15 @@ from collections.abc import Iterator, Sequence
 from statistics import mean
 from typing import NamedTuple
 
-from warren.loss_words import after_loss
 from warren.words import clock, counted, duration, grouped, records, shortened, visible
 
 from warren_archiver.report.group_report import GroupReport, Report, Stamp
 from warren_archiver.report.incident import Key
-from warren_archiver.report.period import DAY_MS
 
 ALL_THE_TIME = 0.99
 """Share: a start or a rebalance of the evaluator is no gap to speak of."""
-MOST_NAMED, MOST_NEEDS = 3, 5
-"""Groups that a sentence names, things that are needed; the others are counted."""
+MOST_NAMED = 3
+"""Groups that a sentence names; the others are counted."""
 LONGEST_NAME, LONGEST_SAYING = 40, 140
 """Characters: the summary is one page, whatever groups are called and whoever says why."""
 _UNITS = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
@@ -38,13 +36,12 @@ def summary(report: Report) -> list[Answer]:
         return [Answer("What happened", [nothing])]
     # One that goes on is read later than it was made: each answer says of what time it is.
     end = clock(report.period.end_ms, report.period.end_ms)
-    until, at = ("", " at the end") if report.is_closed else (f" until {end}", f" at {end}")
+    until = "" if report.is_closed else f" until {end}"
     happened = [*_groups(report), *_incidents(report), *_objectives(report)]
     return [
         Answer(f"What was lost{until}", [*_lost(report), *_loss_unknown(report)]),
         Answer(f"What happened{until}", happened),
         Answer(f"Who was hit{until}", [*_hit(report), *_still_open(report)]),
-        Answer(f"What it needed{at}", _needs(report)),
     ]
 
 
@@ -253,45 +250,3 @@ def _not_known_when(report: Report, kind: str) -> str:
     if stamp.why is not None:
         parts.append(f"after {clock(stamp.until_ms, end)}")
     return f" {' or '.join(parts)}" if parts else ""
-
-
-def _needs(report: Report) -> list[str]:
-    """For who is in trouble at the end the actions that pages show; then what the trends say."""
-    failing = {each.key for each in report.groups if each.status == "ERR"}
-    losing = {each.key for each in report.groups if each.lost_records}
-    needs = []
-    for key in dict.fromkeys([*report.incidents_by_group, *sorted(failing)]):
-        still = report.still_open(key)
-        actions = dict.fromkeys(
-            visible(action)
-            for each in still
-            for action in (each.action, *(other.action for other in each.also))
-            if action
-        )
-        if still and not actions and key in losing:
-            actions = dict.fromkeys([after_loss()])
-        if actions:
-            said = shortened("; ".join(actions), LONGEST_SAYING)
-            needs.append(f"{_name(report, key)}: {said}.")
-        elif still or key in failing:
-            needs.append(f"Somebody has to look at {_name(report, key)}: what to do is not known.")
-    needs += [sentence for group in report.groups for sentence in _ahead(report, group)]
-    more = len(needs) - MOST_NEEDS
-    if more > 0:
-        needs[MOST_NEEDS:] = [f"{grouped(more)} more below, under “What to do”."]
-    return needs or ["Nothing that Warren knows of."]
-
-
-def _ahead(report: Report, group: GroupReport) -> Iterator[str]:
-    """A group that is well again loses nothing, whatever its day's trend was."""
-    name, found = _name(report, group.key), group.outlook
-    if (
-        report.still_open(group.key)
-        and group.loses_soon
-        and found is not None
-        and found.days_until_loss is not None
-    ):
-        left = spelt(found.days_until_loss * DAY_MS)
-        yield f"By its trend, {name} loses records in about {left}: it has to catch up before."
-    if group.crosses_soon and found is not None:
-        yield f"By its trend, {name} needs more capacity by about {found.crosses_on}."

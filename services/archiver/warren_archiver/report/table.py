@@ -38,7 +38,23 @@ def render(report: Report) -> Group:
     figures = ("unknown", "LAG p50", "p95", "max", "late", "lost", "consumed", "judged")
     table = TextTable(("CLUSTER", "GROUP", "STATUS"), (*SHOWN, *figures))
     for group in report.groups:
-        table.row(*_row(group))
+        status = group.status or "-"
+        table.row(
+            group.cluster,
+            group.group,
+            Text(status, style=COLOURS.get(status, "dim")),
+            *(Text(minutes(group.held_ms[s]), style=COLOURS[s]) for s in SHOWN),
+            minutes(other_ms(group)),
+            UNKNOWN if group.lag_p50 is None else grouped(group.lag_p50),
+            UNKNOWN if group.lag_p95 is None else grouped(group.lag_p95),
+            UNKNOWN if group.lag_max is None else grouped(group.lag_max),
+            UNKNOWN if group.late_max_ms is None else duration(group.late_max_ms),
+            UNKNOWN
+            if group.lost_records is None
+            else f"{'≥ ' * group.lost_at_least}{grouped(group.lost_records)}",
+            UNKNOWN if group.consume_rate is None else rate(group.consume_rate),
+            str(group.evaluations),
+        )
     gap = f"{report.max_gap_ms / 1000:g}s"
     note = (
         f"Minutes per status; each counts until the next evaluation, at most {gap}. Lag in records."
@@ -62,23 +78,3 @@ def render(report: Report) -> Group:
         Text(note, style="dim"),
         *to_do,
     )
-
-
-def _row(group: GroupReport) -> list[Text | str]:
-    status = group.status or "-"
-    return [
-        group.cluster,
-        group.group,
-        Text(status, style=COLOURS.get(status, "dim")),
-        *(Text(minutes(group.held_ms[s]), style=COLOURS[s]) for s in SHOWN),
-        minutes(other_ms(group)),
-        UNKNOWN if group.lag_p50 is None else grouped(group.lag_p50),
-        UNKNOWN if group.lag_p95 is None else grouped(group.lag_p95),
-        UNKNOWN if group.lag_max is None else grouped(group.lag_max),
-        UNKNOWN if group.late_max_ms is None else duration(group.late_max_ms),
-        UNKNOWN
-        if group.lost_records is None
-        else f"{'≥ ' * group.lost_at_least}{grouped(group.lost_records)}",
-        UNKNOWN if group.consume_rate is None else rate(group.consume_rate),
-        str(group.evaluations),
-    ]

@@ -21,8 +21,8 @@ from warren_core.judgement.incidents import incident_id
 from warren_archiver.judging.groups import End, Evaluation, GroupKey
 from warren_archiver.judging.partitions import Values, judged
 from warren_archiver.lake.events import EARLIEST, bounded
+from warren_archiver.lake.gaps import within
 from warren_archiver.lake.lake import Lake
-from warren_archiver.lake.offset_filter import within
 from warren_archiver.lake.table import BYTES, FLAG, TIME, WHOLE, Table
 from warren_archiver.silver.catalogue import (
     EVALUATION_PROGRESS,
@@ -123,7 +123,12 @@ class Evaluations:
             written = self._put(EVALUATIONS, rows, stored)
             # Killed before this, the same is judged again from what was remembered; killed after
             # it, what is remembered says that it was judged.
-            self._put(EVALUATION_STATES, _states_of(both), states)
+            day = F.to_date(bounded(F.timestamp_micros("kafka_timestamp")))
+            self._put(
+                EVALUATION_STATES,
+                EVALUATION_STATES.conform(both.where("is_state").withColumn("date", day)),
+                states,
+            )
             progress = [
                 (chunk.topic_id, place, end - 1, EARLIEST.date())
                 for place, (_, end) in chunk.offsets.items()
@@ -182,11 +187,6 @@ def evaluations_of(both: DataFrame, topic: str, topic_id: str) -> DataFrame:
     return EVALUATIONS.conform(
         rows.withColumns(times).withColumns(own).withColumn("date", F.to_date("at"))
     )
-
-
-def _states_of(both: DataFrame) -> DataFrame:
-    day = F.to_date(bounded(F.timestamp_micros("kafka_timestamp")))
-    return EVALUATION_STATES.conform(both.where("is_state").withColumn("date", day))
 
 
 def evaluation_row(told: Evaluation | End) -> Values | None:

@@ -23,6 +23,5 @@ def fold(notifications: DataFrame) -> DataFrame:
 
 def by_incident(notifications: DataFrame) -> DataFrame:
     """A row for each incident that one tells of: its own, and those of its conditions."""
-    conditions = F.coalesce("conditions", F.array())
-    every = F.array_union(conditions, F.array("incident_id"))
+    every = F.array_union(F.coalesce("conditions", F.array()), F.array("incident_id"))
     return notifications.withColumn("incident_id", F.explode(every))

@@ -22,23 +22,19 @@ def rows(events: DataFrame) -> DataFrame:
     own = {name: F.col(f"row.{name}") for name in _COLUMNS}
     own |= {name: known(own[name]) for name in ("committed", "log_start", "log_end")}
     at = moment(F.greatest("observed_at", F.lit(0)))
+    # `greatest` passes over nulls, which would make an unknown lag none.
+    behind = F.try_subtract(own["log_end"], own["committed"])
     frame = single.withColumns(
         {
             **own,
             "at": at,
             "committed_at": moment(own["committed_at"]),
-            "lag": _lag(own),
+            "lag": F.when(behind.isNotNull(), F.greatest(behind, F.lit(0))),
             **{name: F.lit(None) for name in _MOVES},
             "date": F.to_date(at),
         }
     )
     return POSITIONS.conform(frame)
-
-
-def _lag(own: dict[str, Column]) -> Column:
-    """`greatest` passes over nulls, which would make an unknown lag none."""
-    behind = F.try_subtract(own["log_end"], own["committed"])
-    return F.when(behind.isNotNull(), F.greatest(behind, F.lit(0)))
 
 
 def fold(positions: DataFrame) -> DataFrame:

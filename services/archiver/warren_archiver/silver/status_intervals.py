@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from warren.contracts import STATUS_CHANGED
 
 from warren_archiver.lake.events import bounded
 from warren_archiver.silver.catalogue import CONSEQUENCE, STATUS_INTERVALS
@@ -49,8 +48,6 @@ def _consequence(found: Column) -> Column:
 
 def fold(intervals: DataFrame) -> DataFrame:
     """Each event once, as it was published first, until the next one."""
-    # What earlier archivers wrote has no type: they knew one.
-    typed = intervals.fillna(STATUS_CHANGED, "type")
     in_order = Window.partitionBy("cluster", "group", "type").orderBy("from", *RECORD_ORDER)
-    each = once(typed, STATUS_INTERVALS.key)
+    each = once(intervals, STATUS_INTERVALS.key)
     return STATUS_INTERVALS.conform(each.withColumn("until", F.lead("from").over(in_order)))

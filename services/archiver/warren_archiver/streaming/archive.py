@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import ARCHIVED, Topic
-from warren.errors import KafkaError, TopicMissing
+from warren.errors import TopicMissing
 from warren.kafka.connection import connect
 from warren.kafka.home import await_home
 from warren.kafka.topic_check import check_topics
@@ -82,19 +82,7 @@ def _prepare(admin: AdminClient, home: HomeSettings) -> bool:
         ensure_topics(admin, home)
     elif missing := [p for p in check_topics(admin, home).problems if "missing" in p]:
         raise TopicMissing(HOME, "home.create_topics", missing[0])
-    _tell_of_early_compaction(admin, home)
     return True
-
-
-def _tell_of_early_compaction(admin: AdminClient, home: HomeSettings) -> None:
-    """Topics of an earlier Warren keep what was created with them."""
-    try:
-        problems = check_topics(admin, home).problems
-    except KafkaError:
-        return  # the right to see it is not needed otherwise
-    for problem in problems:
-        if "min.compaction.lag.ms" in problem:
-            log.warning("records may be compacted before they are archived", problem=problem)
 
 
 def archive(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection
-from datetime import date, timedelta
+from datetime import timedelta
 
 import structlog
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
@@ -17,7 +17,6 @@ from warren.contracts.topics import OFFSETS, Topic
 from warren.metrics.archiver import (
     ARCHIVER_FAILURES,
     ARCHIVER_SILVER_ROWS,
-    ARCHIVER_SILVER_TIMESTAMP,
 )
 from warren.settings import Settings
 
@@ -118,13 +117,20 @@ class SilverQuery:
         written |= self._judge(events)
         for table, rows in written.items():
             ARCHIVER_SILVER_ROWS.labels(table).inc(rows)
-        ARCHIVER_SILVER_TIMESTAMP.set(self._clock.now_ms() / 1000)
         seconds = round(self._clock.monotonic() - started, 2)
         log.info("silver written", batch=number, rows=sum(written.values()), seconds=seconds)
 
     def _judge(self, events: DataFrame) -> dict[str, int]:
         """What fails is tried again after the next batch: progress is kept beside the tables."""
-        since = _first_day(events, [n for n, topic in self._topics.items() if topic is OFFSETS])
+        # Of these topics' events; None when there is none.
+        row = (
+            events.where(
+                F.col("topic").isin([n for n, topic in self._topics.items() if topic is OFFSETS])
+            )
+            .agg(F.min("date").alias("day"))
+            .first()
+        )
+        since = None if row is None else row["day"]
         if since is None and self._all_judged:
             return {}
         evaluations = Evaluations(events.sparkSession, self._lake, self._settings)
@@ -138,9 +144,3 @@ class SilverQuery:
             self.problem = spark_cause(problem)
             log.error("evaluations failed", problem=self.problem)
             return {}
-
-
-def _first_day(events: DataFrame, topics: Collection[str]) -> date | None:
-    """Of these topics' events; None when there is none."""
-    row = events.where(F.col("topic").isin(list(topics))).agg(F.min("date").alias("day")).first()
-    return None if row is None else row["day"]

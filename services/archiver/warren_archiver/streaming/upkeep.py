@@ -17,7 +17,7 @@ from warren.clock import Clock
 from warren.settings import ArchiverSettings
 
 from warren_archiver.errors import spark_cause
-from warren_archiver.gold.touched import touched
+from warren_archiver.gold.snapshot import touched
 from warren_archiver.lake.lake import Lake, exists, newest_version, properties_of, set_properties
 from warren_archiver.lake.table import Kept
 from warren_archiver.layers import LAYERS

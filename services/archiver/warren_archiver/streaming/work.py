@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import structlog
 from pyspark.sql import SparkSession
@@ -11,7 +13,7 @@ from warren.clock import Clock
 from warren.contracts.topics import Topic
 from warren.kafka.connection import connect
 from warren.kafka.topics import HOME
-from warren.metrics.archiver import ARCHIVER_GOLD_ROWS, ARCHIVER_GOLD_TIMESTAMP
+from warren.metrics.archiver import ARCHIVER_GOLD_ROWS
 from warren.settings import Settings
 from warren.standstill import Look, obstacle
 
@@ -19,15 +21,31 @@ from warren_archiver.bronze.bronze import ANSWER_SECONDS, Bronze
 from warren_archiver.errors import ArchiveFailed
 from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.gold import ensure as ensure_gold
-from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.lake import Lake, exists
+from warren_archiver.layers import LAYERS, name_of
 from warren_archiver.spark_failures import told_by_spark
-from warren_archiver.streaming.effort import effort
 from warren_archiver.streaming.part import Part
-from warren_archiver.streaming.registered import register
 from warren_archiver.streaming.silver_query import SilverQuery
 from warren_archiver.streaming.upkeep import Upkeep
+from warren_archiver.submitted import is_submitted
 
 log = structlog.get_logger(__name__)
+
+
+def register(spark: SparkSession, lake: Lake, schema: str) -> None:
+    """Register the tables that are there and have no name yet, in the catalog that Spark is
+    configured with. A name that is taken stays whose it is."""
+    spark.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    known = {row["tableName"] for row in spark.sql(f"SHOW TABLES IN {schema}").collect()}
+    for layer, tables in LAYERS.items():
+        for table in tables:
+            name, path = name_of(layer, table), f"{lake.root}/{layer}/{table.name}"
+            if name not in known and exists(spark, path):
+                spark.sql(
+                    f"CREATE TABLE IF NOT EXISTS {schema}.{name} USING delta LOCATION '{path}'"
+                )
+
+
 LOOK_EVERY = 1.0  # seconds
 NAMED_EVERY = 3600.0
 """Seconds between two looks for tables that have no name yet."""
@@ -91,17 +109,14 @@ class Work:
         self._find_silver()
         self._refining.due_in(min(FIRST, self._settings.archiver.silver_interval))
         while not self._stop.is_set():
-            self._turn_of_all()
+            self._do(self.archiving, self._take_bronze)
+            if self._has_silver:
+                self._do(self._refining, self._take_silver)
+            if self._has_gold and self._refining.went_well:
+                self._do(self._summing, self._take_gold)
+            if self._refining.tried or not self._has_silver:
+                self._look_after_tables()
             self._stop.wait(LOOK_EVERY)
-
-    def _turn_of_all(self) -> None:
-        self._do(self.archiving, self._take_bronze)
-        if self._has_silver:
-            self._do(self._refining, self._take_silver)
-        if self._has_gold and self._refining.went_well:
-            self._do(self._summing, self._take_gold)
-        if self._refining.tried or not self._has_silver:
-            self._look_after_tables()
 
     def _look_after_tables(self) -> None:
         if self._settings.archiver.schema_name:
@@ -144,7 +159,6 @@ class Work:
         written = gold.catch_up()
         for table, rows in written.items():
             ARCHIVER_GOLD_ROWS.labels(table).inc(rows)
-        ARCHIVER_GOLD_TIMESTAMP.set(self._clock.now_ms() / 1000)
         seconds = round(self._clock.monotonic() - started, 2)
         log.info("gold written", rows=sum(written.values()), seconds=seconds)
 
@@ -163,21 +177,52 @@ class Work:
         ArchiveFailed when Spark does not.
         """
         with told_by_spark(self._settings.archiver.path):
-            return self._look()
-
-    def _look(self) -> Look:
-        tracker = self._spark.sparkContext.statusTracker()
-        stages = tracker.getActiveStageIds()
-        infos = [tracker.getStageInfo(stage) for stage in stages]
-        tasks = sum(info.numCompletedTasks for info in infos if info)
-        mark = self._turn, tuple(stages), tasks, effort()
-        look = Look(int(self.busy), mark, unit="")
-        if look.waiting and look == self._looked and self._doing == self.archiving.name:
-            # Spark waits for Kafka without a word.
-            connect(HOME, HOME, self._settings.home, ANSWER_SECONDS)
-        self._looked = look
-        return look
+            tracker = self._spark.sparkContext.statusTracker()
+            stages = tracker.getActiveStageIds()
+            infos = [tracker.getStageInfo(stage) for stage in stages]
+            tasks = sum(info.numCompletedTasks for info in infos if info)
+            mark = self._turn, tuple(stages), tasks, effort()
+            look = Look(int(self.busy), mark, unit="")
+            if look.waiting and look == self._looked and self._doing == self.archiving.name:
+                # Spark waits for Kafka without a word.
+                connect(HOME, HOME, self._settings.home, ANSWER_SECONDS)
+            self._looked = look
+            return look
 
     def look_at_failures(self) -> Look:
         """Look at what keeps it from archiving: it has failed, and did nothing since."""
         return obstacle(self.archiving.problem)
+
+
+STEP_S = 3.0
+"""So many CPU seconds are some work: a JVM that waits takes one in a minute or two, for itself."""
+_PROC = Path("/proc")
+
+
+def effort() -> int:
+    """Another number whenever Spark's JVM, or Python's workers, have worked; always 0 where a
+    system does not say it (no /proc)."""
+    # Under spark-submit the JVM has started this process.
+    roots = {os.getppid()} if is_submitted(os.environ) else _children(os.getpid())
+    return int(sum(map(cpu_seconds, roots)) / STEP_S)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Of a process and all that it has started; 0 when it has ended."""
+    try:
+        fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+        own = sum(map(int, fields[11:15]))  # its own, and of those that have ended
+    except OSError:
+        return 0.0
+    others = sum(map(cpu_seconds, _children(pid) - {os.getpid()}))
+    return own / os.sysconf("SC_CLK_TCK") + others
+
+
+def _children(pid: int) -> set[int]:
+    found: set[int] = set()
+    for thread in (_PROC / str(pid) / "task").glob("*/children"):
+        try:
+            found.update(map(int, thread.read_text().split()))
+        except OSError:  # the thread has ended
+            continue
+    return found

@@ -126,25 +126,20 @@ class GroupAdmin:
         try:
             answer = await self._send(broker, FetchOffsetsOfGroups(groups))
         except TOO_OLD:
-            return await self._committed_one_by_one(broker, groups)
+            requests = (self._send(broker, FetchOffsetsOfGroup(group)) for group in groups)
+            answers = await asyncio.gather(*requests)
+            return {
+                group: _offsets(
+                    answer.error_code, {topic: from_rows(rows) for topic, rows in answer.topics}
+                )
+                for group, answer in zip(groups, answers, strict=True)
+                if answer is not None
+            }
         if answer is None:
             return {}
         return {
             group: _offsets(error, {topic: offsets for topic, offsets, _tags in topics})
             for group, topics, error, _tags in answer.groups
-        }
-
-    async def _committed_one_by_one(
-        self, broker: int, groups: Sequence[str]
-    ) -> Mapping[str, TopicOffsets | Refusal]:
-        requests = (self._send(broker, FetchOffsetsOfGroup(group)) for group in groups)
-        answers = await asyncio.gather(*requests)
-        return {
-            group: _offsets(
-                answer.error_code, {topic: from_rows(rows) for topic, rows in answer.topics}
-            )
-            for group, answer in zip(groups, answers, strict=True)
-            if answer is not None
         }
 
     async def _describe(

@@ -53,16 +53,16 @@ class ClusterFilters:
 
 def _lists(settings: Settings, cluster: str) -> _Lists:
     both = (settings.filters, settings.clusters[cluster])
-    own = [NameFilter([], _own_groups(settings))] if _hides_warrens(settings, cluster) else []
+    # Who leaves the expression out of a list of their own wants to see them.
+    own = (
+        [NameFilter([], _own_groups(settings))]
+        if (WARREN_GROUPS in settings.clusters[cluster].groups_deny)
+        else []
+    )
     return _Lists(
         groups=(*own, *(NameFilter(each.groups_allow, each.groups_deny) for each in both)),
         topics=tuple(NameFilter(each.topics_allow, each.topics_deny) for each in both),
     )
-
-
-def _hides_warrens(settings: Settings, cluster: str) -> bool:
-    """Who leaves the expression out of a list of their own wants to see them."""
-    return WARREN_GROUPS in settings.clusters[cluster].groups_deny
 
 
 def _own_groups(settings: Settings) -> list[str]:

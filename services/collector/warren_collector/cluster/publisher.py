@@ -106,8 +106,6 @@ class Publisher:
         self._waiting: list[DeadLetter] = []
         self._most_bytes = MAX_MESSAGE_BYTES
         self._observed_at = -1
-        self.published_bytes = 0
-        """Of all values that were acknowledged."""
 
     @property
     def waiting(self) -> int:
@@ -164,28 +162,19 @@ class Publisher:
         Dead letters that their topic may not take, as it is configured, are shorter the next time.
         """
         try:
-            return self._publish(events, reports)
+            for event in events:
+                self._observed_at = max(self._observed_at, event.observed_at)
+                key = group_key(event.cluster, event.group)
+                self._bus.send(self._offsets, key, event.to_bytes())
+            for report in reports:
+                self._bus.send(self._groups, report.key, report.content)
+            for letter in self._waiting:
+                self._bus.send(self._dead_letters, letter.key, letter.to_bytes())
+            self._bus.flush()
+            buried = len(self._waiting)
+            self._waiting.clear()
+            return buried
         except RecordTooLarge:
             self._most_bytes = max(self._most_bytes // 2, LEAST_BYTES)
             self._waiting = [letter.cut_to(self._most_bytes) for letter in self._waiting]
             raise
-
-    def _publish(self, events: Iterable[OffsetEvent], reports: Iterable[GroupReport]) -> int:
-        size = 0
-        for event in events:
-            self._observed_at = max(self._observed_at, event.observed_at)
-            value = event.to_bytes()
-            size += len(value)
-            self._bus.send(self._offsets, group_key(event.cluster, event.group), value)
-        for report in reports:
-            size += len(report.content or b"")
-            self._bus.send(self._groups, report.key, report.content)
-        for letter in self._waiting:
-            value = letter.to_bytes()
-            size += len(value)
-            self._bus.send(self._dead_letters, letter.key, value)
-        self._bus.flush()
-        self.published_bytes += size
-        buried = len(self._waiting)
-        self._waiting.clear()
-        return buried

@@ -23,7 +23,7 @@ from warren.standstill import Look, Turns
 from warren_wire.brokers import Brokers
 
 from warren_collector.cluster.filters import ClusterFilters
-from warren_collector.cluster.meters import Meters, Progress
+from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.opening import Membership, Sources, Watched
 from warren_collector.cluster.own_group import OwnGroup, OwnGroupDescriber
 from warren_collector.cluster.publisher import Publisher
@@ -231,7 +231,6 @@ class ClusterStack:
         retention: OffsetsRetention,
     ) -> None:
         interval = self._settings.collector.interval
-        progress = Progress(self.cluster, self._clock)
         next_tick = self._clock.monotonic()
         rereads = False
         while not self._stop.is_set():
@@ -248,7 +247,6 @@ class ClusterStack:
             was_ready, self.is_ready = self.is_ready, source.is_ready
             if self.is_ready and not was_ready:
                 garbage.settle()
-            progress.tell(source.partitions.behind(), len(positions.groups), len(positions))
             now = self._clock.monotonic()
             is_crowded = publisher.waiting >= MOST_DEAD_LETTERS
             if now >= next_tick or is_crowded or (self.is_ready and not was_ready):

@@ -207,7 +207,6 @@ class Ticker:
         ]
         self._history.add(ends, observed_at)
         events = [event for result in results for event in result.events]
-        bytes_before = self._publisher.published_bytes
         try:
             buried = self._publisher.publish(events, reports)
         except PublishFailed as error:
@@ -220,9 +219,7 @@ class Ticker:
         self.problem = None
         self.published_at = self._clock.now_ms()
         self._meters.events.inc(len(events))
-        self._meters.group_events.inc(len(reports))
         self._meters.dead_letters.inc(buried)
-        self._meters.published_bytes.inc(self._publisher.published_bytes - bytes_before)
         self._meters.published_at.set(self.published_at / 1000)
         return True
 

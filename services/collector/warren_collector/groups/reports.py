@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,16 +11,81 @@ import structlog
 from warren.contracts import GroupEvent, group_key
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 
-from warren_collector.groups.live.group import is_recorded
+from warren_collector.groups.live.group import CONSUMER_TYPES, is_recorded
 from warren_collector.groups.live.groups import News
-from warren_collector.groups.owned import own, owned_after
 from warren_collector.groups.recorded.description import count_rebalances, describe
 from warren_collector.groups.recorded.records import Findings, GroupRecords
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.topic_ids import TopicIds
-from warren_collector.positions.index import NOTHING_OWNED, Group, GroupIndex
+from warren_collector.positions.index import NOTHING_OWNED, Group, GroupIndex, Owned
 
 log = structlog.get_logger(__name__)
+
+_FINAL_STATES = ("Stable", "")
+"""States in which assignments are what they shall be; in others partitions are on their way."""
+
+
+def owned_after(event: GroupEvent, before: Owned, accepts: Callable[[str], bool]) -> Owned:
+    """What counts once the event came. Members that have left owned what nobody has committed
+    since: it is told of until others come who own something else. `accepts`: watched topics.
+    """
+    is_classic = event.protocol == "classic"
+    if event.protocol == "share" or (is_classic and event.protocol_type not in CONSUMER_TYPES):
+        return NOTHING_OWNED  # whose assignments are no committed offsets of partitions
+    if not event.members:
+        managed = not is_classic or bool(event.protocol_type)
+        # A group with members of which none is known may own anything.
+        return before._replace(by_members=False if managed and event.state != "Stable" else None)
+    owned = _assigned(event, accepts)
+    if event.state not in _FINAL_STATES:
+        for topic, partitions in before.partitions.items():
+            owned[topic] = owned.get(topic, frozenset()) | partitions
+    return Owned(owned or before.partitions, True)
+
+
+def _assigned(event: GroupEvent, accepts: Callable[[str], bool]) -> dict[str, frozenset[int]]:
+    assigned: dict[str, frozenset[int]] = {}
+    for member in event.members:
+        for topic, partitions in member.assignment.items():
+            if partitions and accepts(topic) and not _is_changelog(event.group, topic):
+                assigned[topic] = assigned.get(topic, frozenset()).union(partitions)
+    return assigned
+
+
+def _is_changelog(group: str, topic: str) -> bool:
+    """Whether it is of the group's own state: stream processors restore that, and commit no offset
+    of it. Kafka Streams and Faust name it GROUP-STORE-changelog, Quix Streams
+    changelog__GROUP--TOPIC--STORE.
+    """
+    is_streams = topic.startswith(f"{group}-") and topic.endswith("-changelog")
+    has_store = len(topic) > len(f"{group}--changelog")
+    return (is_streams and has_store) or topic.startswith(f"changelog__{group}--")
+
+
+def own(groups: GroupIndex, source_partition: int, name: str, owned: Owned) -> None:
+    """The group owns this now. What it does not any more, and never committed, is removed."""
+    group = groups.get(source_partition, name)
+    if group is None:
+        if not owned.partitions:
+            return
+        group = groups.ensure(source_partition, name)
+    if group.owned == owned:
+        return
+    gone = _let_go(group, owned.partitions)
+    for topic, partitions in gone.items():
+        group.removed.setdefault(topic, set()).update(partitions)
+    if gone or owned.partitions.keys() - group.topics.keys():
+        groups.dirty[group.slot] = True
+    group.owned = owned
+
+
+def _let_go(group: Group, partitions: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
+    return {
+        topic: gone
+        for topic, before in group.owned.partitions.items()
+        if topic not in group.topics and (gone := before - partitions.get(topic, frozenset()))
+    }
+
 
 MOST_BYTES = MAX_MESSAGE_BYTES - 64 * 2**10  # room for the key and the batch around it
 _DETAILS: tuple[tuple[str, object], ...] = (("subscription", []), ("assignment", {}))
@@ -114,7 +179,10 @@ class GroupReports:
             group = self._states.get(*place)
             if group is not None:
                 group.decode(findings)
-                if self._may_come_back(group):
+                # An upgrade deletes the group and writes it anew: perhaps the rest is not read
+                # yet.
+                had_head, group.is_headless = not group.is_headless, group.head() is None
+                if had_head and group.is_headless:
                     self.awaits_ends = True
                     continue
             report = self._report(place, group, live[place[0]], observed_at)
@@ -141,17 +209,15 @@ class GroupReports:
         for group in news.sourced:
             self._states.touch(self._coordinators.shard_of(group), group)
 
-    def _may_come_back(self, group: GroupRecords) -> bool:
-        """An upgrade deletes the group and writes it anew: perhaps the rest is not read yet."""
-        had_head, group.is_headless = not group.is_headless, group.head() is None
-        return had_head and group.is_headless
-
     def _report(
         self, place: Place, group: GroupRecords | None, position: int, observed_at: int
     ) -> GroupReport | None:
         """None when there is nothing to say, or not yet."""
         if (group is None or group.is_headless) and not self._is_there(place):
-            return self._end(place, group)
+            if place in self._reported or group is None or group.has_news:
+                return GroupReport(self._cluster, place)
+            self._forget(place, group)  # an earlier collector has said so
+            return None
         if group is not None:
             count_rebalances(group)
         described = describe(group, self._topic_ids.name)
@@ -163,17 +229,12 @@ class GroupReports:
         known = self._positions.get(*place)
         before = NOTHING_OWNED if known is None else known.owned
         own(self._positions, *place, owned_after(event, before, self._accepts_topic))
-        digest = _digest(content)
+        # Of all but when it was seen, which comes before the protocol; no string has bare quotes.
+        digest = hashlib.blake2b(content[content.index(b',"protocol":') :], digest_size=16).digest()
         if self._reported.get(place) == digest:
             self._states.taken(place)
             return None
         return GroupReport(self._cluster, place, event, content, digest)
-
-    def _end(self, place: Place, group: GroupRecords | None) -> GroupReport | None:
-        if place in self._reported or group is None or group.has_news:
-            return GroupReport(self._cluster, place)
-        self._forget(place, group)  # an earlier collector has said so
-        return None
 
     def _forget(self, place: Place, group: GroupRecords | None) -> None:
         self._states.taken(place)
@@ -216,8 +277,3 @@ def _fitted(event: GroupEvent) -> tuple[GroupEvent, bytes]:
         event = event.model_copy(update={"members": members})
         content = event.to_bytes()
     return event, content
-
-
-def _digest(content: bytes) -> bytes:
-    """Of all but when it was seen, which comes before the protocol; no string has bare quotes."""
-    return hashlib.blake2b(content[content.index(b',"protocol":') :], digest_size=16).digest()

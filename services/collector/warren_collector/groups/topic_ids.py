@@ -77,8 +77,11 @@ class TopicIds:
             description = answer.result()
         except KafkaException:
             return  # deleted, or not to be described: asked again when somebody wants it
-        topic_id = description.topic_id
-        self._names[_uuid(topic_id)] = name
+        topic_id: Any = description.topic_id  # untyped there
+        # confluent-kafka has a class of its own, of two signed halves.
+        halves = topic_id.get_most_significant_bits(), topic_id.get_least_significant_bits()
+        high, low = (half % 2**64 for half in halves)
+        self._names[UUID(int=high << 64 | low)] = name
 
 
 def asking(admin: AdminClient) -> Ask:
@@ -91,10 +94,3 @@ def asking(admin: AdminClient) -> Ask:
         return answers
 
     return ask
-
-
-def _uuid(topic_id: Any) -> UUID:
-    """confluent-kafka has a class of its own, of two signed halves."""
-    halves = topic_id.get_most_significant_bits(), topic_id.get_least_significant_bits()
-    high, low = (half % 2**64 for half in halves)
-    return UUID(int=high << 64 | low)

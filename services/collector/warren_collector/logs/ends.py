@@ -166,7 +166,12 @@ class LogEndsReader:
                 f"{self._metadata.setting}.bootstrap",
                 "no leader says where its logs end",
             )
-        self._hold(ends)
+        # Replaces ends that are lower than before, unless they are true.
+        now = self._clock.monotonic()
+        for topic, end in ends.items():
+            ends[topic], is_another = self._highest.hold(topic, self._metadata.ids[topic], end, now)
+            if is_another:
+                self._starts.pop(topic, None)
         await self._read_starts(ends)
         return LogEnds(
             topics={t: self._topic_log(t, end) for t, end in ends.items()},
@@ -185,14 +190,6 @@ class LogEndsReader:
                 end[lower] = UNKNOWN
                 goes_back = True
         return goes_back
-
-    def _hold(self, ends: _Offsets) -> None:
-        """Replaces ends that are lower than before, unless they are true."""
-        now = self._clock.monotonic()
-        for topic, end in ends.items():
-            ends[topic], is_another = self._highest.hold(topic, self._metadata.ids[topic], end, now)
-            if is_another:
-                self._starts.pop(topic, None)
 
     def _make_room(self, offsets: _Offsets, topics: Mapping[str, object]) -> None:
         """Arrays as long as the topics have partitions; what is known stays."""

@@ -76,13 +76,22 @@ class TopicMetadata:
                 self._take(doubtful, await brokers.metadata(doubtful), look)
         else:
             self._asked = frozenset(self._wanted)
-            self._forget_others()
+            # What is not asked about any more; ids stay, to tell a topic made anew.
+            self.leaders = {t: leaders for t, leaders in self.leaders.items() if t in self._asked}
+            self._unauthorised &= self._asked
+            for doubts in (self._absences, self._shortfalls):
+                for topic in doubts.keys() - self._asked:
+                    del doubts[topic]
             self._take(self._asked, await brokers.metadata(sorted(self._asked)), look)
             if not is_fresh:
                 self._wanted = set(named)  # others are asked for again when somebody wants them
             self._refreshed_at = now
         self._count_shortfalls(named, look)
-        if self._is_in_doubt(named):
+        suspected = self.suspected
+        if any(
+            topic in suspected and (count or topic in self._absences)
+            for topic, count in named.items()
+        ):
             self._refreshed_at = None
 
     async def refresh_all(self, brokers: Brokers) -> list[str]:
@@ -100,25 +109,10 @@ class TopicMetadata:
             self._refreshed_at = self._clock.monotonic()
         return names
 
-    def _is_in_doubt(self, named: Mapping[str, int]) -> bool:
-        suspected = self.suspected
-        return any(
-            topic in suspected and (count or topic in self._absences)
-            for topic, count in named.items()
-        )
-
     def _doubtful(self, named: Mapping[str, int]) -> Iterator[str]:
         for topic, partitions in named.items():
             if partitions > len(self.leaders.get(topic, ())) and topic not in self._unauthorised:
                 yield topic
-
-    def _forget_others(self) -> None:
-        """What is not asked about any more; ids stay, to tell a topic made anew."""
-        self.leaders = {t: leaders for t, leaders in self.leaders.items() if t in self._asked}
-        self._unauthorised &= self._asked
-        for doubts in (self._absences, self._shortfalls):
-            for topic in doubts.keys() - self._asked:
-                del doubts[topic]
 
     def _take(self, asked: Iterable[str], response: Any, look: int) -> None:
         self._unauthorised.difference_update(asked)
@@ -147,7 +141,9 @@ class TopicMetadata:
             # Made anew: partitions beyond those it has now were the old topic's.
             self._shortfalls[topic.name] = MISSING_AFTER
         self.ids[topic.name] = topic.id
-        self.leaders[topic.name] = _by_partition(topic.leaders)
+        self.leaders[topic.name] = [
+            topic.leaders.get(partition, NO_LEADER) for partition in range(len(topic.leaders))
+        ]
 
     def _count_shortfalls(self, named: Mapping[str, int], look: int) -> None:
         """Topics never lose partitions: one that seems to have too few is looked at once more."""
@@ -157,7 +153,3 @@ class TopicMetadata:
                 self._shortfalls[topic] = max(self._shortfalls[topic] + look, 1)
             elif partitions:
                 self._shortfalls.pop(topic, None)
-
-
-def _by_partition(leaders: dict[int, int]) -> list[int]:
-    return [leaders.get(partition, NO_LEADER) for partition in range(len(leaders))]

@@ -76,7 +76,14 @@ class PositionColumns:
         else:
             self.key[row] = key
         if row >= len(self.offset):
-            self._grow()
+            more = self._free.capacity - len(self.offset)
+            unused = np.full(more, NO_OFFSET, np.int64)
+            self.offset = np.concatenate([self.offset, unused])
+            self.committed_at = np.concatenate([self.committed_at, unused])
+            self.commits = np.concatenate([self.commits, np.zeros(more, np.int64)])
+            self.group = np.concatenate([self.group, np.zeros(more, np.int32)])
+            self.told_offset = np.concatenate([self.told_offset, unused])
+            self.told = np.concatenate([self.told, np.zeros(more, np.bool_)])
         self.group[row] = group
         self.told[row] = False
         self.told_offset[row] = NO_OFFSET
@@ -96,13 +103,3 @@ class PositionColumns:
 
     def count(self, rows: Int64s) -> None:
         np.add.at(self.commits, rows, 1)
-
-    def _grow(self) -> None:
-        more = self._free.capacity - len(self.offset)
-        unused = np.full(more, NO_OFFSET, np.int64)
-        self.offset = np.concatenate([self.offset, unused])
-        self.committed_at = np.concatenate([self.committed_at, unused])
-        self.commits = np.concatenate([self.commits, np.zeros(more, np.int64)])
-        self.group = np.concatenate([self.group, np.zeros(more, np.int32)])
-        self.told_offset = np.concatenate([self.told_offset, unused])
-        self.told = np.concatenate([self.told, np.zeros(more, np.bool_)])

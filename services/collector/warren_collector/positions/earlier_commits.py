@@ -76,7 +76,11 @@ class EarlierCommits:
         self._waiting.clear()
         self._waits = 0
         commits = commits[:, np.argsort(commits[_ROW], kind="stable")]
-        commits = commits[:, ~_were_ended(commits)]
+        # Those that a deletion, or a negative offset, of the same row follows, and these.
+        ends = np.append(np.cumsum((commits[_OFFSET] < 0)[::-1])[::-1], 0)
+        behind_row = ends[np.searchsorted(commits[_ROW], commits[_ROW], "right")]
+        ended: np.typing.NDArray[np.bool_] = ends[:-1] > behind_row
+        commits = commits[:, ~ended]
         if not commits.shape[1]:
             self._kept = commits
             return
@@ -87,11 +91,3 @@ class EarlierCommits:
         commits = commits[:, is_last]
         row_ends = np.searchsorted(commits[_ROW], commits[_ROW], "right")
         self._kept = commits[:, row_ends - np.arange(len(row_ends)) <= KEPT + 1]
-
-
-def _were_ended(commits: Int64s) -> np.typing.NDArray[np.bool_]:
-    """Those that a deletion, or a negative offset, of the same row follows, and these."""
-    ends = np.append(np.cumsum((commits[_OFFSET] < 0)[::-1])[::-1], 0)
-    behind_row = ends[np.searchsorted(commits[_ROW], commits[_ROW], "right")]
-    ended: np.typing.NDArray[np.bool_] = ends[:-1] > behind_row
-    return ended

@@ -189,7 +189,9 @@ class GroupIndex:
             else:
                 self._by_slot[slot] = group
             if slot >= len(self.dirty):
-                self._grow()
+                more = self._slots.capacity - len(self.dirty)
+                self.dirty = np.concatenate([self.dirty, np.zeros(more, np.bool_)])
+                self._published_at = np.concatenate([self._published_at, np.full(more, NEVER)])
             self.dirty[slot] = False
             self._published_at[slot] = NEVER
         return group
@@ -214,11 +216,6 @@ class GroupIndex:
         slots = [group.slot for group in groups]
         self.dirty[slots] = False
         self._published_at[slots] = at
-
-    def _grow(self) -> None:
-        more = self._slots.capacity - len(self.dirty)
-        self.dirty = np.concatenate([self.dirty, np.zeros(more, np.bool_)])
-        self._published_at = np.concatenate([self._published_at, np.full(more, NEVER)])
 
 
 def standing(groups: Iterable[Group], columns: PositionColumns, ends: LogEnds) -> dict[str, Int64s]:

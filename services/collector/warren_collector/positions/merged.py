@@ -44,10 +44,7 @@ class MergedPositions(Positions):
         first, *others = self._parts
         folded = first.positions.fold(batch)
         for part in others:
-            asked = part.positions.fold(batch)
-            folded.commits += asked.commits
-            folded.deletions += asked.deletions
-            folded.denied += asked.denied
+            folded.commits += part.positions.fold(batch).commits
         return folded
 
     def drop_denied(self) -> None:

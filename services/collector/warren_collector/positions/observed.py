@@ -61,8 +61,6 @@ class ObservedPositions(Positions):
                 continue
             if self._accepts(name):
                 self._observe_group(name, topics, snapshot.read_at)
-            else:
-                self._folded.denied += 1
         self._remove_absent(snapshot, shards)
         self.rebuilt |= shards
 
@@ -122,7 +120,6 @@ class ObservedPositions(Positions):
             return
         for partition in known.by_partition.keys() - set(partitions.tolist()):
             self.remove(group, topic, partition)
-            self._folded.deletions += 1
 
     def _remove_absent(self, snapshot: Snapshot, shards: Iterable[int]) -> None:
         there = snapshot.unread.union(snapshot.groups)

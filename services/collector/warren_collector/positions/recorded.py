@@ -132,7 +132,6 @@ class RecordedPositions(Positions):
             indexes = np.arange(start, end)
             values = cast("list[bytes]", batch.values[start:end])
         else:
-            folded.denied += int((rows == _DENIED).sum())
             indexes = start + known.nonzero()[0]
             values = cast("list[bytes]", list(compress(batch.values[start:end], known.tolist())))
             rows = rows[known]
@@ -155,9 +154,6 @@ class RecordedPositions(Positions):
             match decode_offset_value(key_version, values[at]):
                 case OffsetCommitValue() as commit:
                     columns.set(at, commit.offset, commit.timestamp_ms)
-                    if commit.unknown_tags:
-                        version = int.from_bytes(values[at][:2], "big")
-                        folded.unknown_tags[key_version, version] += commit.unknown_tags
                     continue
                 case Malformed() as malformed:
                     folded.rejected.append((int(indexes[at]), malformed))
@@ -214,8 +210,7 @@ class RecordedPositions(Positions):
                 places[prefix] = place
         row = _DENIED
         if place.is_watched:
-            source_partition = int(batch.partitions[index])
-            row = self._row_of_position(raw, place, partition, source_partition)
+            row = self._row_of_position(raw, place, partition, int(batch.partitions[index]))
         self._row_of_key[raw] = row
         return row
 
@@ -242,8 +237,7 @@ class RecordedPositions(Positions):
             return None
         buffer = Buffer(raw)
         try:
-            version = read_key_version(buffer)
-            if version not in OFFSET_COMMIT:
+            if read_key_version(buffer) not in OFFSET_COMMIT:
                 return None  # `_states` has it
             return read_offset_commit_key(buffer)
         except MalformedRecord as error:
@@ -258,7 +252,6 @@ class RecordedPositions(Positions):
             return
         if not self._is_watched(key):
             self._row_of_key.pop(raw, None)
-            folded.denied += 1
             return
         source_partition = int(batch.partitions[index])
         group = self.groups.get(source_partition, key.group)
@@ -271,7 +264,6 @@ class RecordedPositions(Positions):
             group.remove(key.topic, key.partition)
             self._give_back(row)
         if batch.is_counted(index):
-            folded.deletions += 1
             group = self.groups.ensure(source_partition, key.group)
             group.removes(key.topic, key.partition, idle_ms)
             self.groups.dirty[group.slot] = True

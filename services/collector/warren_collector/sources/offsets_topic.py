@@ -67,7 +67,6 @@ class OffsetsTopicSource:
         settings: ClusterSettings,
         group: str,
         on_released: Callable[[list[int]], None],
-        on_store_failed: Callable[[], None] = lambda: None,
         clock: Clock | None = None,
     ) -> None:
         """`on_released` is told which partitions another collector owns from now on.
@@ -81,7 +80,6 @@ class OffsetsTopicSource:
         self._setting = setting
         self._topic = settings.offsets_topic
         self._on_released = on_released
-        self._on_store_failed = on_store_failed
         self._report = ErrorReporter(cluster, setting)
         self._rebalances = Rebalances(settings.offsets_topic)
         self._was_assigned = False
@@ -142,7 +140,22 @@ class OffsetsTopicSource:
         assigned = self._released_and_assigned()
         batch = self._taken(messages)
         if assigned is not None:  # after the batch: what it has of them was not read from the start
-            self._assign(assigned)
+            # Raises what the broker refuses; then the source is of no use any more.
+            try:
+                resolved = self._resolve(assigned)
+                self._rebalances.begin_at(self._consumer, dict.fromkeys(assigned, OFFSET_BEGINNING))
+            except KafkaException as error:
+                raise classify(self._cluster, self._setting, error.args[0]) from None
+            for partition in resolved:
+                self._add(partition)
+            self._was_assigned = True
+            log.info(
+                "partitions assigned",
+                cluster=self._cluster,
+                partitions=assigned,
+                owned=len(self.partitions),
+                records=self.partitions.behind(),
+            )
         self._hearing.follow(heard=bool(messages), joined=self._was_assigned)
         return batch
 
@@ -154,7 +167,17 @@ class OffsetsTopicSource:
         records = [m for m, error in zip(messages, errors, strict=True) if error is None]
         batch = self._batch(records)
         # Only now: an end that is reached comes after the records before it.
-        self._handle_errors(messages, errors)
+        for message, error in zip(messages, errors, strict=True):
+            if error is None:
+                continue
+            if error.code() == Code._PARTITION_EOF:
+                partition = self.partitions.get(message.partition() or 0)
+                if partition is not None:
+                    self._reach_end(partition, message.offset() or 0)
+            elif error.fatal() or error.code() in _FATAL:
+                raise classify(self._cluster, self._setting, error)
+            else:
+                self._report(error)
         return batch
 
     def _batch(self, messages: list[Message]) -> Batch:
@@ -210,7 +233,7 @@ class OffsetsTopicSource:
     def _answered(
         self, error: confluent_kafka.KafkaError | None, offsets: Sequence[Partition]
     ) -> None:
-        """A failure is counted, and the position sent with the next ones: what is not stored is
+        """After a failure the position is sent with the next ones: what is not stored is
         counted and published once more by the next owner.
         """
         for at in offsets:
@@ -219,7 +242,6 @@ class OffsetsTopicSource:
                 continue
             if (partition := self.partitions.get(at.partition)) is not None:
                 partition.stored = None
-            self._on_store_failed()
             if failed.code() not in _REBALANCING:
                 self._report(failed)
 
@@ -244,21 +266,6 @@ class OffsetsTopicSource:
         """Leaves the group."""
         self._consumer.close()
         self._reader.close()
-
-    def _handle_errors(
-        self, messages: list[Message], errors: Sequence[confluent_kafka.KafkaError | None]
-    ) -> None:
-        for message, error in zip(messages, errors, strict=True):
-            if error is None:
-                continue
-            if error.code() == Code._PARTITION_EOF:
-                partition = self.partitions.get(message.partition() or 0)
-                if partition is not None:
-                    self._reach_end(partition, message.offset() or 0)
-            elif error.fatal() or error.code() in _FATAL:
-                raise classify(self._cluster, self._setting, error)
-            else:
-                self._report(error)
 
     def _reach_end(self, partition: SourcePartition, position: int) -> None:
         """librdkafka has nothing beyond `position`: the end, or the first open transaction."""
@@ -290,29 +297,19 @@ class OffsetsTopicSource:
                 assigned.update(rebalance.partitions)
             else:
                 assigned.difference_update(rebalance.partitions)
-                self._release(rebalance.partitions)
+                for number in rebalance.partitions:
+                    self.partitions.remove(number)
+                self._tails.end(rebalance.partitions)
+                self._on_released(list(rebalance.partitions))
+                log.info(
+                    "partitions released",
+                    cluster=self._cluster,
+                    partitions=sorted(rebalance.partitions),
+                )
         # Who owns what is open once the group has given us up.
         is_told = rebalances[-1].kind != "lost"
         self._was_assigned = self._was_assigned and is_told
         return sorted(assigned) if is_told else None
-
-    def _assign(self, numbers: list[int]) -> None:
-        """Raises what the broker refuses; then the source is of no use any more."""
-        try:
-            resolved = self._resolve(numbers)
-            self._rebalances.begin_at(self._consumer, dict.fromkeys(numbers, OFFSET_BEGINNING))
-        except KafkaException as error:
-            raise classify(self._cluster, self._setting, error.args[0]) from None
-        for partition in resolved:
-            self._add(partition)
-        self._was_assigned = True
-        log.info(
-            "partitions assigned",
-            cluster=self._cluster,
-            partitions=numbers,
-            owned=len(self.partitions),
-            records=self.partitions.behind(),
-        )
 
     def _resolve(self, numbers: Sequence[int]) -> list[SourcePartition]:
         """Where the collectors stopped, and where the log ends now.
@@ -340,13 +337,6 @@ class OffsetsTopicSource:
         self.partitions.add(partition)
         if partition.open_from is not None:  # its markers say what counts since then
             self._tails.begin(partition.number, partition.open_from, delivered=0)
-
-    def _release(self, numbers: Sequence[int]) -> None:
-        for number in numbers:
-            self.partitions.remove(number)
-        self._tails.end(numbers)
-        self._on_released(list(numbers))
-        log.info("partitions released", cluster=self._cluster, partitions=sorted(numbers))
 
 
 def _time(message: Message) -> int:

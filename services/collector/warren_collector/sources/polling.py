@@ -16,7 +16,6 @@ from warren_wire.layout import GROUP_NOT_AUTHORISED
 
 from warren_collector.admin.group_admin import (
     GroupAdmin,
-    ListedGroup,
     Refusal,
 )
 from warren_collector.sources.source import Snapshot
@@ -146,7 +145,12 @@ class AdminApiReader:
 
     async def _read(self, shards: frozenset[int], owns: Owns) -> Snapshot:
         listing = await self._admin.list()
-        asked = [group for group in listing.groups.values() if _has_offsets(group, owns)]
+        # Share groups have no committed offsets.
+        asked = [
+            group
+            for group in listing.groups.values()
+            if (group.type != "share" and owns(group.name))
+        ]
         answers = await self._admin.committed(asked)
         read: dict[str, TopicOffsets] = {}
         refused: set[str] = set()
@@ -163,8 +167,3 @@ class AdminApiReader:
             unread=frozenset(listing.groups.keys() - read.keys()),
             is_complete=listing.is_complete,
         )
-
-
-def _has_offsets(group: ListedGroup, owns: Owns) -> bool:
-    """Share groups have no committed offsets."""
-    return group.type != "share" and owns(group.name)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 import structlog
-from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import KafkaException
 from confluent_kafka import TopicPartition as Partition
 from warren.clock import Clock
 from warren.contracts.topics import GROUPS
@@ -62,7 +62,16 @@ class MembershipShards:
         self._on_released = on_released
         self._owned: frozenset[int] | None = None
         self._report = ErrorReporter(HOME, HOME)
-        self._consumer = _connected(home, group_id, self._report)
+        self._consumer = group_consumer(
+            HOME,
+            HOME,
+            home,
+            group_id,
+            self._report,
+            enable_partition_eof=False,
+            auto_offset_reset="latest",
+            allow_auto_create_topics=False,
+        )
         try:
             self._count = self._partitions()
         except KafkaError:
@@ -107,7 +116,9 @@ class MembershipShards:
 
     def _follow(self, rebalance: Rebalance) -> None:
         if rebalance.kind != "assigned":
-            self._release(rebalance.partitions)
+            self._owned = (self._owned or frozenset()).difference(rebalance.partitions)
+            self._on_released(list(rebalance.partitions))
+            log.info("shards released", shards=sorted(rebalance.partitions))
             if rebalance.kind == "lost":  # who owns what is open
                 self._owned = None
             return
@@ -117,11 +128,6 @@ class MembershipShards:
             raise classify(HOME, HOME, error.args[0]) from None
         self._owned = (self._owned or frozenset()).union(rebalance.partitions)
         log.info("shards assigned", shards=sorted(self._owned))
-
-    def _release(self, shards: Sequence[int]) -> None:
-        self._owned = (self._owned or frozenset()).difference(shards)
-        self._on_released(list(shards))
-        log.info("shards released", shards=sorted(shards))
 
 
 class OffsetsTopicShards:
@@ -147,19 +153,6 @@ class OffsetsTopicShards:
 
     def close(self) -> None:
         """Who reads the topic closes it."""
-
-
-def _connected(home: HomeSettings, group_id: str, report: ErrorReporter) -> Consumer:
-    return group_consumer(
-        HOME,
-        HOME,
-        home,
-        group_id,
-        report,
-        enable_partition_eof=False,
-        auto_offset_reset="latest",
-        allow_auto_create_topics=False,
-    )
 
 
 def java_hash(text: str) -> int:

@@ -59,14 +59,8 @@ class Folded:
     """What became of a batch."""
 
     commits: int = 0
-    deletions: int = 0
-    denied: int = 0
-    group_records: int = 0
-    """Records about groups."""
     skipped: Counter[tuple[int, int | None]] = field(default_factory=Counter)
     """Records of unknown kinds and versions, by (key version, value version)."""
-    unknown_tags: Counter[tuple[int, int]] = field(default_factory=Counter)
-    """Tagged fields that were read over, by (key version, value version)."""
     rejected: list[tuple[int, Malformed]] = field(default_factory=list)
     """Index in the batch and what is wrong with the record."""
 

@@ -85,7 +85,12 @@ class UnstableReader:
         answers: dict[int, Any] = {}
         for _ in range(2):
             if not self._leaders.keys() >= wanted.keys():
-                await self._find_leaders()
+                for topic in described_topics(await self._brokers.metadata([self._topic])):
+                    if topic.error != NO_ERROR and topic.error not in _MOVED:
+                        raise classify(
+                            self._cluster, self._setting, confluent_kafka.KafkaError(topic.error)
+                        )
+                    self._leaders = dict(topic.leaders)
             by_leader: dict[int, list[tuple[int, int]]] = defaultdict(list)
             for number in wanted.keys() - answers.keys():
                 by_leader[self._leaders.get(number, NO_LEADER)].append((number, wanted[number]))
@@ -119,14 +124,6 @@ class UnstableReader:
         if code not in _MOVED:
             raise classify(self._cluster, self._setting, confluent_kafka.KafkaError(code))
         return False
-
-    async def _find_leaders(self) -> None:
-        for topic in described_topics(await self._brokers.metadata([self._topic])):
-            if topic.error != NO_ERROR and topic.error not in _MOVED:
-                raise classify(
-                    self._cluster, self._setting, confluent_kafka.KafkaError(topic.error)
-                )
-            self._leaders = dict(topic.leaders)
 
     async def _ask_ends(self, leader: int, partitions: list[tuple[int, int]]) -> Any:
         return await self._brokers.send(leader, ListOffsetsRequest([(self._topic, partitions)]))

@@ -167,7 +167,19 @@ class UnstableTails:
         if now < self._looks_at:
             return None
         try:
-            batch = self._read(self._suspected())
+            # Positions of partitions where librdkafka has waited for two looks while the log went
+            # on, perhaps for the end of a transaction.
+            waiting = {
+                p.number: p.position
+                for p in self._partitions
+                if p.waits_at == p.position
+                and p.number not in self._tails
+                and self._high_watermark(p.number) > p.position
+            }
+            before, self._waiting = self._waiting, waiting
+            batch = self._read(
+                {number: at for number, at in waiting.items() if before.get(number) == at}
+            )
         except KafkaError as error:
             self.problem, self.has_more = error, False
             self._looks_at = now + LOOK_AGAIN_AFTER
@@ -175,20 +187,6 @@ class UnstableTails:
         self.problem = None
         self._looks_at = now + (0 if self.has_more else LOOK_EVERY)
         return batch
-
-    def _suspected(self) -> dict[int, int]:
-        """Positions of partitions where librdkafka has waited for two looks while the log went on,
-        perhaps for the end of a transaction.
-        """
-        waiting = {
-            p.number: p.position
-            for p in self._partitions
-            if p.waits_at == p.position
-            and p.number not in self._tails
-            and self._high_watermark(p.number) > p.position
-        }
-        before, self._waiting = self._waiting, waiting
-        return {number: at for number, at in waiting.items() if before.get(number) == at}
 
     def _read(self, suspected: Mapping[int, int]) -> Batch | None:
         self.has_more = False

@@ -75,8 +75,7 @@ def measure(
         newest = evidence.newest.get(state.log_end_position)
         return _nothing_left(state, "caught_up", now - state.log_observed_at, newest, now)
     reading = evidence.readings.get(place, _UNREAD)
-    log_start = max(state.log_start, reading.log_start)
-    lost = lost_records(state.next_offset, log_start)
+    lost = lost_records(state.next_offset, max(state.log_start, reading.log_start))
     if reading.outcome == "none" and not lost:
         if reading.undecided_at is not None:
             return _held_up(state, reading, reading.undecided_at, evidence, now)
@@ -210,12 +209,16 @@ def _behind(
     newest = arithmetic.usable(evidence.newest.get(end, evidence.largest.get(end)), now)
     last_committed = arithmetic.usable(reading.before, now)
     loss = time_to_loss(state, oldest_at, evidence.retention, evidence.sizes, now)
+    # While nobody knows what the group commits, the last record of a log may be processed.
     return Row(
         partition=state.committed.partition,
         committed=state.committed.offset,
         freshness_ms=value.freshness_ms,
         reason="exact",
-        bound_ms=max(value.off_by, _doubt(state, value.freshness_ms)),
+        bound_ms=max(
+            value.off_by,
+            value.freshness_ms if state.rests_at_last_record and not state.is_sure else 0,
+        ),
         time_to_loss_ms=loss.milliseconds,
         oldest_at=oldest_at,
         commit_lag_ms=arithmetic.commit_lag(state.committed_at, last_committed),
@@ -236,11 +239,6 @@ def _estimated(row: Row, late_since: int) -> Row:
     since = max(late_since, earliest)
     bound = max(row.bound_ms or 0, since - earliest)
     return row._replace(reason="estimated", bound_ms=bound, late_since=since)
-
-
-def _doubt(state: PartitionState, freshness_ms: int) -> int:
-    """While nobody knows what the group commits, the last record of a log may be processed."""
-    return freshness_ms if state.rests_at_last_record and not state.is_sure else 0
 
 
 def _expired(

@@ -86,7 +86,26 @@ class Intake:
                 check_ranges(event)
                 check_columns(event)
             except ContractViolation as problem:
-                refused.append(self._dead_letter(message, problem))
+                topic, partition, offset = message.topic(), message.partition(), message.offset()
+                log.warning(
+                    "event refused",
+                    topic=topic,
+                    partition=partition,
+                    offset=offset,
+                    problem=problem.reason,
+                )
+                refused.append(
+                    DeadLetter.of(
+                        service=SERVICE,
+                        topic=topic or "",
+                        partition=-1 if partition is None else partition,
+                        offset=-1 if offset is None else offset,
+                        reason=problem.reason,
+                        failed_at=self._clock.now_ms(),
+                        key=message.key(),
+                        value=message.value(),
+                    )
+                )
                 result = "refused"
             else:
                 result = self._fold(event, message.partition() or 0)
@@ -104,23 +123,3 @@ class Intake:
                 setting=f"clusters.{event.cluster}",
             )
         return "foreign"
-
-    def _dead_letter(self, message: Message, problem: ContractViolation) -> DeadLetter:
-        topic, partition, offset = message.topic(), message.partition(), message.offset()
-        log.warning(
-            "event refused",
-            topic=topic,
-            partition=partition,
-            offset=offset,
-            problem=problem.reason,
-        )
-        return DeadLetter.of(
-            service=SERVICE,
-            topic=topic or "",
-            partition=-1 if partition is None else partition,
-            offset=-1 if offset is None else offset,
-            reason=problem.reason,
-            failed_at=self._clock.now_ms(),
-            key=message.key(),
-            value=message.value(),
-        )

@@ -129,7 +129,9 @@ class OffsetsFeed:
         for message in polled:
             error, partition, offset = message.error(), message.partition(), message.offset()
             if error is not None and error.code() != Code._PARTITION_EOF:
-                self._handle(error)
+                if error.fatal() or error.code() in _REFUSALS:
+                    raise classify(HOME, HOME, error)
+                self._report(error)
             elif partition is None or offset is None or partition not in self._owned:
                 continue
             elif error is None:
@@ -188,11 +190,6 @@ class OffsetsFeed:
         if error is not None:
             self._committed.clear()
             log.info("positions not committed", problem=error.str())
-
-    def _handle(self, error: confluent_kafka.KafkaError) -> None:
-        if error.fatal() or error.code() in _REFUSALS:
-            raise classify(HOME, HOME, error)
-        self._report(error)
 
     def _withdrawn_and_assigned(self) -> list[int] | None:
         """Forgets what the group took; what is new and still ours, None if it gave nothing."""

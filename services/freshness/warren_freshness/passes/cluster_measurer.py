@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from warren.clock import Clock
-from warren.contracts import FreshnessEvent
+from warren.contracts import FreshnessEvent, OpenTransaction, TopicFreshness
 from warren.errors import KafkaError
 from warren.settings import FreshnessSettings
+from warren_core.evaluation.commit_convention import CommitEvidence, Commits
+from warren_core.group_freshness import figures_of
 from warren_wire.list_offsets import LARGEST_TIMESTAMP
 
-from warren_freshness.figures.group_event import group_event
 from warren_freshness.figures.held_up import LateSince, begins_to_ask, held_up, open_transactions
 from warren_freshness.figures.loss import Sizes
 from warren_freshness.figures.partition_figures import (
@@ -31,6 +32,41 @@ from warren_freshness.record_times.cache import TimeCache
 from warren_freshness.topics.log_sizes import LogSizes
 from warren_freshness.topics.open_transactions import OpenTransactions
 from warren_freshness.topics.retention import Retention
+
+
+def group_event(
+    group: GroupSnapshot,
+    rows: Mapping[str, Sequence[Row]],
+    measured_at: int,
+    commits: Commits | None = None,
+    open_transactions: Sequence[OpenTransaction] = (),
+) -> FreshnessEvent:
+    """`rows` and `commits` by topic; `measured_at` in Unix ms."""
+    topics = {
+        topic: _columns(listed, (commits or {}).get(topic))
+        for topic, listed in rows.items()
+        if listed
+    }
+    return FreshnessEvent(
+        cluster=group.cluster,
+        group=group.group,
+        measured_at=measured_at,
+        observed_at=group.observed_at,
+        open_transactions=list(open_transactions),
+        topics=topics,
+        **figures_of(topics),
+    )
+
+
+def _columns(rows: Sequence[Row], commits: CommitEvidence | None) -> TopicFreshness:
+    columns = list(zip(*rows, strict=True))
+    return TopicFreshness.model_validate(
+        {
+            **dict(zip(Row._fields, map(list, columns), strict=True)),
+            "commit_convention": commits.convention if commits else None,
+        }
+    )
+
 
 READ_SECONDS = 5.0  # that a pass reads from a cluster at most: half of the default interval
 SAMPLES = 500  # newest records of logs that a pass reads at most, for append lag and commit lag

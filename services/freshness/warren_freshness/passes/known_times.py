@@ -28,10 +28,11 @@ class KnownTimes:
         self, wanted: Mapping[LogPosition, PartitionState], topic_ids: Mapping[str, str]
     ) -> dict[LogPosition, Reading]:
         """Those of the wanted that are known: `record`, or `none` where nothing was appended."""
+        # Nothing was appended to the log since it was read up to its end.
         self._without_record = {
             position: reading
             for position, reading in self._without_record.items()
-            if position in wanted and _has_not_grown(wanted[position], reading)
+            if position in wanted and (UNKNOWN != wanted[position].log_end <= reading.end)
         }
         others = [position for position in wanted if position not in self._without_record]
         known = await self.recall_records(others, topic_ids)
@@ -58,7 +59,10 @@ class KnownTimes:
         self._resume_at = {}
         for position, reading in readings.items():
             if reading.outcome == "record" and reading.stable_end == UNKNOWN:
-                records[_where_it_is(position, reading)] = _lasting(reading)
+                # What stays so for good of a record.
+                records[_where_it_is(position, reading)] = (
+                    reading if reading.log_start == UNKNOWN else reading._replace(log_start=UNKNOWN)
+                )
             elif reading.outcome == "none":
                 self._without_record[_where_it_is(position, reading)] = reading
             elif reading.resume_at != UNKNOWN:
@@ -68,16 +72,6 @@ class KnownTimes:
     async def flush(self) -> None:
         """Waits until the others have what was kept last."""
         await self._cache.flush()
-
-
-def _has_not_grown(state: PartitionState, reading: Reading) -> bool:
-    """Nothing was appended to the log since it was read up to its end."""
-    return UNKNOWN != state.log_end <= reading.end
-
-
-def _lasting(reading: Reading) -> Reading:
-    """What stays so for good of a record."""
-    return reading if reading.log_start == UNKNOWN else reading._replace(log_start=UNKNOWN)
 
 
 def _where_it_is(position: LogPosition, reading: Reading) -> LogPosition:
@@ -147,8 +141,7 @@ class TimeBrackets:
         """What is known of logs that are still asked about, from the first position on."""
         first: dict[TopicPartition, int] = {}
         for topic, partition, offset in places:
-            known = first.get((topic, partition), offset)
-            first[topic, partition] = min(known, offset)
+            first[topic, partition] = min(first.get((topic, partition), offset), offset)
         self._logs = defaultdict(
             LogTimes, {key: log for key, log in self._logs.items() if key[0] in first}
         )

@@ -92,7 +92,11 @@ class LogEndSamples:
                 wanted[state.committed.topic, state.committed.partition] = state
         self._taken = {p: sample for p, sample in self._taken.items() if p in wanted}
         moved = [p for p in wanted if p not in self._taken]
-        moved += [p for p, known in self._taken.items() if _is_due(known, wanted[p])]
+        moved += [
+            p
+            for p, known in self._taken.items()
+            if (known.time is None or known.position != wanted[p].log_end_position)
+        ]
         chosen = [wanted[partition] for partition in moved[: self._samples]]
         return {state.log_end_position: state for state in chosen}
 
@@ -132,7 +136,3 @@ class LogEndSamples:
             for sample in self._taken.values()
             if sample.time is not None and sample.is_before == is_before
         }
-
-
-def _is_due(known: _Sample, state: PartitionState) -> bool:
-    return known.time is None or known.position != state.log_end_position

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import get_args
 
 import structlog
@@ -16,7 +16,6 @@ from warren.metrics.freshness import (
     FRESHNESS_PARTITIONS,
     FRESHNESS_PASS_SECONDS,
     FRESHNESS_PASSES,
-    FRESHNESS_STALE_GROUPS,
 )
 from warren.standstill import Look, Turns, obstacle
 
@@ -83,7 +82,28 @@ class PassLoop:
     async def _try(self) -> str:
         self._fault = ""
         try:
-            await self._pass()
+            used = self._positions.folded
+            deleted = self._positions.deleted(self._cluster)
+            # Nothing keeps what is measured: there is much of it.
+            measured = await self._measurer.measure(
+                self._noted(self._positions.snapshots(self._cluster, used.keys()))
+            )
+            # While it took place, groups may have been deleted, or have gone to another instance.
+            events = [
+                event for event in measured if (event.cluster, event.group) in self._positions
+            ]
+            await self._publisher.publish(events, deleted)
+            self._positions.deletions_published(deleted)
+            self._measurer.forget(deleted)
+            self.used = used
+            reasons = Counter(
+                reason
+                for event in events
+                for columns in event.topics.values()
+                for reason in columns.reason
+            )
+            for reason in get_args(FreshnessReason):
+                FRESHNESS_PARTITIONS.labels(self._cluster, reason).set(reasons[reason])
         except PublishFailed:  # the publisher has told it
             return "failed"
         except Exception as error:
@@ -94,33 +114,6 @@ class PassLoop:
             return "failed"
         return "published"
 
-    async def _pass(self) -> None:
-        used = self._positions.folded
-        deleted = self._positions.deleted(self._cluster)
-        # Nothing keeps what is measured: there is much of it.
-        measured = await self._measurer.measure(
-            self._noted(self._positions.snapshots(self._cluster, used.keys()))
-        )
-        # While it took place, groups may have been deleted, or have gone to another instance.
-        events = [event for event in measured if (event.cluster, event.group) in self._positions]
-        await self._publisher.publish(events, deleted)
-        self._positions.deletions_published(deleted)
-        self._measurer.forget(deleted)
-        self.used = used
-        self._count(events)
-
     def _noted(self, groups: list[GroupSnapshot]) -> list[GroupSnapshot]:
         self.has_groups = bool(groups)
         return groups
-
-    def _count(self, events: Sequence[FreshnessEvent]) -> None:
-        reasons = Counter(
-            reason
-            for event in events
-            for columns in event.topics.values()
-            for reason in columns.reason
-        )
-        for reason in get_args(FreshnessReason):
-            FRESHNESS_PARTITIONS.labels(self._cluster, reason).set(reasons[reason])
-        stale = sum(map(self._measurer.is_stale, events))
-        FRESHNESS_STALE_GROUPS.labels(self._cluster).set(stale)

@@ -3,23 +3,96 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from warren.clock import Clock
-from warren.metrics.freshness import FRESHNESS_ROUND_PASSES, FRESHNESS_WAITING_PASSES
+from warren.metrics.freshness import FRESHNESS_ROUND_PASSES
 from warren.patterns import expressions
 from warren_wire.list_offsets import EARLIEST_LOCAL
 
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.passes.known_times import KnownTimes, TimeBrackets
 from warren_freshness.passes.log_end_samples import LogStarts
-from warren_freshness.passes.waiting import Reader, Waiting
-from warren_freshness.positions.group_positions import GroupSnapshot
+from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
 from warren_freshness.positions.partition_state import PartitionState
 from warren_freshness.reading.batch_sizes import ByteBudget
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
 from warren_freshness.topics.retention import Retention
+
+_Partition = tuple[str, int]
+
+_NOTHING: Mapping[_Partition, int] = {}
+_REMEMBERED = 10  # passes in a row that could not read all
+
+
+class Reader(NamedTuple):
+    """A group at the position where it goes on reading."""
+
+    group: GroupKey
+    position: LogPosition
+    state: PartitionState
+
+
+class Waiting:
+    """How many passes in a row left groups' partitions unread. Of one cluster.
+
+    As each pass begins with those that wait longest, nobody waits longer than it takes to read all
+    that is wanted once: `bound` passes, at the pace of the last ones.
+    """
+
+    def __init__(self) -> None:
+        self.bound = 1
+        self._read: deque[int] = deque(maxlen=_REMEMBERED)
+        # By group and partition: the group may move on while it waits.
+        self._passes: dict[GroupKey, dict[_Partition, int]] = {}
+
+    @property
+    def longest(self) -> int:
+        """Passes for which somebody has waited by now; 0: nobody waits."""
+        return max(chain.from_iterable(p.values() for p in self._passes.values()), default=0)
+
+    def in_order(
+        self, readers: Iterable[Reader], missing: Collection[LogPosition]
+    ) -> list[LogPosition]:
+        """The missing positions, the first to be read first."""
+        if not missing:
+            return []
+        wanted = frozenset(missing)
+        ranks: dict[LogPosition, tuple[int, int, int]] = {}
+        for group, position, state in readers:
+            if position in wanted:
+                passes = self._passes.get(group)
+                waited = passes.get(position[:2], 0) if passes else 0
+                since = state.known_since
+                rank = (
+                    -waited,
+                    (state.log_observed_at if since is None else since),
+                    state.committed_at,
+                )
+                before = ranks.get(position)
+                if before is None or rank < before:
+                    ranks[position] = rank
+        return sorted(missing, key=ranks.__getitem__)
+
+    def take(self, readers: Iterable[Reader], wanted: int, unread: Collection[LogPosition]) -> None:
+        """Of `wanted` positions a pass left some unread."""
+        self._read.append(wanted - len(unread))
+        if not unread:
+            self._read.clear()
+        pace = max(sum(self._read), 1) / max(len(self._read), 1)
+        self.bound = math.ceil(wanted / pace) if unread else 1
+        passes: dict[GroupKey, dict[_Partition, int]] = defaultdict(dict)
+        for group, position, _ in readers if unread else ():
+            if position in unread:
+                partition = position[:2]
+                before = self._passes.get(group, _NOTHING).get(partition, 0)
+                passes[group][partition] = before + 1
+        self._passes = dict(passes)
+
 
 Wanted = Mapping[LogPosition, PartitionState]
 SecondsLeft = Callable[[], float]
@@ -62,7 +135,9 @@ class PositionReadings:
         apart = await self._not_to_be_read(missing, left)
         order = self._waiting.in_order(_readers(groups), [p for p in missing if p not in apart])
         read = await self._read(order, wanted, topic_ids, budget, left)
-        self._count(groups, read)
+        unread = {place for place, reading in read.items() if reading.outcome == "unread"}
+        self._waiting.take(_readers(groups), len(read), unread)
+        FRESHNESS_ROUND_PASSES.labels(self._reader.cluster).set(self._waiting.bound)
         apart |= {place for place, reading in read.items() if reading.outcome == "not_authorised"}
         known.update({place: Reading("unread") for place in apart})
         known.update(read)
@@ -161,12 +236,6 @@ class PositionReadings:
             return math.inf
         retention = self._retention.of(topic)
         return -math.inf if retention is None else self._clock.now_ms() - retention
-
-    def _count(self, groups: Sequence[GroupSnapshot], read: Mapping[LogPosition, Reading]) -> None:
-        unread = {place for place, reading in read.items() if reading.outcome == "unread"}
-        self._waiting.take(_readers(groups), len(read), unread)
-        FRESHNESS_WAITING_PASSES.labels(self._reader.cluster).set(self._waiting.longest)
-        FRESHNESS_ROUND_PASSES.labels(self._reader.cluster).set(self._waiting.bound)
 
 
 def _readers(groups: Iterable[GroupSnapshot]) -> Iterator[Reader]:

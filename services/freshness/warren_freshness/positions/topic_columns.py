@@ -130,7 +130,11 @@ class Pace:
         behind the last begins anew: the group was reset, or the topic made anew."""
         known = offset != UNKNOWN
         partition, offset = partition[known], offset[known]
-        self._cover(int(partition.max(initial=UNKNOWN)) + 1)
+        more = (int(partition.max(initial=UNKNOWN)) + 1) - self._at.shape[1]
+        if more > 0:
+            unknown = np.full((POINTS, more), UNKNOWN, np.int64)
+            self._at = np.concatenate([self._at, unknown], axis=1)
+            self._offset = np.concatenate([self._offset, unknown], axis=1)
         newer = self._at[-1, partition] < at
         partition, offset = partition[newer], offset[newer]
         anew = partition[offset < self._offset[-1, partition]]
@@ -164,10 +168,3 @@ class Pace:
         lower, upper = np.maximum(count - 1, 0) // 2, count // 2
         medians = (slopes[lower, columns] + slopes[np.minimum(upper, len(_PAIRS) - 1), columns]) / 2
         return np.where(count > 0, medians, np.nan)
-
-    def _cover(self, partitions: int) -> None:
-        more = partitions - self._at.shape[1]
-        if more > 0:
-            unknown = np.full((POINTS, more), UNKNOWN, np.int64)
-            self._at = np.concatenate([self._at, unknown], axis=1)
-            self._offset = np.concatenate([self._offset, unknown], axis=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict, deque
-from collections.abc import Iterable
 
 # Up to so many bytes, batches of many partitions share a request: more than one of each may come,
 # but no more than `MARGIN` times what is expected.
@@ -70,22 +69,18 @@ class BatchSizes:
         """Batches of up to so many bytes are worth being asked for with those of other partitions:
         too little and too much cost least in the end. None: no batch is seen yet, or none is."""
         if topic not in self._worthwhile:
-            self._worthwhile[topic] = _cheapest(self._sizes.get(topic, ()))
+            ordered = sorted(self._sizes.get(topic, ()))
+            alone = sum(ordered) + len(ordered) * REQUEST_BYTES
+            cheapest, least = None, float(alone)
+            for number, size in enumerate(ordered, start=1):
+                if size > MOST_SHARED:
+                    break
+                alone -= size + REQUEST_BYTES
+                missed = (len(ordered) - number) * MISSED_BYTES
+                if (cost := number * MARGIN * size + alone + missed) < least:
+                    cheapest, least = size, cost
+            self._worthwhile[topic] = cheapest
         return self._worthwhile[topic]
-
-
-def _cheapest(sizes: Iterable[int]) -> int | None:
-    ordered = sorted(sizes)
-    alone = sum(ordered) + len(ordered) * REQUEST_BYTES
-    cheapest, least = None, float(alone)
-    for number, size in enumerate(ordered, start=1):
-        if size > MOST_SHARED:
-            break
-        alone -= size + REQUEST_BYTES
-        missed = (len(ordered) - number) * MISSED_BYTES
-        if (cost := number * MARGIN * size + alone + missed) < least:
-            cheapest, least = size, cost
-    return cheapest
 
 
 def look_back(expected: int | None) -> int:

@@ -126,7 +126,18 @@ class RecordSearch:
             self.reading = self._without_before._replace(before=self._before)
             return
         if found.first is not None:
-            self._found(found.first, fetched, in_transaction=found.in_transaction)
+            # Where nothing is decided yet, only a group that reads uncommitted records can be.
+            if self.isolation == READ_COMMITTED or self._stable_end < self.position.offset:
+                undecided = self.isolation == READ_UNCOMMITTED and found.in_transaction
+                self.reading = Reading(
+                    "record",
+                    first=found.first,
+                    before=self._before,
+                    log_start=self._log_start,
+                    stable_end=self._stable_end if undecided else UNKNOWN,
+                )
+            else:
+                self._nothing(fetched, undecided_at=found.first)
         else:
             self._go_on(found.next_offset, fetched)
         if self.reading is not None and self._before is None:
@@ -180,28 +191,6 @@ class RecordSearch:
     def _end(self, fetched: Fetched) -> int:
         return fetched.stable_end if self.isolation == READ_COMMITTED else fetched.end
 
-    def _found(self, first: int, fetched: Fetched, *, in_transaction: bool) -> None:
-        # Where nothing is decided yet, only a group that reads uncommitted records can be.
-        if self.isolation == READ_COMMITTED or self._stable_end < self.position.offset:
-            undecided = self.isolation == READ_UNCOMMITTED and in_transaction
-            self.reading = Reading(
-                "record",
-                first=first,
-                before=self._before,
-                log_start=self._log_start,
-                stable_end=self._stable_end if undecided else UNKNOWN,
-            )
-        else:
-            self._nothing(fetched, undecided_at=first)
-
-    def _reached_end(self, fetched: Fetched) -> None:
-        undecided = self.isolation == READ_COMMITTED and fetched.stable_end < fetched.end
-        if undecided and not self.only_before:
-            # What follows belongs to open transactions: it may become records.
-            self.isolation, self._stable_end = READ_UNCOMMITTED, fetched.stable_end
-        else:
-            self._nothing(fetched)
-
     def _nothing(self, fetched: Fetched, undecided_at: int | None = None) -> None:
         self.reading = Reading(
             "none",
@@ -217,27 +206,26 @@ class RecordSearch:
         if next_offset > self.fetch_offset:
             self.fetch_offset = next_offset
             self._empty_answers = 0
-            self._stride()
+            # What comes next is searched anyway, however much it is.
+            if self.fetch_offset > self.offset:
+                self.leads = True
+                self.size = min(max(self.size * _GROWTH, FIRST_STRIDE), LARGEST_STRIDE)
         elif self.fetch_offset < self._end(fetched):
-            self._ask_for_one_batch()
+            # More than was asked for: it comes when this partition leads a request.
+            self._empty_answers += 1
+            if self.only_before or self._empty_answers > MOST_EMPTY_ANSWERS:
+                self.give_up()
+            elif self.fetch_offset <= self.offset:
+                self.leads, self.size, self.fetch_offset = True, ONE_BATCH, self.offset
         if self.only_before and self.fetch_offset >= self.offset:
             self._nothing(fetched)
         elif self.fetch_offset >= self._end(fetched):
-            self._reached_end(fetched)
-
-    def _stride(self) -> None:
-        """What comes next is searched anyway, however much it is."""
-        if self.fetch_offset > self.offset:
-            self.leads = True
-            self.size = min(max(self.size * _GROWTH, FIRST_STRIDE), LARGEST_STRIDE)
-
-    def _ask_for_one_batch(self) -> None:
-        """More than was asked for: it comes when this partition leads a request."""
-        self._empty_answers += 1
-        if self.only_before or self._empty_answers > MOST_EMPTY_ANSWERS:
-            self.give_up()
-        elif self.fetch_offset <= self.offset:
-            self.leads, self.size, self.fetch_offset = True, ONE_BATCH, self.offset
+            undecided = self.isolation == READ_COMMITTED and fetched.stable_end < fetched.end
+            if undecided and not self.only_before:
+                # What follows belongs to open transactions: it may become records.
+                self.isolation, self._stable_end = READ_UNCOMMITTED, fetched.stable_end
+            else:
+                self._nothing(fetched)
 
     def _look_back(self, reading: Reading) -> None:
         """The position is the first of its batch: the record before it is in an earlier one."""

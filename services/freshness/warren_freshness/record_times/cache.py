@@ -244,7 +244,14 @@ class RedisCache:
                         pipeline.set(key, encode(entries[key]), px=self._ttl_ms)
                     await pipeline.execute()
         except ResponseError as error:
-            self._takes_none(error)
+            # It answers, but is full, or a replica.
+            if self._takes_none_until is None:
+                log.warning(
+                    "Redis takes no record times, each instance reads the logs itself",
+                    setting="redis.url",
+                    problem=str(error),
+                )
+            self._takes_none_until = self._clock.monotonic() + RETRY_AFTER
         except _DOWN as error:
             self._went_down(error)
         else:
@@ -258,16 +265,6 @@ class RedisCache:
 
     def _may_try(self) -> bool:
         return _is_over(self._down_until, self._clock)
-
-    def _takes_none(self, error: Exception) -> None:
-        """It answers, but is full, or a replica."""
-        if self._takes_none_until is None:
-            log.warning(
-                "Redis takes no record times, each instance reads the logs itself",
-                setting="redis.url",
-                problem=str(error),
-            )
-        self._takes_none_until = self._clock.monotonic() + RETRY_AFTER
 
     def _went_down(self, error: Exception) -> None:
         if self._down_until is None:

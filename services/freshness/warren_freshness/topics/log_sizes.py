@@ -143,22 +143,19 @@ class LogSizes:
     async def _try(self, leader: int, topics: Mapping[str, list[int]]) -> None:
         """A broker that does not answer leaves the others alone."""
         try:
-            await self._ask(leader, topics)
+            # The ends after the sizes: what is after an end was appended after its size was seen.
+            starts = await self._offsets(leader, topics, EARLIEST)
+            response = await self._brokers.send(leader, DescribeLogDirsRequest(topics))
+            at = self._clock.now_ms()
+            self._note(is_refused=is_refused(response))
+            ends = await self._offsets(leader, topics, LATEST)
+            for topic, partition, size in log_sizes(response):
+                place = (topic, partition)
+                if place in starts and place in ends:
+                    growth = self.growth.setdefault(place, LogGrowth())
+                    growth.observe(at, size, starts[place], ends[place])
         except (*UNANSWERED, *TOO_OLD, KafkaError) as error:
             log.debug("sizes of logs unknown", cluster=self._cluster, problem=str(error))
-
-    async def _ask(self, leader: int, topics: Mapping[str, list[int]]) -> None:
-        """The ends after the sizes: what is after an end was appended after its size was seen."""
-        starts = await self._offsets(leader, topics, EARLIEST)
-        response = await self._brokers.send(leader, DescribeLogDirsRequest(topics))
-        at = self._clock.now_ms()
-        self._note(is_refused=is_refused(response))
-        ends = await self._offsets(leader, topics, LATEST)
-        for topic, partition, size in log_sizes(response):
-            place = (topic, partition)
-            if place in starts and place in ends:
-                growth = self.growth.setdefault(place, LogGrowth())
-                growth.observe(at, size, starts[place], ends[place])
 
     async def _offsets(
         self, leader: int, topics: Mapping[str, list[int]], time: int

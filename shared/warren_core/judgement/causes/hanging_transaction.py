@@ -33,7 +33,24 @@ def hanging_transaction(facts: Facts) -> Found | None:
     held_up = [at.get(name) for name in facts.names(rows)]
     known = [held for held in held_up if held is not None and held.since is not None]
     if len(known) < len(rows):
-        return _before_last_stable(facts, rows)
+        # Without freshness nobody knows since when, nor whose: the group must have stood for long.
+        stable = facts.told[Told.LAST_STABLE, rows]
+        left = stable - facts.latest[Latest.COMMITTED, rows]
+        here = (stable >= 0) & (left >= 0) & (left <= _MARKER)
+        if facts.track is not None:  # aborted records, too, may be in between
+            here |= (stable >= 0) & (facts.track.marks[Mark.OPEN_SINCE, rows] >= 0)
+        if not here.all() or facts.now_ms - facts.stands_since(rows) < OPEN_FOR_LONG_MS:
+            return None
+        topic, partition = facts.layout.name(rows[0])
+        return found(
+            f"{listed(facts, rows)} {_wait(rows)} for an open transaction, at offset "
+            f"{grouped(int(stable[0]))}",
+            _to_abort(topic, partition, int(stable[0])),
+            topic=topic,
+            partition=partition,
+            offset=int(stable[0]),
+            partitions=len(rows),
+        )
     oldest = min(known, key=lambda held: held.since or 0)
     assert oldest.since is not None
     if facts.now_ms - oldest.since < OPEN_FOR_LONG_MS:
@@ -50,27 +67,6 @@ def hanging_transaction(facts: Facts) -> Found | None:
         partitions=len(rows),
         transactional_id=oldest.transactional_id,
         producer_id=oldest.producer_id,
-    )
-
-
-def _before_last_stable(facts: Facts, rows: list[int]) -> Found | None:
-    """Without freshness nobody knows since when, nor whose: the group must have stood for long."""
-    stable = facts.told[Told.LAST_STABLE, rows]
-    left = stable - facts.latest[Latest.COMMITTED, rows]
-    here = (stable >= 0) & (left >= 0) & (left <= _MARKER)
-    if facts.track is not None:  # aborted records, too, may be in between
-        here |= (stable >= 0) & (facts.track.marks[Mark.OPEN_SINCE, rows] >= 0)
-    if not here.all() or facts.now_ms - facts.stands_since(rows) < OPEN_FOR_LONG_MS:
-        return None
-    topic, partition = facts.layout.name(rows[0])
-    return found(
-        f"{listed(facts, rows)} {_wait(rows)} for an open transaction, at offset "
-        f"{grouped(int(stable[0]))}",
-        _to_abort(topic, partition, int(stable[0])),
-        topic=topic,
-        partition=partition,
-        offset=int(stable[0]),
-        partitions=len(rows),
     )
 
 

@@ -21,8 +21,7 @@ def never_committed(facts: Facts) -> Found | None:
     if not rows or len(rows) < len(facts.bad) or (facts.latest[Latest.COMMITTED, rows] >= 0).any():
         return None
     since = facts.stands_since(rows)
-    row = rows[0]
-    topic, partition = facts.layout.name(row)
+    topic, partition = facts.layout.name(rows[0])
     group = facts.membership
     number = None if group is None else group.owners.get((topic, partition))
     if group is None or number is None:

@@ -31,7 +31,18 @@ def rebalance_loop(facts: Facts) -> Found | None:
         else [at for at in group.rebalanced_at if 0 <= facts.now_ms - at <= REBALANCES_MS]
     )
     if group is None or len(times) < REBALANCES or facts.now_ms - times[-1] > LAST_REBALANCE_MS:
-        return _endless(facts)
+        # None is ever over, so that none is counted: each is cut short by the next member.
+        rows = facts.standing()
+        if facts.presence is not Presence.REBALANCING or facts.track is None or not rows:
+            return None
+        took_ms = int(facts.track.marks[Mark.REBALANCED, rows].max())
+        if took_ms < ENDLESS_MS:
+            return None
+        return found(
+            f"Rebalancing for {rebalanced_for(took_ms)} without an end, and nothing read since",
+            _WHO_REBALANCES,
+            within_ms=took_ms,
+        )
     return found(
         f"Rebalance loop: {len(times)}{' or more' if len(times) >= MOST_REBALANCES else ''} in "
         f"{duration(REBALANCES_MS)}, the last {duration(facts.now_ms - times[-1])} ago",
@@ -39,19 +50,4 @@ def rebalance_loop(facts: Facts) -> Found | None:
         times=len(times),
         within_ms=REBALANCES_MS,
         members=len(group.members),
-    )
-
-
-def _endless(facts: Facts) -> Found | None:
-    """None is ever over, so that none is counted: each is cut short by the next member."""
-    rows = facts.standing()
-    if facts.presence is not Presence.REBALANCING or facts.track is None or not rows:
-        return None
-    took_ms = int(facts.track.marks[Mark.REBALANCED, rows].max())
-    if took_ms < ENDLESS_MS:
-        return None
-    return found(
-        f"Rebalancing for {rebalanced_for(took_ms)} without an end, and nothing read since",
-        _WHO_REBALANCES,
-        within_ms=took_ms,
     )

@@ -22,9 +22,8 @@ from warren_collector.admin.group_admin import (
     ListedGroup,
     Refusal,
 )
-from warren_collector.admin.zookeeper_client import ZookeeperClient
 from warren_collector.groups.live.group import LiveGroup, live_group
-from warren_collector.sources.zookeeper import CONSUMERS, list_groups
+from warren_collector.sources.zookeeper import CONSUMERS, ZookeeperClient, list_groups
 
 Assignment = dict[str, list[int]]
 _PATTERNS = ("white_list", "black_list")
@@ -52,7 +51,12 @@ class AdminDescriber:
     def describe(self, groups: Iterable[LiveGroup]) -> Sequence[LiveGroup]:
         asked = [self._listed[group.name] for group in groups]
         answers = self._runner.run(self._admin.describe(asked))
-        self._report(asked, answers)
+        refused = (
+            name
+            for name, answer in answers.items()
+            if isinstance(answer, Refusal) and answer.error == GROUP_NOT_AUTHORISED
+        )
+        self._refusals.observe(refused, asked=(group.name for group in asked))
         # What the list told is better than nothing.
         return [live_group(group, answers.get(group.name)) for group in asked]
 
@@ -62,14 +66,6 @@ class AdminDescriber:
     def close(self) -> None:
         self._runner.run(self._brokers.close())
         self._runner.close()
-
-    def _report(self, asked: Iterable[ListedGroup], answers: Mapping[str, object]) -> None:
-        refused = (
-            name
-            for name, answer in answers.items()
-            if isinstance(answer, Refusal) and answer.error == GROUP_NOT_AUTHORISED
-        )
-        self._refusals.observe(refused, asked=(group.name for group in asked))
 
 
 class ZookeeperDescriber:
@@ -89,7 +85,19 @@ class ZookeeperDescriber:
         consumers: dict[str, list[GroupMember]] = {name: [] for name in names}
         for path, node in self._client.nodes(self._paths(names, "ids")):
             _, _, group, _, consumer = path.split("/")
-            consumers[group].append(_member(group, consumer, node.value, owned[group]))
+            # A consumer calls itself <group>_<host>-<time>-<random>, unless its owner named it.
+            assignment = owned[group].get(consumer, {})
+            consumers[group].append(
+                GroupMember(
+                    member_id=consumer,
+                    client_id=consumer,
+                    host=consumer.removeprefix(f"{group}_").rsplit("-", 2)[0],
+                    assignment={
+                        topic: sorted(numbers) for topic, numbers in sorted(assignment.items())
+                    },
+                    subscription=sorted(_subscribed(node.value)),
+                )
+            )
         return [_live_group(name, members) for name, members in consumers.items()]
 
     def partition_counts(self, topics: Iterable[str]) -> Mapping[str, int]:
@@ -123,20 +131,6 @@ def _live_group(name: str, members: Sequence[GroupMember]) -> LiveGroup:
         protocol_type="consumer",
         state="Stable" if members else "Empty",
         members=tuple(members),
-    )
-
-
-def _member(
-    group: str, consumer: str, registration: bytes, owned: Mapping[str, Assignment]
-) -> GroupMember:
-    """A consumer calls itself <group>_<host>-<time>-<random>, unless its owner named it."""
-    assignment = owned.get(consumer, {})
-    return GroupMember(
-        member_id=consumer,
-        client_id=consumer,
-        host=consumer.removeprefix(f"{group}_").rsplit("-", 2)[0],
-        assignment={topic: sorted(numbers) for topic, numbers in sorted(assignment.items())},
-        subscription=sorted(_subscribed(registration)),
     )
 
 

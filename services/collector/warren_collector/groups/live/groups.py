@@ -66,7 +66,12 @@ class LiveGroups:
         partitions = {
             t: n for one in reversed(self._asked) for t, n in one.state.partitions.items()
         }
-        return enriched(event, self._newest(event.group), partitions)
+        found = [
+            one.state.groups[event.group] for one in self._asked if event.group in one.state.groups
+        ]
+        return enriched(
+            event, max(found, key=lambda live: bool(live.members), default=None), partitions
+        )
 
     def knows(self, group: str) -> bool:
         """Whether the group is there, though nothing may have been recorded of it."""
@@ -74,10 +79,6 @@ class LiveGroups:
 
     def shard_of(self, group: str) -> int:
         return self._shards.of(group)
-
-    def _newest(self, group: str) -> LiveGroup | None:
-        found = [one.state.groups[group] for one in self._asked if group in one.state.groups]
-        return max(found, key=lambda live: bool(live.members), default=None)
 
     def _take(self, one: Asked) -> set[str]:
         try:
@@ -139,13 +140,26 @@ class LiveReader:
         """Raises KafkaError."""
         listed, is_complete = self._describer.listed()
         owned = {name: group for name, group in listed.items() if owns(name)}
-        self._forget(owned, is_complete, owns)
+        for name in list(self._looks):
+            if name in owned:
+                self._absences.pop(name, None)
+                continue
+            self._absences[name] += is_complete
+            if not owns(name) or self._absences[name] >= GONE_AFTER:
+                del self._looks[name]
+                del self._absences[name]
         now = self._clock.monotonic()
         due = [group for group in owned.values() if self._is_due(group, now)]
         for group in self._describer.describe(due):
             self._looks[group.name] = self._look(group, owned[group.name], now)
         if due:
-            self._count_partitions()
+            topics = {
+                topic
+                for look in self._looks.values()
+                for member in look.group.members or ()
+                for topic in member.subscription
+            }
+            self._partitions = dict(self._describer.partition_counts(topics)) if topics else {}
         groups = {name: look.group for name, look in self._looks.items()}
         return LiveState(shards, groups, self._partitions)
 
@@ -168,25 +182,6 @@ class LiveReader:
                 ),
             )
         return _Look(now, group, listed)
-
-    def _forget(self, owned: Mapping[str, LiveGroup], is_complete: bool, owns: Owns) -> None:
-        for name in list(self._looks):
-            if name in owned:
-                self._absences.pop(name, None)
-                continue
-            self._absences[name] += is_complete
-            if not owns(name) or self._absences[name] >= GONE_AFTER:
-                del self._looks[name]
-                del self._absences[name]
-
-    def _count_partitions(self) -> None:
-        topics = {
-            topic
-            for look in self._looks.values()
-            for member in look.group.members or ()
-            for topic in member.subscription
-        }
-        self._partitions = dict(self._describer.partition_counts(topics)) if topics else {}
 
 
 def _is_rebalanced(before: LiveGroup, now: LiveGroup) -> bool:

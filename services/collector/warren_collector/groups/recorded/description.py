@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
@@ -94,7 +94,19 @@ def describe(group: GroupRecords | None, topic_name: TopicName) -> Described:
         return Described({"protocol": "classic", "state": "Empty"})
     key, _, record = head
     if isinstance(record, GroupMetadata):
-        described = _classic(record)
+        described = Described(
+            {
+                "protocol": "classic",
+                "protocol_type": record.protocol_type,
+                "state": "Stable" if record.members else "Empty",
+                "assignor": record.protocol or "",
+                "leader": record.leader,
+                "members": [
+                    _classic_member(m)
+                    for m in sorted(record.members, key=lambda member: member.member_id)
+                ],
+            }
+        )
     else:
         described = _modern(group, record, _KINDS[key.version], topic_name)
     described.fields |= {
@@ -103,23 +115,6 @@ def describe(group: GroupRecords | None, topic_name: TopicName) -> Described:
         "last_rebalance_at": group.rebalances.last_at,
     }
     return described
-
-
-def _classic(record: GroupMetadata) -> Described:
-    return Described(
-        {
-            "protocol": "classic",
-            "protocol_type": record.protocol_type,
-            "state": "Stable" if record.members else "Empty",
-            "assignor": record.protocol or "",
-            "leader": record.leader,
-            "members": [_classic_member(m) for m in _by_id(record.members)],
-        }
-    )
-
-
-def _by_id(members: Iterable[Member]) -> list[Member]:
-    return sorted(members, key=lambda member: member.member_id)
 
 
 def _classic_member(member: Member) -> GroupMember:
@@ -140,7 +135,15 @@ def _modern(
 ) -> Described:
     described = Described({"protocol": kinds.protocol})
     topology = _topology(group)
-    named = _named_in_records(group)
+    # Topics that records have with id and name: of share groups, and of older brokers.
+    topics: list[dict[str, Any]] = []
+    for version in _PARTITION_METADATA:
+        metadata = group.one(version)
+        topics += [] if metadata is None else metadata[1].fields["topics"]
+    share = group.one(_SHARE_PARTITIONS)
+    if share is not None:
+        topics += share[1].fields["initializing_topics"] + share[1].fields["initialized_topics"]
+    named = {topic["topic_id"]: topic["topic_name"] for topic in topics}
     current = dict(group.parts(kinds.current))
     members = []
     for member_id, record in sorted(group.parts(kinds.member), key=lambda part: part[0]):
@@ -227,18 +230,6 @@ def _subscription(group: GroupRecords, member: GroupRecord) -> list[str]:
     if matched is not None:
         topics.update(matched[1].fields["topics"])
     return sorted(topics)
-
-
-def _named_in_records(group: GroupRecords) -> dict[UUID, str]:
-    """Topics that records have with id and name: of share groups, and of older brokers."""
-    topics: list[dict[str, Any]] = []
-    for version in _PARTITION_METADATA:
-        metadata = group.one(version)
-        topics += [] if metadata is None else metadata[1].fields["topics"]
-    share = group.one(_SHARE_PARTITIONS)
-    if share is not None:
-        topics += share[1].fields["initializing_topics"] + share[1].fields["initialized_topics"]
-    return {topic["topic_id"]: topic["topic_name"] for topic in topics}
 
 
 def _topology(group: GroupRecords) -> dict[str, list[str]]:

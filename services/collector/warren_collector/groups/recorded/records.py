@@ -6,7 +6,6 @@ the newest matter, and a storm of rebalances costs no more than a quiet group.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -62,7 +61,6 @@ class Findings:
     """What decoding came upon; unknown tags by (key version, value version)."""
 
     rejected: list[Rejected] = field(default_factory=list)
-    unknown_tags: Counter[tuple[int, int]] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -117,7 +115,9 @@ class GroupRecords:
         """A record of a kind that was not there before."""
         self.stored[stored.key] = stored
         if stored.key.version in HEADS:
-            self._begin(stored)
+            decoded = decode_group_value(stored.key, stored.value)
+            if isinstance(decoded, GroupMetadata | GroupRecord):
+                self.rebalances.begin(epoch_of(decoded), is_counted=stored.counted)
 
     def remove(self, key: GroupKey) -> None:
         self.stored.pop(key, None)
@@ -132,9 +132,6 @@ class GroupRecords:
                         findings.rejected.append(Rejected(stored, problem))
                     case decoded:
                         stored.record = decoded
-                        if decoded.unknown_tags:
-                            version = int.from_bytes(stored.value[:2], "big")
-                            findings.unknown_tags[key.version, version] += decoded.unknown_tags
 
     def head(self) -> tuple[GroupKey, Stored, Decoded] | None:
         """The newest record that says that the group exists."""
@@ -157,11 +154,6 @@ class GroupRecords:
         for key, stored in self.stored.items():
             if key.version == version and isinstance(stored.record, GroupRecord):
                 yield key.part, stored.record
-
-    def _begin(self, stored: Stored) -> None:
-        decoded = decode_group_value(stored.key, stored.value)
-        if isinstance(decoded, GroupMetadata | GroupRecord):
-            self.rebalances.begin(epoch_of(decoded), is_counted=stored.counted)
 
 
 def epoch_of(head: Decoded) -> int:

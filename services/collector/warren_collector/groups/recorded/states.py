@@ -64,7 +64,6 @@ class GroupStates:
                 continue
             group, stored = entry
             is_counted = batch.is_counted(index)
-            folded.group_records += 1
             group.has_news |= is_counted
             self._changed[group.place] = None
             if value is not None:
@@ -122,11 +121,9 @@ class GroupStates:
         if key is None:
             return None
         if not self._accepts(key.group):
-            folded.denied += 1
             return None
         if value is None:
             # Of a record that compaction has dropped already: perhaps the group is gone.
-            folded.group_records += 1
             if batch.is_counted(index):
                 self._changed[partition, key.group] = None
             return None

@@ -1,11 +1,13 @@
-"""Files and folders that only their owner may look into, whatever umask and whatever was there."""
+"""Files: for their owner alone, changed since, or not to be read."""
 
 from __future__ import annotations
 
 import os
 import stat
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from tomllib import TOMLDecodeError
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
@@ -60,3 +62,30 @@ def _opened(path: Path, flags: int) -> int:
     if stat.S_ISREG(os.fstat(descriptor).st_mode):  # /dev/null stays everybody's
         os.fchmod(descriptor, FILE_MODE)
     return descriptor
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersion:
+    """Of one file at one moment; all 0 while there is none."""
+
+    inode: int = 0
+    modified_ns: int = 0
+    size: int = 0
+
+    @classmethod
+    def of(cls, file: Path) -> FileVersion:
+        """Look at the file as it is now."""
+        try:
+            found = file.stat()
+        except OSError:
+            return cls()
+        return cls(found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+def why_unread(error: OSError | ValueError) -> str:
+    """`error`: of opening the file, of its text, or of its TOML."""
+    if isinstance(error, UnicodeDecodeError):
+        return "is not UTF-8"
+    if isinstance(error, TOMLDecodeError):
+        return f"no TOML: {error}"
+    return getattr(error, "strerror", None) or str(error)
