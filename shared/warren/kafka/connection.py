@@ -30,8 +30,6 @@ from warren.logins import LOGIN_PROPERTIES, librdkafka_properties
 from warren.logins.tls import unusable
 from warren.settings import KafkaConnection
 
-log = structlog.get_logger(__name__)
-
 _UNKNOWN = re.compile(r'No such configuration property: "(?P<name>[^"]+)"')
 _VALUE = re.compile(
     r'Invalid value (?P<value>".*" )?for configuration property "(?P<name>[^"]+)"', re.S
@@ -67,6 +65,7 @@ def refused_property(text: str) -> Refused:
     return Refused("", text)
 
 
+log = structlog.get_logger(__name__)
 # What librdkafka has to say reaches people through ErrorReporter; its own lines are for debugging.
 librdkafka_log = logging.getLogger("librdkafka")
 librdkafka_log.setLevel(logging.CRITICAL)

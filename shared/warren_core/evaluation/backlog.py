@@ -156,7 +156,8 @@ def _burst_ms(marks: Int64, figures: Figures, now: int | Int64) -> Int64:
 def reads_a_burst(figures: Figures) -> Bools:
     """[partition] it reads more than is usually written: what grows is a burst."""
     usual, consumed = figures[Figure.USUALLY_PRODUCED], figures[Figure.CONSUMED]
-    return (usual >= 0) & (consumed > BY.more * usual) & BURST.on
+    more: Bools = (usual >= 0) & (consumed > BY.more * usual) & BURST.on
+    return more
 
 
 def _learn_level(

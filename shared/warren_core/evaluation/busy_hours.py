@@ -66,7 +66,8 @@ def learn_busy(
 
 
 def _known(figures: Figures) -> Bools:
-    return figures[Figure.BUSY] > 0
+    known: Bools = figures[Figure.BUSY] > 0
+    return known
 
 
 def _is_due(marks: Int64, figures: Figures, began: Int64) -> Bools:

@@ -72,7 +72,8 @@ def learn_daily(
     marks[Mark.ODD_AT] = np.where(due, then, at)
     marks[Mark.ODD_APART] = np.where(due, apart + late // turns // 4, apart)
     figures[Figure.DAILY] = np.where(due, length, figures[Figure.DAILY])
-    return known | due
+    found: Bools = known | due
+    return found
 
 
 def _is_due(marks: Int64, began: Int64) -> Bools:

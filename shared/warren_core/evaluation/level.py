@@ -30,16 +30,19 @@ def lateness_ms(figures: Figures, lag: Int64 | Floats) -> Floats:
     """[partition] so long the lag takes to be written; LONGEST_MS where none is."""
     at_rest = figures[Figure.USUALLY_PRODUCED] / 4  # the log, just now
     pace = np.maximum(np.maximum(written_at(figures), at_rest), 1e-6)
-    return np.minimum(np.maximum(lag, 0) * 1000.0 / pace, LONGEST_MS)
+    late: Floats = np.minimum(np.maximum(lag, 0) * 1000.0 / pace, LONGEST_MS)
+    return late
 
 
 def level_ms(figures: Figures) -> Floats:
     """[partition] how late it usually is; 0 where that is not known."""
-    return np.where(_is_known(figures), figures[Figure.USUALLY_LEFT], 0) * LEVEL.on
+    level: Floats = np.where(_is_known(figures), figures[Figure.USUALLY_LEFT], 0) * LEVEL.on
+    return level
 
 
 def _is_known(figures: Figures) -> Bools:
-    return figures[Figure.USUALLY_LEFT] >= 0
+    known: Bools = figures[Figure.USUALLY_LEFT] >= 0
+    return known
 
 
 def rate_span_ms(figures: Figures) -> Int64:

@@ -47,9 +47,10 @@ def learn_loop(
 
 def apart_ms(marks: Int64) -> Int64:
     """[partition] from the beginning of one stop to that of the next, on average."""
-    return span_ms(marks[Mark.STOP_AT], marks[Mark.LOOP_SINCE]) // np.maximum(
+    apart: Int64 = span_ms(marks[Mark.STOP_AT], marks[Mark.LOOP_SINCE]) // np.maximum(
         marks[Mark.STOPS] - 1, 1
     )
+    return apart
 
 
 def may_loop(marks: Int64, now: int | Int64) -> Bools:

@@ -35,7 +35,8 @@ class Onset:
     @property
     def was_bad(self) -> Bools:
         """[partition] it was not OK."""
-        return self.marks[Began.STANDS_SINCE] != UNKNOWN
+        bad: Bools = self.marks[Began.STANDS_SINCE] != UNKNOWN
+        return bad
 
     def take(self, rows: Int64) -> Onset:
         """Of these partitions; a negative row is one of which nothing is known."""

@@ -50,7 +50,8 @@ def rewound(windows: Windows) -> Bools:
 def stopped(windows: Windows, now_ms: int | Int64) -> Bools:
     """The newest commit is longer ago than the window is long."""
     newest, oldest = windows.newest(Column.COMMITTED_AT), windows.oldest(Column.COMMITTED_AT)
-    return (now_ms - newest) > (newest - oldest)
+    silent: Bools = (now_ms - newest) > (newest - oldest)
+    return silent
 
 
 def stalled(windows: Windows) -> Bools:
@@ -71,7 +72,8 @@ def lag_never_decreasing(windows: Windows) -> Bools:
 
 def advanced(windows: Windows) -> Bools:
     """Over the whole window the offset went up."""
-    return windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
+    up: Bools = windows.newest(Column.OFFSET) > windows.oldest(Column.OFFSET)
+    return up
 
 
 def log_end_reached(windows: Windows) -> Bools:
@@ -83,7 +85,8 @@ def log_end_reached(windows: Windows) -> Bools:
 
 def _any(flags: Bools) -> Bools:
     """[partition]: it holds in some slot."""
-    return np.logical_or.reduce(flags, axis=1)
+    some: Bools = np.logical_or.reduce(flags, axis=1)
+    return some
 
 
 def _pairs(windows: Windows) -> Bools:
@@ -114,4 +117,5 @@ def log_at_rest(windows: Windows) -> Bools:
     ends = windows.log_ends
     known = ends != UNKNOWN
     same = (ends == ends[:, -1:]) | ~known
-    return same.all(axis=1) & (np.count_nonzero(known, axis=1) > 1)
+    rests: Bools = same.all(axis=1) & (np.count_nonzero(known, axis=1) > 1)
+    return rests

@@ -74,20 +74,23 @@ def learn_presence(marks: Int64, sighting: Sighting) -> None:
 
 def was_absent(marks: Int64) -> Bools:
     """[partition] nobody was there for some of this wait."""
-    return (marks[Mark.GONE_SINCE] >= 0) | (marks[Mark.ABSENT] > 0)
+    absent: Bools = (marks[Mark.GONE_SINCE] >= 0) | (marks[Mark.ABSENT] > 0)
+    return absent
 
 
 def was_away(marks: Int64, wait: Int64, now: int | Int64) -> Bools:
     """[partition] nobody was there for a third of this wait at least."""
     gone = marks[Mark.GONE_SINCE]
     absent = np.maximum(marks[Mark.ABSENT], np.where(gone >= 0, span_ms(now, gone), 0))
-    return was_absent(marks) & (3 * absent >= wait)
+    away: Bools = was_absent(marks) & (3 * absent >= wait)
+    return away
 
 
 def has_gone(marks: Int64) -> Bools:
     """[partition] nobody is there who was there for long."""
     gone, there = marks[[Mark.GONE_SINCE, Mark.THERE_SINCE]]
-    return (gone >= 0) & (there >= 0) & ((gone - there >= BY.usual) | may_loop(marks, gone))
+    has: Bools = (gone >= 0) & (there >= 0) & ((gone - there >= BY.usual) | may_loop(marks, gone))
+    return has
 
 
 def end_absence(marks: Int64, now: int | Int64, advanced: Bools) -> None:

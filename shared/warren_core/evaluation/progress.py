@@ -105,13 +105,15 @@ def _nothing_to_read(track: Track, allowed_lag: int | Int64) -> Bools:
     marks = track.marks
     unknown = (marks[Mark.COMMITTED] < 0) | (marks[Mark.LOG_END] < 0)
     lag = marks[Mark.LOG_END] - marks[Mark.COMMITTED]
-    return unknown | (lag <= caught_up_lag(marks, allowed_lag))
+    nothing: Bools = unknown | (lag <= caught_up_lag(marks, allowed_lag))
+    return nothing
 
 
 def _keeps_committing(track: Track, now_ms: int | Int64, patience: Int64) -> Bools:
     marks = track.marks
     recent = now_ms - marks[Mark.COMMIT_SEEN_AT] <= patience
-    return (marks[Mark.REPEATS] >= BY.repeated) & (marks[Mark.COMMIT_SEEN_AT] >= 0) & recent
+    keeps: Bools = (marks[Mark.REPEATS] >= BY.repeated) & (marks[Mark.COMMIT_SEEN_AT] >= 0) & recent
+    return keeps
 
 
 def tracked(evidence: Evidence, allowed_lag: int | Int64) -> Track:

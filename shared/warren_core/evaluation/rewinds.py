@@ -41,7 +41,8 @@ def learn_rewind(marks: Int64, figures: Figures, sighting: Sighting, known: Bool
 def goes_to_and_fro(marks: Int64) -> Bools:
     """[partition] offsets that lie apart are committed in turn."""
     at = marks[Mark.REWOUND_AT]
-    return (marks[Mark.REWOUND_FROM] >= 0) & (at >= 0) & (at & TO_AND_FRO == TO_AND_FRO)
+    goes: Bools = (marks[Mark.REWOUND_FROM] >= 0) & (at >= 0) & (at & TO_AND_FRO == TO_AND_FRO)
+    return goes
 
 
 def is_rewound(
@@ -60,14 +61,16 @@ def is_rewound(
     since = now_ms - marks[Mark.REWOUND_AT]
     next_ms = np.minimum(np.maximum(usual_gap(marks, track.figures), BY.least_pause), patience)
     reads_on = marks[Mark.ADVANCED_AT] > marks[Mark.REWOUND_AT]
-    return was_back & ((large & (reads_on | (since >= next_ms))) | (since > patience))
+    rewound: Bools = was_back & ((large & (reads_on | (since >= next_ms))) | (since > patience))
+    return rewound
 
 
 def is_replaying(track: Track, now_ms: int | Int64) -> Bools:
     """[partition] it went back, was told of, and has read on from there."""
     marks = track.marks
     at = marks[Mark.REWOUND_AT]
-    return (at >= 0) & (marks[Mark.ADVANCED_AT] > at) & (now_ms - at >= BY.soon)
+    replays: Bools = (at >= 0) & (marks[Mark.ADVANCED_AT] > at) & (now_ms - at >= BY.soon)
+    return replays
 
 
 def _even(at: Int64) -> Int64:

@@ -206,7 +206,8 @@ class PartitionRules:
 
     def ignored_rows(self, partitions: int) -> list[int]:
         """Of so many partitions those that are not judged."""
-        return np.flatnonzero(np.broadcast_to(self.ignore, partitions)).tolist()
+        rows: list[int] = np.flatnonzero(np.broadcast_to(self.ignore, partitions)).tolist()
+        return rows
 
     def policy_of(self, row: int) -> PolicyName:
         return next(name for name, mask in self.policies.items() if mask[row])

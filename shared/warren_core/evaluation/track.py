@@ -161,7 +161,8 @@ class Sighting:
 
     def is_late(self, elapsed: Int64) -> Bools:
         """[partition] nobody has looked for so long that nobody saw what happened meanwhile."""
-        return elapsed > LATE_LOOK * self.pace_ms
+        late: Bools = elapsed > LATE_LOOK * self.pace_ms
+        return late
 
 
 @dataclass(slots=True)

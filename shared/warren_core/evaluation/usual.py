@@ -61,7 +61,8 @@ TRANSACTION = Rule(
 
 def caught_up_lag(marks: Int64, allowed_lag: int | Int64) -> Int64:
     """[partition] the largest lag of a consumer that has read everything."""
-    return np.maximum(marks[Mark.RESTING] >= 0, allowed_lag)
+    caught_up: Int64 = np.maximum(marks[Mark.RESTING] >= 0, allowed_lag)
+    return caught_up
 
 
 def patience_ms(marks: Int64, figures: Figures) -> Int64:
@@ -93,7 +94,8 @@ def _due_ms(marks: Int64, figures: Figures) -> Int64:
 
 def by_chance(records: Floats) -> Floats:
     """[partition] so many more may come by chance where so many come."""
-    return 3 * np.sqrt(records) + 1
+    more: Floats = 3 * np.sqrt(records) + 1
+    return more
 
 
 def patience_at_any_time_ms(
@@ -125,12 +127,14 @@ def patience_at_any_time_ms(
 
 def open_ms(marks: Int64) -> Int64:
     """[partition] how long a transaction may stay open."""
-    return np.maximum(BY.open, with_room(marks[Mark.OPEN]))
+    usual: Int64 = np.maximum(BY.open, with_room(marks[Mark.OPEN]))
+    return usual
 
 
 def began_to_wait(marks: Int64) -> Int64:
     """[partition] when this wait began: what does not count of it makes nobody older."""
-    return marks[Mark.WAITING_SINCE] - marks[Mark.PART]
+    began: Int64 = marks[Mark.WAITING_SINCE] - marks[Mark.PART]
+    return began
 
 
 def _unlearnt_ms(marks: Int64, _: Figures) -> Int64 | int:
@@ -200,7 +204,8 @@ def _habit_ms(marks: Int64, figures: Figures) -> Int64:
     """One commit of those that come regularly may be left out, as when a checkpoint fails."""
     pause = marks[Mark.PAUSE]
     mean = np.clip(figures[Figure.COMMIT_PAUSE].astype(np.int64), 0, pause)
-    return np.maximum(with_room(pause), mean + with_room(mean))
+    allowed: Int64 = np.maximum(with_room(pause), mean + with_room(mean))
+    return allowed
 
 
 ALLOWANCES: tuple[tuple[Rule, Callable[[Int64, Figures], Int64 | int]], ...] = (
@@ -226,12 +231,14 @@ def repeating_ms(marks: Int64, figures: Figures) -> Int64:
 
 def longest_wait(marks: Int64) -> Int64:
     """[partition] of late, with members or without, at any time."""
-    return np.maximum(marks[Mark.PAUSE], marks[Mark.GOES])
+    longest: Int64 = np.maximum(marks[Mark.PAUSE], marks[Mark.GOES])
+    return longest
 
 
 def longest_habit_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] the longest wait of late, those of each day among them."""
-    return np.maximum(longest_wait(marks), daily_ms(marks, figures))
+    longest: Int64 = np.maximum(longest_wait(marks), daily_ms(marks, figures))
+    return longest
 
 
 def _deployed_ms(marks: Int64, figures: Figures) -> Int64:
@@ -251,12 +258,14 @@ def remaining_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -
     more = np.maximum(lag - usual_lag(figures), 0)
     read = marks[Mark.PEAK] - more
     behind = span_ms(now, marks[Mark.BEHIND_SINCE])
-    return np.where(read > 0, more * 1.0 * behind / np.maximum(read, 1), np.inf)
+    left: Floats = np.where(read > 0, more * 1.0 * behind / np.maximum(read, 1), np.inf)
+    return left
 
 
 def lag_span_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] of the quick average of the lag: who commits rarely is looked at rarely."""
-    return np.maximum(2 * usual_gap(marks, figures), BY.lag)
+    span: Int64 = np.maximum(2 * usual_gap(marks, figures), BY.lag)
+    return span
 
 
 def late_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Floats:
@@ -265,7 +274,8 @@ def late_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Flo
     """
     written = np.maximum(lag, 0) * 1000.0 / np.maximum(figures[Figure.PRODUCED], 1e-6)
     most = level_ms(figures) + span_ms(now, marks[Mark.LEVEL_AT])
-    return np.minimum(written, most)
+    late: Floats = np.minimum(written, most)
+    return late
 
 
 def usual_gap(marks: Int64, figures: Figures) -> Int64:
@@ -274,26 +284,30 @@ def usual_gap(marks: Int64, figures: Figures) -> Int64:
     """
     mean = figures[Figure.COMMIT_PAUSE]
     most = np.where(mean >= 0, BY.pauses * mean, float(LONGEST_MS)).astype(np.int64)
-    return np.minimum(longest_wait(marks), most)
+    gap: Int64 = np.minimum(longest_wait(marks), most)
+    return gap
 
 
 def usual_lag(figures: Figures) -> Floats:
     """[partition] what is usually left, records."""
-    return written_at(figures) * level_ms(figures) / 1000
+    lag: Floats = written_at(figures) * level_ms(figures) / 1000
+    return lag
 
 
 def room_ms(marks: Int64, figures: Figures) -> Floats:
     """[partition] so much later than usual a healthy consumer may be when it has just advanced."""
     learnt = (marks[Mark.WAITS] >= BY.known_waits) & (figures[Figure.USUALLY_LEFT] >= 0)
     least = np.where(learnt, BY.least_left, BY.least_pause)
-    return np.maximum(least, BY.varies * figures[Figure.VARIES] * LEVEL.on)
+    room: Floats = np.maximum(least, BY.varies * figures[Figure.VARIES] * LEVEL.on)
+    return room
 
 
 def room(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> Floats:
     """[partition] the same in records, and what chance adds."""
     written = written_at(figures) * room_ms(marks, figures) / 1000
     chance = by_chance(written + usual_lag(figures))
-    return caught_up_lag(marks, allowed_lag) + written + chance
+    lag: Floats = caught_up_lag(marks, allowed_lag) + written + chance
+    return lag
 
 
 def explained_lag(marks: Int64, figures: Figures, allowed_lag: int | Int64) -> Floats:

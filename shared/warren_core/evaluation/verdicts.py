@@ -100,7 +100,8 @@ def beyond_end(evidence: Evidence) -> Bools:
     seen_at = windows.column(Column.OBSERVED_AT)[:, -2:]
     seen_before = is_beyond & (seen_at < np.reshape(evidence.now_ms, (-1, 1)))
     seen_before &= seen_at <= windows.log_ends_at[:, None]
-    return known & is_beyond[:, -1] & seen_before.any(axis=1)
+    found: Bools = known & is_beyond[:, -1] & seen_before.any(axis=1)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,8 @@ def are_expired(windows: Windows, starts: Int64, now_ms: Int64, expire_group_ms:
     committed_at = windows.newest(Column.COMMITTED_AT)
     newest = np.maximum.reduceat(np.where(windows.filled > 0, committed_at, -MAX_TIME), starts)
     some = np.add.reduceat(windows.filled, starts) > 0
-    return (some & (now_ms - newest > expire_group_ms)).tolist()
+    expired: list[bool] = (some & (now_ms - newest > expire_group_ms)).tolist()
+    return expired
 
 
 def is_expired(windows: Windows, now_ms: int, expire_group_ms: int) -> bool:

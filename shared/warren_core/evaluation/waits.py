@@ -53,7 +53,8 @@ def learn_open(
 
 def was_held(marks: Int64, wait: Int64) -> Bools:
     """[partition] an open transaction took most of this wait."""
-    return 2 * marks[Mark.HELD] > wait
+    held: Bools = 2 * marks[Mark.HELD] > wait
+    return held
 
 
 SIBLING = Rule(
@@ -209,7 +210,8 @@ def _remember_pause(
     marks[Mark.ODD_PAUSE] = np.where(noted, wait, odd)
     marks[Mark.ODD_APART] = np.where(noted & (odd > 0), apart, marks[Mark.ODD_APART])
     marks[Mark.ODD_AT] = np.where(noted, began, marks[Mark.ODD_AT])
-    return ~too_long | habit
+    known: Bools = ~too_long | habit
+    return known
 
 
 def _is_job(marks: Int64, wait: Int64, began: Int64, absent: Bools) -> Bools:

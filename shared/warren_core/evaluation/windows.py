@@ -80,20 +80,24 @@ class Windows:
     @property
     def occupied(self) -> Bools:
         """[partition, slot]"""
-        return np.arange(self.intervals) >= (self.intervals - self.filled)[:, None]
+        occupied: Bools = np.arange(self.intervals) >= (self.intervals - self.filled)[:, None]
+        return occupied
 
     def column(self, column: Column) -> Int64:
         """[partition, slot]"""
-        return self.columns[column]
+        values: Int64 = self.columns[column]
+        return values
 
     def newest(self, column: Column | slice = slice(None)) -> Int64:
         """[partition], or [column, partition] for all; meaningless where `filled` is 0."""
-        return self.columns[column, :, -1]
+        newest: Int64 = self.columns[column, :, -1]
+        return newest
 
     def oldest(self, column: Column | slice = slice(None)) -> Int64:
         """[partition], or [column, partition] for all; meaningless where `filled` is 0."""
         first = np.minimum(self.intervals - self.filled, self.intervals - 1)
-        return self.columns[column, np.arange(len(first)), first]
+        oldest: Int64 = self.columns[column, np.arange(len(first)), first]
+        return oldest
 
     def take(self, rows: Int64) -> Windows:
         """A copy with these partitions; a negative row gives an empty window."""

@@ -18,7 +18,8 @@ from warren_core.judgement.layout import Layout
 
 def is_assumed(latest: Int64, windows: Windows) -> Bools:
     """[partition] its one commit is assumed."""
-    return (latest[Latest.COMMITTED] < 0) & (windows.filled > 0)
+    assumed: Bools = (latest[Latest.COMMITTED] < 0) & (windows.filled > 0)
+    return assumed
 
 
 def settled(latest: Int64, windows: Windows) -> Int64:

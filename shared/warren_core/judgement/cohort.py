@@ -231,7 +231,8 @@ class _Cohort:
         """Which groups may have left a topic: their members tell."""
         rows = found.rows
         unread = may_be_left(rows.latest, rows.windows, found.lag, self._now[self._group])
-        return np.logical_or.reduceat(unread, self._starts).tolist()
+        left: list[bool] = np.logical_or.reduceat(unread, self._starts).tolist()
+        return left
 
     def _learn(self, track: Track, seen: Observation, steps: Int64 | int, nobody: Bools) -> None:
         heirs = nobody | (track.marks[Mark.COMMITTED] < 0)

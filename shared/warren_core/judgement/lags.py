@@ -44,4 +44,5 @@ def unknown_of(latest: Int64, windows: Windows, now_ms: int | Int64, pace_ms: in
     than a look is only late. `windows` have the log ends of now already.
     """
     in_vain = (latest[Latest.COMMITTED] >= 0) & (latest[Latest.LOG_END] < 0)
-    return in_vain & (now_ms - windows.log_ends_at > LATE_LOOK * pace_ms)
+    for_long: Bools = in_vain & (now_ms - windows.log_ends_at > LATE_LOOK * pace_ms)
+    return for_long

@@ -29,7 +29,8 @@ def may_be_left(latest: Int64, windows: Windows, lag: Int64, now: int | Int64) -
     may have left the topic, whatever a rule allows who reads it: it is worth asking the members.
     """
     made = latest[Latest.COMMITTED] >= 0
-    return made & (lag > 0) & (now - windows.newest(Column.OBSERVED_AT) >= SETTLED_MS)
+    left: Bools = made & (lag > 0) & (now - windows.newest(Column.OBSERVED_AT) >= SETTLED_MS)
+    return left
 
 
 def since_unsubscribed(

@@ -234,7 +234,8 @@ def _there_since(observation: Observation, windows: Windows) -> Int64:
     is_same &= windows.occupied[rows]
     newest = latest[Latest.COMMITTED_AT, :, None]
     earlier = np.where(is_same, windows.columns[Column.COMMITTED_AT, rows], newest)
-    return earlier.min(axis=1)
+    since: Int64 = earlier.min(axis=1)
+    return since
 
 
 def _was_elsewhere(windows: Windows, observation: Observation) -> Bools:

@@ -181,7 +181,8 @@ def bad_rows(status: Statuses, lag: Int64, group: Int64 | None = None) -> Int64:
     keys = [rows, -lag[rows], -status[rows].astype(np.int64)]
     if group is not None:
         keys.append(group[rows])
-    return rows[np.lexsort(keys)]
+    worst: Int64 = rows[np.lexsort(keys)]
+    return worst
 
 
 def _told_in_turn(
