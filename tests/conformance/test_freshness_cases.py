@@ -220,14 +220,6 @@ def test_cft_observed() -> None:
     assert (failing.reason, failing.freshness_ms, failing.bound_ms) == ("timeout", None, 5000)
 
 
-def test_datadog_floor_at_the_low_watermark() -> None:
-    case = by_id(DATADOG["report"])["floor at the low watermark"]
-    seconds = case["expect_s"]
-    row = figures(case["committed"], case["high"], {case["low"]: NOW - seconds * 1000}, case["low"])
-    assert (row.freshness_ms, row.bound_ms) == (None, seconds * 1000)
-    assert (row.reason, row.lost_records) == ("expired", case["low"] - case["committed"])
-
-
 @pytest.mark.parametrize("case", KLAG_EXPORTER["wedged_behind_transaction_scan"])
 def test_klag_exporter_looks_back_as_far(case: dict[str, Any]) -> None:
     committed, low = case["committed"], case["low"]

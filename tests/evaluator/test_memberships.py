@@ -85,20 +85,23 @@ def test_the_cause_is_told_by_members_and_lateness_also_after_a_restart(
             sender.send_raw(KEY, event.to_bytes(), "groups")
             sender.flush()
             eventually(lambda n=count: len(home.members()) == n, timeout=90, message="taken in")
-        late_by = freshness_event(7 * 60_000, late(5 * 60_000))
-        sender.send_raw(KEY, late_by.to_bytes(), "freshness")
+        measured = freshness_event(7 * 60_000, late(5 * 60_000), group="late")
+        sender.send_raw(group_key("prod", "late"), measured.to_bytes(), "freshness")
         sender.flush()
         eventually(home.lateness, timeout=90, message="taken in")
         worker.kill()
-        sender.send(*commits(500, 500, 500))  # the last one two minutes after NOW
+        told = commits(500, 500, 500)  # the last one two minutes after NOW
         for minute in (6, 7):
             silent = At(120, NOW + 120_000, lag=1000 * minute, commits=0)
-            sender.send(offset_event(NOW + minute * 60_000, {"orders": {0: silent}}))
+            told.append(offset_event(NOW + minute * 60_000, {"orders": {0: silent}}))
+        for event in told:
+            sender.send(event, event.model_copy(update={"group": "late"}))
         sender.flush()
         worker.start()
         home.await_caught_up()
-        last = LagEvent.from_bytes(home.records("lag")[-1].value())
-        assert last.status == "ERR"
-        assert last.cause is not None
-        assert last.cause.sentence == ("No members for 4m; the last was billing-1 at h")
-        assert last.cause.evidence.freshness_ms == 5 * 60_000
+        lags = [LagEvent.from_bytes(record.value()) for record in home.records("lag")]
+        newest = {lag.group: lag for lag in lags}
+        assert {lag.status for lag in newest.values()} == {"ERR"}
+        causes = {group: lag.cause and lag.cause.sentence for group, lag in newest.items()}
+        assert causes["billing"] == "No members for 4m; the last was billing-1 at h"
+        assert str(causes["late"]).endswith("orders/0 not OK; 5m late")
