@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from api.read_pages import page, text
-from api.scraped import scrape
 from api.served_api import NOW, Api
 from api.test_clusters import say
 from warren_api.model.cluster import FeedState
@@ -66,12 +65,6 @@ def test_the_page_of_the_group_says_why(dark: Api) -> None:
     )
     assert not soup.select(".chip.ok, .count.ok")
     assert "Yes" not in text(soup)
-
-
-def test_series(dark: Api) -> None:
-    samples = [(dict(labels), v) for labels, v in scrape(dark)["warren_group_status"].items()]
-    current = {labels["group"]: labels["status"] for labels, value in samples if value == 1}
-    assert current == {"was-bad": "UNKNOWN", "was-fine": "UNKNOWN", "fine": "OK"}
 
 
 @pytest.mark.parametrize("seconds", [34, 36])

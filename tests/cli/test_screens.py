@@ -58,18 +58,6 @@ def test_a_terminal_gets_the_address_the_table_and_the_doubts(
         assert part in output
 
 
-def test_a_terminal_says_when_the_api_has_gone(
-    api: ServedGroups, capsys: pytest.CaptureFixture[str]
-) -> None:
-    screen = TableScreen(Console(force_terminal=True, width=120, no_color=True))
-    screen.follow(api.url)
-    eventually(api.asked_again(), message="asked")
-    api.code = 503
-    eventually(api.asked_again(), message="asked in vain")
-    screen.close()
-    assert "the API does not answer at the moment" in capsys.readouterr().out
-
-
 def test_a_reader_that_has_gone_is_no_failure(api: ServedGroups) -> None:
     class Gone(io.StringIO):
         def write(self, _text: str) -> int:
