@@ -21,7 +21,7 @@ from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS
 from warren_archiver.bronze import bronze
 from warren_archiver.bronze.bronze import Bronze
-from warren_archiver.errors import AnotherWrites
+from warren_archiver.errors import AnotherWrites, LakeGone
 from warren_archiver.lake.contract_view import accepted, quarantine
 
 OF_ROWS = "the log of the table of events does not say where they end: its rows do"
@@ -170,4 +170,26 @@ def test_of_two_archivers_that_write_the_same_batch_one_does(
         archiver.take(threading.Event())
     assert [row["offset"] for row in lab.rows()] == [*range(15)]
     archiver.take(threading.Event())
+    assert lab.check().equal
+
+
+def test_a_lake_that_is_deleted_amid_a_batch_is_archived_anew(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The batch creates the table, and nothing of before would be in it."""
+    lab.send(events_between(0, 5))
+    lab.once()
+    lab.send(events_between(5, 10))
+    records = bronze.records
+
+    def deleted(*given: object) -> object:
+        shutil.rmtree(lab.settings.archiver.path)
+        return records(*given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(bronze, "records", deleted)
+        with pytest.raises(LakeGone):
+            lab.once()
+    lab.once()
+    assert [row["offset"] for row in lab.rows()] == [*range(10)]
     assert lab.check().equal

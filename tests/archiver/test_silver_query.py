@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
+from delta.tables import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from support.archive_lab import Archive, events_between
 from support.few_tables import OF_OFFSETS, STATUS_HOURS, only_silver, only_status_hours
-from warren.clock import SystemClock
+from warren.clock import ManualClock, SystemClock
 from warren.contracts.topics import OFFSETS
 from warren_archiver.errors import ArchiveFailed
 from warren_archiver.gold.catalogue import PROGRESS
@@ -123,3 +126,46 @@ def test_a_pass_that_could_not_judge_says_so_once_all_else_is_done(
     lab.send(events_between(1, 2))
     lab.once(silver_interval=600)
     assert _stored(lab.spark, lab.lake, EVALUATIONS).count() == 2
+
+
+def _remove_what_was_joined(lab: Archive) -> None:
+    """As upkeep does after a week."""
+    DeltaTable.forPath(lab.spark, lab.lake.events).optimize().executeCompaction()
+    live = {
+        Path(unquote(urlsplit(file).path))
+        for file in lab.spark.read.format("delta").load(lab.lake.events).inputFiles()
+    }
+    files = set((Path(lab.settings.archiver.path) / "bronze" / "events").rglob("*.parquet"))
+    assert live < files
+    for file in files - live:
+        file.unlink()
+
+
+def test_silver_that_was_off_for_longer_than_versions_are_kept_takes_all_in_again(
+    lab: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it would read next was joined with other files, and is removed."""
+    taken: list[int] = []
+
+    def note(_: SilverQuery, events: DataFrame, __: int) -> None:
+        taken.extend(row["offset"] for row in events.collect())
+
+    def take(*, days_later: float = 0) -> list[int]:
+        taken.clear()
+        clock = ManualClock(SystemClock().now_ms())
+        clock.advance(days_later * 86_400)
+        query = SilverQuery(lab.spark, lab.lake, lab.settings, [OFFSETS], clock)
+        query.take(threading.Event())
+        return sorted(taken)
+
+    monkeypatch.setattr(SilverQuery, "_take", note)
+    lab.send(events_between(0, 5))
+    lab.once()
+    assert take() == list(range(5))
+    lab.send(events_between(5, 10))
+    lab.once()
+    _remove_what_was_joined(lab)
+    with pytest.raises(PySparkException):
+        take(days_later=6)
+    assert take(days_later=7) == list(range(10))
+    assert take(days_later=14) == [], "there is nothing to read"

@@ -197,3 +197,13 @@ def test_what_is_denied_from_now_on_is_deleted() -> None:
     positions.published(positions.groups.due(-1), [], 1)
     positions.drop_denied()
     assert not positions.groups.dirty.any()
+
+
+@given(st.lists(st.tuples(KEYS, VALUES), min_size=1, max_size=60), st.integers(1, 59))
+def test_how_records_are_batched_does_not_matter(records: list[Record], cut: int) -> None:
+    together, apart = recorded_positions(), recorded_positions()
+    together.fold(batch(records))
+    apart.fold(batch(records[:cut]))
+    apart.fold(batch(records[cut:]))
+    assert committed(together) == committed(apart)
+    assert commit_counts(together) == commit_counts(apart)

@@ -87,3 +87,25 @@ def test_another_warren_in_the_own_group_is_told(lab: Lab) -> None:
         first.until(lambda: first.cluster_states() == {CLUSTER: "ok"}, "alone again")
     warnings = [line["event"] for line in lines if line["log_level"] == "warning"]
     assert warnings == ["another Warren is in our consumer group"] * 2  # one line of each
+
+
+def test_both_see_every_commit_of_every_group(lab: Lab) -> None:
+    """Before and after the other one came."""
+    watched = Watched(lab)
+    one, two = (lab_of(lab, f"{lab.name}-{name}") for name in ("a", "b"))
+    with one.ready(watched.settings(QUICK, instance=one.name)):
+        first = one.events()
+        watched.commit(1)
+        first.until(lambda: watched.all_at(first, 1), "the first Warren sees all groups")
+        with two.ready(watched.settings(QUICK, instance=two.name)):
+            second = two.events()
+            second.until(lambda: watched.all_at(second, 1), "the second Warren sees all groups")
+            for offset in (2, 3):
+                watched.commit(offset)
+                for events in (first, second):
+                    events.until(
+                        lambda e=events, o=offset: watched.all_at(e, o),  # type: ignore[misc]
+                        f"both see commit {offset} of all groups",
+                    )
+        watched.commit(4)
+        first.until(lambda: watched.all_at(first, 4), "the first one sees all groups again")

@@ -145,3 +145,18 @@ def test_records_that_retention_may_take_are_looked_at_in_every_pass(
     assert after.freshness_ms == [None, None]
     assert after.bound_ms == [55 * MINUTE, 26 * MINUTE]  # as late as they were
     assert after.lost_records == [35, 30]
+
+
+def test_an_open_transaction(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:
+    topic = logs.topic()
+    now = clock.now_ms()
+    logs.produce(topic, [now - 9 * MINUTE])
+    with logs.open_transaction(topic, [now - 5 * MINUTE] * 2) as producer:
+        found = columns(cluster.measure_one(topic, [1]))
+        assert (found.reason, found.freshness_ms) == (["open_transaction"], [5 * MINUTE])
+        assert found.bound_ms == [5 * MINUTE]
+        assert columns(cluster.measure_one(topic, [0])).freshness_ms == [9 * MINUTE]
+        producer.commit_transaction(30)
+    clock.advance(1)
+    found = columns(cluster.measure_one(topic, [1]))
+    assert (found.reason, found.freshness_ms) == (["exact"], [5 * MINUTE + 1000])

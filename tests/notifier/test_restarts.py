@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 from notifier.builders import event, route
-from notifier.harness import END, Hanging, Harness, Log, Scripted, life, play
+from notifier.harness import END, Hanging, Harness, Log, Scripted, kinds, life, play
 from support.waiting import until
-from warren_notifier.channels.channel import Result, Retry
+from warren.clock import ManualClock
+from warren_notifier.channels.channel import Refused, Result, Retry
 from warren_notifier.routing.decisions import delivery_id
 from warren_notifier.state.delivery import Delivery
 
@@ -163,3 +164,17 @@ def test_an_opening_that_was_under_way_when_it_was_killed_is_closed(failures: in
     play({"mail": mail}, OK, Harness.start, Harness.idle, log=log, read=1, stopped=True)
     assert mail.ids[-1] == CLOSING
     assert log.states() == []
+
+
+@pytest.mark.parametrize("result", [Refused("HTTP 401"), Retry("HTTP 503")])
+def test_what_was_refused_or_given_up_is_told_by_a_notifier_that_is_started_anew(
+    result: Result,
+) -> None:
+    """Its address or token may be right now; the end then follows."""
+    clock = ManualClock(1000)
+    mail, repaired = Scripted(*[result] * 100), Scripted()
+    repaired.identity = mail.identity
+    log = play({"mail": mail}, ERR, clock=clock, deadline_ms=60_000)
+    play({"mail": repaired}, OK, log=log, clock=clock)
+    assert kinds(repaired) == ["opened", "resolved"]
+    assert log.outcomes()[-2:] == ["delivered", "delivered"]
