@@ -5,8 +5,6 @@ measured again meanwhile: that costs `feed_cores` and is not in the CPU of reque
 `/metrics` with all families of a detail, compressed.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -7,8 +7,6 @@ one JSON line; the scores are defined in support/detection/scores.py. `--ablate`
 rule of policy `progress` is worth: F1 with all of them, and without each one.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -5,8 +5,6 @@ have moved; each with all passes that the default budget needs. Beside it stands
 usually does: assign a consumer to one position after the other and poll one record.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

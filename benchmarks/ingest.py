@@ -6,8 +6,6 @@ the groups is made, too, at its usual interval. With --burrow, LinkedIn's Burrow
 topic.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

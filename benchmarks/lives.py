@@ -8,8 +8,6 @@ that are none work for 20 minutes instead (support/troubled_groups.py), and each
 it should. Prints one JSON line, and the changes on standard error; exit 1 where something is wrong.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

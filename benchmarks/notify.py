@@ -11,8 +11,6 @@ that makes the others slower.
 `memory`: RSS with open incidents. Each prints one JSON line.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

@@ -6,8 +6,6 @@ commit a verdict was published. With --burrow, LinkedIn's Burrow then has the sa
 group only when it is asked, so its figure is without evaluation.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

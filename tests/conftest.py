@@ -1,7 +1,5 @@
 """Fixtures that all tests share: a real broker, a real Redis, names of one's own."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

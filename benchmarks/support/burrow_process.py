@@ -1,7 +1,5 @@
 """LinkedIn's Burrow on the same topic, for comparison: a binary that the user has."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

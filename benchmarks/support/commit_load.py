@@ -1,7 +1,5 @@
 """A topic full of offset commits and records about groups, as the group coordinator writes them."""
 
-from __future__ import annotations
-
 import itertools
 import multiprocessing
 import struct

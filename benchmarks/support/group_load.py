@@ -1,7 +1,5 @@
 """Records about groups, as the coordinator writes them between the commits."""
 
-from __future__ import annotations
-
 import struct
 import time
 import uuid

@@ -1,7 +1,5 @@
 """Passes of a freshness measurer over a cluster, and what they cost."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Topics of Warren's for notifiers alone: what is published there, who runs, what is audited."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """What breaks around notifiers: they are killed and frozen, and what they need goes away."""
 
-from __future__ import annotations
-
 from support.notified_home import Notifiers
 from support.receivers import Webhooks
 from warren_local.kafka import EmbeddedKafka

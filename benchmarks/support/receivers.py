@@ -1,7 +1,5 @@
 """Receivers of webhooks and mails that behave as they are told and note what comes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

@@ -1,7 +1,5 @@
 """Topics whose records' times are known."""
 
-from __future__ import annotations
-
 import random
 import sys
 import time

@@ -1,7 +1,5 @@
 """A service of Warren's as a process of its own, and what it says of itself."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Groups that all commit regularly, as the group coordinator writes it down."""
 
-from __future__ import annotations
-
 import multiprocessing
 import struct
 import time

@@ -1,7 +1,5 @@
 """What receivers were told of incidents: whether all that was opened is closed, once, in order."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """All values that stand on a topic, as Warren's readers meet them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

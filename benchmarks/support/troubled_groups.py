@@ -1,7 +1,5 @@
 """Consumer groups of real clients, each with a trouble or a habit of its own, as time goes by."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

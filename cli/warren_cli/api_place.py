@@ -4,8 +4,6 @@ else where settings are looked for.
 Settings are imported when there are some: that takes longer than the question itself.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -4,8 +4,6 @@ Facts from linkedin/Burrow 1.9.5: main.go and the Configure functions of core/in
 burrow.toml has is for people: docs/migration-from-burrow.md.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple

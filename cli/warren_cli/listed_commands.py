@@ -1,7 +1,5 @@
 """Commands of a command: of one that there is not, which there are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from typer.core import TyperGroup

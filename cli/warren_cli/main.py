@@ -1,7 +1,5 @@
 """The `warren` command: one subcommand per module of `warren_cli.commands`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from importlib import import_module

@@ -1,7 +1,5 @@
 """What `warren up` shows: a live table on a terminal, plain lines elsewhere."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """`python -m warren_docs [--check]`: writes what is generated of docs/."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Sequence

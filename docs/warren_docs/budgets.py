@@ -4,8 +4,6 @@ A budget only falls. Who raises one writes the day and the reason into `raised`,
 with another one: sums do not rise. `--lower` sets each to what stands.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

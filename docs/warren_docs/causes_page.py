@@ -1,7 +1,5 @@
 """docs/causes.md from the catalogue of causes."""
 
-from __future__ import annotations
-
 from warren_core.judgement import causes as _  # noqa: F401  # they register themselves
 from warren_core.judgement.causes.catalogue import Kind, ranked
 

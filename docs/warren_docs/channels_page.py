@@ -1,7 +1,5 @@
 """docs/channels.md from the kinds of channels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from warren.settings.channels import ChannelSettings

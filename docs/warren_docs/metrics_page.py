@@ -1,7 +1,5 @@
 """docs/metrics.md from the metric catalogue."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry

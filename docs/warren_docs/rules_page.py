@@ -1,7 +1,5 @@
 """The tables of the rules of `progress` in docs/evaluation.md; the rest of the page is written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from warren.words import duration

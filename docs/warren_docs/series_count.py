@@ -1,7 +1,5 @@
 """How many series /metrics has: counted from the catalogue."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from warren.metrics import API_FAMILIES

@@ -1,7 +1,5 @@
 """docs/settings.md from the settings models."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator
 from inspect import getdoc

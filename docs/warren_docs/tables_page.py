@@ -1,7 +1,5 @@
 """docs/tables.md from the catalogues of tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """docs/topics.md from the topic catalogue."""
 
-from __future__ import annotations
-
 from warren.contracts.topics import CATALOGUE, Topic
 from warren.settings import HomeSettings
 

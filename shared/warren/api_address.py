@@ -2,8 +2,6 @@
 setting.
 """
 
-from __future__ import annotations
-
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 _ALL_ADDRESSES = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}

@@ -4,8 +4,6 @@ A token is 32 random bytes, so its plain SHA-256 tells nothing of it: there is n
 and a slow or salted hash, which passwords need, would only slow every request down.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 

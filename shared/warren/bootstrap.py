@@ -1,7 +1,5 @@
 """The address of a cluster in commands of Kafka's own tools. Pure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from warren.contracts import Cause, Finding

@@ -1,7 +1,5 @@
 """Time is passed in, never asked for: every part that needs "now" takes a `Clock`."""
 
-from __future__ import annotations
-
 import time
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """The error tree: callers branch on the class, data is in attributes, text is for people."""
 
-from __future__ import annotations
-
 
 class WarrenError(Exception):
     """Root of every error that Warren raises on purpose."""

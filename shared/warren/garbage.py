@@ -5,8 +5,6 @@ Left to its defaults it is a third to a half of a collector's, a pass's or a lis
 a notifier with 5,000 open incidents for a third of a second each half minute.
 """
 
-from __future__ import annotations
-
 import gc
 
 OBJECTS = 50_000

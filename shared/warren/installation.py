@@ -1,7 +1,5 @@
 """The names that one Warren has to itself, though it shares clusters and a cache with others."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

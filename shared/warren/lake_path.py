@@ -1,7 +1,5 @@
 """Where a lake is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 

@@ -1,7 +1,5 @@
 """Logs: structlog on standard error, JSON for machines or console lines for people."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

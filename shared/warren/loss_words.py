@@ -1,7 +1,5 @@
 """The words for records that retention deletes: causes, objectives and pages say it in one way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Protocol
 

@@ -4,8 +4,6 @@ Browsers take `.` and `..` for the way up, even where they are escaped, and ask 
 So `,.` and `,..` stand for them: a comma of a name is escaped, which tells a name `,..` from `..`.
 """
 
-from __future__ import annotations
-
 from urllib.parse import quote, unquote
 
 _DOTS = frozenset({".", ".."})

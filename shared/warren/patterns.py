@@ -6,8 +6,6 @@ expression that is not the operator's own is small: matching one name takes 2 ms
 Syntax: https://github.com/google/re2/wiki/Syntax
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reasons in a few words, for lists; without the contracts, which a quick command does not load."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -4,8 +4,6 @@ A receiver may send back what it was sent, whole or in part, escaped or encoded.
 nothing there; only the values themselves can be recognised.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -2,8 +2,6 @@
 validator's. By its types of errors; `ctx` of one holds the limits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """Reports that `warren up` keeps writing and pages link, and where in one a group is."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """What the tables of warren.toml have in common."""
 
-from __future__ import annotations
-
 from typing import Annotated, get_args
 
 from pydantic import (

@@ -1,7 +1,5 @@
 """What all services share: their command line, and how they are watched while they run."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ Beside a service called `warren-api` they begin with `WARREN_API_`, as if they w
 https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -3,8 +3,6 @@
 pydantic-settings merges the sources; this module adds `…_file` and errors that name the fix.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import os

@@ -1,7 +1,5 @@
 """Changes of warren.toml while services run: filters and objectives are taken up, nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

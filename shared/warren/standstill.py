@@ -1,7 +1,5 @@
 """Standstill: work waits, and none of it is done. Pure; `standstill_watch` looks and acts."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 

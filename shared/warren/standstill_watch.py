@@ -3,8 +3,6 @@
 Whatever hangs, an event loop or a library's thread, cannot tell that it does.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

@@ -1,7 +1,5 @@
 """Figures in words, text made visible: one way for events, pages, mails and the terminal."""
 
-from __future__ import annotations
-
 import functools
 import re
 import shlex

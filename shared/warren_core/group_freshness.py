@@ -1,7 +1,5 @@
 """A group's freshness: what follows for it from the columns of its topics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar

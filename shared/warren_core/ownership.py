@@ -1,7 +1,5 @@
 """Ownership: whose a group is, its runbook and its labels, as `[[groups]]` says."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple

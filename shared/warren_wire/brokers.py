@@ -4,8 +4,6 @@ aiokafka's connections without its client: that one asks for metadata in a way t
 which have just been deleted, and for that of all topics whenever a connection breaks.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import defaultdict

@@ -5,8 +5,6 @@ hundred thousand partitions. Those without metadata next to the offset are all e
 NumPy reads them at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO

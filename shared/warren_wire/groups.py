@@ -5,8 +5,6 @@ Not by librdkafka's AdminClient: to version 2.16 it ends the process (`eonce->re
 connection to a coordinator breaks at the wrong moment (confluentinc/librdkafka issue 4605).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 

@@ -4,8 +4,6 @@ A request has a layout for each version that it can speak; aiokafka takes the la
 that the broker knows too. Flexible versions (KIP-482) end each row in tags.
 """
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Sequence
 from io import BytesIO

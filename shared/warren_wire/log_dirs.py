@@ -3,8 +3,6 @@
 What is not allowed is an empty answer in version 1, a code in version 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

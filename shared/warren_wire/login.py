@@ -1,7 +1,5 @@
 """How a connection logs in, in aiokafka's words: for brokers asked one by one, and for Faust."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

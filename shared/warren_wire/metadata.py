@@ -2,8 +2,6 @@
 (KIP-516); and their configuration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ What a read_committed consumer passes over follows KIP-98: control batches, and 
 transactions that the fetch response lists as aborted.
 """
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Collection, Iterator, Sequence

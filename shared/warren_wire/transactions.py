@@ -2,8 +2,6 @@
 transactions. Brokers before 3.0 know neither.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

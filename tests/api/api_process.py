@@ -1,7 +1,5 @@
 """The API as a process of its own."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -3,8 +3,6 @@
 Taken from a run beside Warren; `host` stands for the machine's name.
 """
 
-from __future__ import annotations
-
 import socket
 from typing import Any
 

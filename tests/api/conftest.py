@@ -1,7 +1,5 @@
 """The served application that most tests here ask, and the service as a process."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The application and an identity provider, both listening, and a client with cookies."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A home cluster that is played to the feed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import Future
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What a page says, read as people do."""
 
-from __future__ import annotations
-
 from api.served_api import NOW, Api, topic
 from bs4 import BeautifulSoup, Tag
 

@@ -1,7 +1,5 @@
 """What a scrape says."""
 
-from __future__ import annotations
-
 from api.served_api import NOW, Api, topic
 from prometheus_client.parser import text_string_to_metric_families
 

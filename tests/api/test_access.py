@@ -1,7 +1,5 @@
 """Who may ask what, over HTTP."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

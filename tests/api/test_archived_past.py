@@ -1,7 +1,5 @@
 """History of more than a day ago: from the archive's minutes, in one answer with what is newer."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pages with forms: silencing, ending it, looking after an incident; without any script."""
 
-from __future__ import annotations
-
 from urllib.parse import unquote, urlencode
 
 import httpx

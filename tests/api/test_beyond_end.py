@@ -1,7 +1,5 @@
 """A committed offset beyond the log end: ERR by us, OK in what bears Burrow's name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """`/v3/admin/loglevel` as Burrow 1.9.5 answers."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 

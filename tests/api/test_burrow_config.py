@@ -1,7 +1,5 @@
 """`/v3/config…` and `/v3/kafka/{cluster}`: Warren's settings in the shapes of Burrow 1.9.5."""
 
-from __future__ import annotations
-
 import pytest
 from api.burrow_goldens import golden
 from api.served_api import Api

@@ -1,7 +1,5 @@
 """`/v3/kafka/{cluster}/consumer/{group}`: the whole window of every partition."""
 
-from __future__ import annotations
-
 from api.burrow_goldens import Commit, golden, put_windows, steady, windows_of
 from api.served_api import NOW, Api, topic
 from warren_core.evaluation.packed_windows import pack

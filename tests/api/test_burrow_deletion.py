@@ -1,7 +1,5 @@
 """DELETE as Burrow 1.9.5 answers it, and what is asked of the evaluator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

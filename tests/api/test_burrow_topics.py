@@ -1,7 +1,5 @@
 """`/v3/kafka/{cluster}/topic…` as Burrow 1.9.5 answers."""
 
-from __future__ import annotations
-
 import pytest
 from api.burrow_goldens import golden
 from api.served_api import NOW, Api, topic

@@ -1,7 +1,5 @@
 """Golden bodies written by hand from Burrow 1.9.5's structs, key order included."""
 
-from __future__ import annotations
-
 import json
 import socket
 from urllib.parse import quote

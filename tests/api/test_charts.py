@@ -1,7 +1,5 @@
 """The past on pages: charts that need no script, and the page of a topic."""
 
-from __future__ import annotations
-
 import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api, topic

@@ -1,7 +1,5 @@
 """The page of a cluster, and what leads to it."""
 
-from __future__ import annotations
-
 import pytest
 from api.read_pages import fact, page, text
 from api.served_api import NOW, Api

@@ -1,7 +1,5 @@
 """How it stands with the clusters: `/v3/kafka/<cluster>` and its series."""
 
-from __future__ import annotations
-
 import socket
 from typing import Any
 

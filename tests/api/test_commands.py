@@ -1,7 +1,5 @@
 """Commands to copy have the address of the group's cluster."""
 
-from __future__ import annotations
-
 import pytest
 from api.served_api import NOW, Api
 from warren.contracts import Cause

@@ -1,7 +1,5 @@
 """A group's incident with its conditions: one id, one acknowledgement, the root first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -2,8 +2,6 @@
 needs action comes first, and of it the nearest loss of data.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

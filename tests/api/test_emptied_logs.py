@@ -1,7 +1,5 @@
 """What retention has deleted is no lag to us; in what bears Burrow's name it is."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What is said later: with the figures of now, else with the time; and each fact once on a page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

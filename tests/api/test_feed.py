@@ -1,7 +1,5 @@
 """The feed over a reader that is played to it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

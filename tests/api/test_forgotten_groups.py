@@ -1,7 +1,5 @@
 """DELETE with a real broker and a real evaluator: gone, and back with the next commit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

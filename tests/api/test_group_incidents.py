@@ -1,7 +1,5 @@
 """Incidents on a group's page: each with what it was, many in a short time as one row."""
 
-from __future__ import annotations
-
 import pytest
 from api.read_pages import cells, page, text
 from api.served_api import NOW, Api

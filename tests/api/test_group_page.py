@@ -1,7 +1,5 @@
 """The page of one group: partitions, why it is not OK, members, the past."""
 
-from __future__ import annotations
-
 import pytest
 from api.read_pages import NONE, STOPPED, cells, fact, fill, page, row_of, text
 from api.served_api import NOW, Api, late, paced, topic

@@ -1,7 +1,5 @@
 """Sentences with counts: the line above the list, its announcement, a topic's readers."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

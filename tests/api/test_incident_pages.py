@@ -1,7 +1,5 @@
 """The page of an incident, the list of all, and what stands where there is nothing."""
 
-from __future__ import annotations
-
 import shlex
 from typing import Any
 

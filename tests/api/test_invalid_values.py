@@ -1,7 +1,5 @@
 """Values in a page's address that it does not take: a page for people, a problem for programs."""
 
-from __future__ import annotations
-
 import pytest
 from api.read_pages import fill, text
 from api.served_api import Api

@@ -6,8 +6,6 @@ target: Prometheus adds it to whatever it finds on Kubernetes, and relabelling d
 last row is about the exporter's own JVM.
 """
 
-from __future__ import annotations
-
 import pytest
 from api.scraped import scrape
 from api.served_api import Api, late

@@ -1,7 +1,5 @@
 """The largest lag of an incident: between its changes, too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

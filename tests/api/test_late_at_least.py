@@ -1,7 +1,5 @@
 """A group whose records retention has deleted: late at least so long, wherever that is said."""
 
-from __future__ import annotations
-
 import pytest
 from api.served_api import CAUGHT_UP, Api, late
 

@@ -1,7 +1,5 @@
 """Logins that are not to succeed, and what people and providers send that is not to act."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """`/metrics`: what is served to whom, and how. The series themselves: test_series."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What nobody has ever committed: at least so far behind; OK in what bears Burrow's name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from confluent_kafka import Message
 from warren_api.home.feed import NewestChanges
 

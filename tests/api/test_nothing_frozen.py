@@ -1,7 +1,5 @@
 """The world changes, and each place that shows it says so: no figure of before is left anywhere."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

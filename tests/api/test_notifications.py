@@ -1,7 +1,5 @@
 """`/api/v1/notifications`: who was told what and when, and what waits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from api.played_home import PlayedReader

@@ -1,7 +1,5 @@
 """The description of `/api/v1`: complete and valid."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How late groups are and what they lose, on both pages."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages: all groups, and what pages have in common."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What pages say while the API still reads what it knew: a mail's link may be followed then."""
 
-from __future__ import annotations
-
 import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api

@@ -1,7 +1,5 @@
 """Lists of `/api/v1` in pages: a cursor goes on behind the last row that was shown."""
 
-from __future__ import annotations
-
 import base64
 import json
 

@@ -1,7 +1,5 @@
 """Partitions of a group at a glance: a cell for each, rows for those to look at."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

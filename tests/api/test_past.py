@@ -1,7 +1,5 @@
 """The past: a day of minutes in memory, and what `/api/v1/…/history` answers of it."""
 
-from __future__ import annotations
-
 import tracemalloc
 from typing import Any
 

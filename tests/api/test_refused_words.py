@@ -1,7 +1,5 @@
 """What is wrong with a value is said in our words, wherever it is said."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """Reports that others have written: linked where they are; nothing else of the folder is served."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is written into the search field."""
 
-from __future__ import annotations
-
 import pytest
 from api.read_pages import fill, page, text
 from api.served_api import NOW, Api, late, topic

@@ -1,7 +1,5 @@
 """Groups that have the same owner, cluster, cause or topic stand together."""
 
-from __future__ import annotations
-
 import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api, topic

@@ -1,7 +1,5 @@
 """Sentences on pages: times in the zone of the page, ages as times where they were said before."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Series of groups: names, labels and values under each origin's names."""
 
-from __future__ import annotations
-
 import pytest
 from api.scraped import Labels, fill, labels, scrape
 from api.served_api import CAUGHT_UP, NOW, Api, late, paced, topic

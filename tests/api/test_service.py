@@ -1,7 +1,5 @@
 """The service as a process: on a real broker, without one, and when the broker goes away."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

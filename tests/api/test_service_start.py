@@ -1,7 +1,5 @@
 """What the service refuses to start with, and what it starts without."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

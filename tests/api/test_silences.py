@@ -1,7 +1,5 @@
 """`/api/v1/silences` and acknowledgements: asked for, shown, ended, and who may."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

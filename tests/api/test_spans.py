@@ -1,7 +1,5 @@
 """The past that a page shows: an hour, or as long as is asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

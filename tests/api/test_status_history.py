@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from api.served_api import status_change
 from warren.errors import ContractViolation

@@ -1,7 +1,5 @@
 """The list of topics: searched, sorted, page by page."""
 
-from __future__ import annotations
-
 import pytest
 from api.read_pages import NONE, cells, page, text
 from api.served_api import Api, paced, topic

@@ -1,7 +1,5 @@
 """Topics as their groups and lists of all topics have them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from api.served_api import CAUGHT_UP, NOW, Api, freshness_event, lag_event, paced, topic

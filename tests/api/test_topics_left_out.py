@@ -1,7 +1,5 @@
 """Topics that are unsubscribed or ignored count nowhere, and are seen all the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Where nobody says where a log ends, the group is UNKNOWN, and its lag at least what is known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Groups whose status is not known: what was judged last is not shown as if it were so now."""
 
-from __future__ import annotations
-
 import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api

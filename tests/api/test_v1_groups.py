@@ -1,7 +1,5 @@
 """`/api/v1/groups`: filters, orders, pages; members, topics and the past of one group."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """`/api/v1`: clusters, topics, incidents and problems."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

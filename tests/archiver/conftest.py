@@ -1,7 +1,5 @@
 """One Spark session, in one JVM, for all tests of the archiver."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -1,7 +1,5 @@
 """How queries run follows from how much there is, unless somebody has said it."""
 
-from __future__ import annotations
-
 from pyspark.sql import SparkSession
 from warren_archiver.amount import LITTLE, fit, much
 

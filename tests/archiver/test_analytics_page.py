@@ -1,7 +1,5 @@
 """What docs/analytics.md answers through DuckDB and delta-rs, over tables as the catalogues say."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

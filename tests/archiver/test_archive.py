@@ -3,8 +3,6 @@
 One lake lives through all that may happen to its table.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import threading

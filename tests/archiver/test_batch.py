@@ -1,7 +1,5 @@
 """What a batch takes of each partition, and what its commit notes."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What is left of a query's checkpoint where somebody was killed, or a machine lost its power."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

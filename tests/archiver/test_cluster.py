@@ -1,7 +1,5 @@
 """warren-archiver with executors of a cluster, as it is told by the settings alone."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

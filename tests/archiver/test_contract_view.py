@@ -1,7 +1,5 @@
 """What becomes of records, in a real Spark: rows, or the quarantine with a reason."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

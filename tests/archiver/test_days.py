@@ -1,7 +1,5 @@
 """Days of a table replaced: all of their rows or none."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

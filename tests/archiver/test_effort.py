@@ -1,7 +1,5 @@
 """A slow machine that plans for minutes is healthy; whoever waits for nothing is not."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

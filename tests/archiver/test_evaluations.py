@@ -1,7 +1,5 @@
 """Judged again from raw events: what the evaluator itself has said of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

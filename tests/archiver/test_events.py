@@ -1,7 +1,5 @@
 """Rows of bronze, and the files that they are in."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

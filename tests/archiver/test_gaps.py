@@ -1,7 +1,5 @@
 """Gaps between a batch's records, worked out from runs of offsets, and what is told of them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

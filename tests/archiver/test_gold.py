@@ -1,7 +1,5 @@
 """Gold counts what silver tells; others read it. One lake for all tests."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What single figures of gold are, of few rows each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """librdkafka's words in Java's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

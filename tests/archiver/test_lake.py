@@ -1,7 +1,5 @@
 """Where a lake is, and which of its tables are there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 Which gaps there are is test_gaps.py's; here a real broker makes them, in each of the ways it has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ranges against sets."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from warren_archiver.lake.offset_ranges import OffsetRanges, RangeBuilder

@@ -1,7 +1,5 @@
 """A part of the work that fails is done again after a pause."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

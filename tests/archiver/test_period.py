@@ -1,7 +1,5 @@
 """Lengths and moments of time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

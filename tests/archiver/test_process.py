@@ -1,8 +1,6 @@
 """warren-archiver as a process that dies in the middle of batches, or of passes: every record
 once."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal

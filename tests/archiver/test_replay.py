@@ -1,7 +1,5 @@
 """What an evaluator has published, judged again from the archive."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

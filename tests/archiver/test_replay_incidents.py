@@ -1,7 +1,5 @@
 """Incidents of two histories, compared."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,7 +1,5 @@
 """The report's figures against a recount in plain Python, without Spark."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import shutil

@@ -1,7 +1,5 @@
 """What a report says to do: nothing that its own figures contradict, lost records first."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,7 +1,5 @@
 """What is known has a beginning: an archive that began late says nothing of the time before."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A report file is as old as what is known in it, whenever it was written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A report has a group's incident once, however many conditions it had, with what it lost."""
 
-from __future__ import annotations
-
 import pytest
 from bs4 import BeautifulSoup
 from support.reports import END, MINUTE, group, incident, made

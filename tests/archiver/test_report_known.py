@@ -1,7 +1,5 @@
 """What a report knows, and up to when: a figure beyond that is unknown; advice is the pages'."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

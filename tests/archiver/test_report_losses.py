@@ -1,7 +1,5 @@
 """What a period lost is what its count grew by: periods add up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

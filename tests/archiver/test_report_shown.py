@@ -1,7 +1,5 @@
 """A report on the terminal and as a page."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 from datetime import date

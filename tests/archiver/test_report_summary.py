@@ -1,7 +1,5 @@
 """The summary's words, for none, one and many; what is not known is said to be so."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """An archive that runs until it is told to stop."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Sequence

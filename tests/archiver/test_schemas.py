@@ -1,7 +1,5 @@
 """Contracts as Spark schemas."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

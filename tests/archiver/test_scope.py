@@ -1,7 +1,5 @@
 """Which times new rows touch, without Spark."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 from warren_archiver.lake.events import EARLIEST, LATEST

@@ -1,7 +1,5 @@
 """What the session is configured with, and by whom."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Silver has what the events of a history tell; others read it. One lake for all tests."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from dataclasses import dataclass, replace

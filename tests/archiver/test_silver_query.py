@@ -1,7 +1,5 @@
 """The query into silver: what is archived is taken in, once, whatever happens."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What Spark cannot do is told in one line that names the setting, by each command."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

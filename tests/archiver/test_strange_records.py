@@ -1,8 +1,6 @@
 """Records that other versions and other clocks write, through a real broker: archived as they are,
 and no reader of the lake stumbles over them."""
 
-from __future__ import annotations
-
 import json
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names that are nothing but names on a terminal, in each table that has some from outside."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 

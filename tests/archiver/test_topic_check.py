@@ -1,7 +1,5 @@
 """When a table agrees with its topic."""
 
-from __future__ import annotations
-
 import pytest
 from warren.contracts.topics import LAG, OFFSETS, Topic
 from warren_archiver.check.topic_check import TableOffsets, TopicCheck, TopicOffsets, compare

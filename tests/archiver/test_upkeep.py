@@ -1,7 +1,5 @@
 """Files do not become more and more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How rows get into a table, also beside somebody else who writes the same ones."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A real Chromium before a served application."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What pages are looked at with: groups of every status, a past, a cluster that is away."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from api.served_api import NOW, Api, late, topic

@@ -1,7 +1,5 @@
 """Keys do what buttons do on each page; Escape closes what is open; narrow phones show all."""
 
-from __future__ import annotations
-
 from api.served_api import NOW
 from playwright.sync_api import Page, expect
 from support.browser import Site

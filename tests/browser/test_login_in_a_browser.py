@@ -1,7 +1,5 @@
 """People log in in a browser: at a provider of our own, and at one of somebody else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

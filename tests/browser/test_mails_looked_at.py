@@ -1,7 +1,5 @@
 """Mails in Chromium as a telephone shows them: narrow, in the light and in the dark."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What becomes of elements that are to be as others are: `morph.js` in Chromium."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What a person sees in a browser while groups get worse and better."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

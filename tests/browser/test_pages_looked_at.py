@@ -3,8 +3,6 @@
 Pictures are left in `.warren/screenshots/`; axe-core finds nothing, nothing is cut off.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path

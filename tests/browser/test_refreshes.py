@@ -1,7 +1,5 @@
 """What refreshes of a page leave alone, and how often it asks."""
 
-from __future__ import annotations
-
 import pytest
 from api.served_api import NOW, topic
 from playwright.sync_api import Page, expect

@@ -1,7 +1,5 @@
 """A report in Chromium as people see it: wide, on a phone, in the dark, and on paper."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """How much of the list of groups is seen without scrolling, and that a row unfolds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What somebody who was woken up does from the overview, and in how many actions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What the API says of one group that is stuck, as the terminal gets it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from api.served_api import CAUGHT_UP, NOW, Api, late, topic

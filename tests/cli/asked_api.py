@@ -1,7 +1,5 @@
 """The `warren` command run against an API that is there, and what may answer in its place."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

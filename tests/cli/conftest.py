@@ -1,7 +1,5 @@
 """What commands that ask the API are tested beside."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Where commands look for the API when nobody says."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`warren report` and `warren replay`: what they refuse before anything is fetched or read."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Burrow's clusters, filters and intervals become Warren's; what is left out is listed."""
 
-from __future__ import annotations
-
 import tomllib
 from typing import Any
 

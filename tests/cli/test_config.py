@@ -1,7 +1,5 @@
 """`warren config`: what `import` writes is what `check` accepts; logins are checked, too."""
 
-from __future__ import annotations
-
 import json
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`warren evaluate`: JSON windows in, verdicts out, one line for what cannot be read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

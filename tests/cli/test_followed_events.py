@@ -1,7 +1,5 @@
 """`warren events --follow`: what happens is written once, whenever it happens."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`warren get`, `warren describe` and the list of `warren events` against the API."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import get_args

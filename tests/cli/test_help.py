@@ -1,7 +1,5 @@
 """What `--help` says of each command is what is written for it: `[…]` would be taken for markup."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

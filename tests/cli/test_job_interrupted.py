@@ -1,7 +1,5 @@
 """Ctrl-C while a job of hours computes: a real `warren replay` in a session of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """How far a job is: a line for each step."""
 
-from __future__ import annotations
-
 import pytest
 from warren_archiver.steps import Step, told
 from warren_cli.spark import tell

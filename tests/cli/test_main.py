@@ -1,7 +1,5 @@
 """The command as a whole: every subcommand is there, and none pays for the libraries of another."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

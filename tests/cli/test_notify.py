@@ -1,7 +1,5 @@
 """`warren notify explain` and `warren notify test`."""
 
-from __future__ import annotations
-
 from itertools import count
 from pathlib import Path
 

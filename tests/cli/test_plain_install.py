@@ -1,7 +1,5 @@
 """The plain command, from its wheels in an empty environment: small, and it says what it lacks."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """What the READMEs show of the commands is what there is."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`warren report` archives what is new before it reads; a test plays the pass."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What `warren up` shows, with an API that a test answers for."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 

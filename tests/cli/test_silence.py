@@ -1,7 +1,5 @@
 """`warren silence` and `warren ack` against the API."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

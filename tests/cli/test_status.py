@@ -1,7 +1,5 @@
 """`warren status` against an API that answers what the test says."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

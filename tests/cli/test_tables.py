@@ -1,7 +1,5 @@
 """Tables of the terminal: their words, their colours, and what a narrow one leaves out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The terminal: Ctrl-C with a script in make's place, signals, and how wide output is."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

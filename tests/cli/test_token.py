@@ -1,7 +1,5 @@
 """Tokens: `warren token` makes them; what is sent to the API is as it is meant and never shown."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A collector in this process on the tests' broker."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A producer of Warren's topics that keeps what it was given, and acknowledges it or fails."""
 
-from __future__ import annotations
-
 from warren.errors import PublishFailed
 
 Sent = tuple[str, bytes | None, bytes | None]

@@ -1,7 +1,5 @@
 """Source `admin_api` on a real broker: its events say what those of `offsets_topic` say."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

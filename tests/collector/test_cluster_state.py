@@ -1,7 +1,5 @@
 """The state of a cluster, and what is reported of it."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

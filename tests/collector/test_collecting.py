@@ -1,7 +1,5 @@
 """The collector on a real broker, reading an offsets topic that the test itself writes."""
 
-from __future__ import annotations
-
 import math
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """What happens to topics, brokers and offsets in real life, and what the events then say."""
 
-from __future__ import annotations
-
 import numpy as np
 import support.coordinator_records as encode
 from support.collector_lab import CLUSTER, Lab

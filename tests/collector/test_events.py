@@ -1,7 +1,5 @@
 """."""
 
-from __future__ import annotations
-
 import struct
 from io import BytesIO
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Real groups of every protocol on a real broker: what is decoded and told is what Admin says."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Offsets that the cluster has let expire, told from those that somebody has deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import replace

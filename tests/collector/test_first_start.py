@@ -1,7 +1,5 @@
 """What a collector tells at its very first start beside groups that have long been at work."""
 
-from __future__ import annotations
-
 import time
 
 from confluent_kafka import TopicPartition as Partition

@@ -1,7 +1,5 @@
 """Records about groups in, what groups are out: each protocol."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from support.group_bench import (

@@ -1,7 +1,5 @@
 """What is published about groups: news once, every way in which groups end, and no bad bytes."""
 
-from __future__ import annotations
-
 import pytest
 import support.coordinator_records as encode
 from confluent_kafka import KafkaError, KafkaException

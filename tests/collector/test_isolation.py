@@ -1,7 +1,5 @@
 """What goes wrong with one cluster stays there: the process, and the other clusters, go on."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import closing

@@ -1,7 +1,5 @@
 """What Kafka's own schema files allow is decoded field by field, and cut off nowhere in silence."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

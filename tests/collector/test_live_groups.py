@@ -1,7 +1,5 @@
 """Live state of real groups: events say what DescribeConsumerGroups says, from either source."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

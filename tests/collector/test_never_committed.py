@@ -1,7 +1,5 @@
 """Real clients that own partitions and never commit: who reads the events can tell them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Topics and partitions that are new, or made anew, and committed at once; on default settings."""
 
-from __future__ import annotations
-
 import os
 
 import support.coordinator_records as encode

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 from support.coordinator_batches import batch
 from warren_collector.positions.index import NEVER

@@ -1,7 +1,5 @@
 """A broker that keeps offsets for a minute: what it lets expire is told from a deletion."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Partitions that members own and nobody has ever committed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

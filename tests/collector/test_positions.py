@@ -1,7 +1,5 @@
 """What all positions share: rows, due groups, what publishing and releasing does to them."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 import support.coordinator_records as encode
 from collector.played_bus import AWAY, PlayedBus

@@ -1,7 +1,5 @@
 """Records of the offsets topic become positions: whatever comes, in whichever batches."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """A cluster with passwords and rights: docs/operations.md names all that is needed, and no more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

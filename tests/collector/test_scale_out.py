@@ -1,7 +1,5 @@
 """Collectors that share a cluster: one is stopped, one is killed, and the windows show no trace."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from warren_collector.sources.shards import java_hash, offsets_partition

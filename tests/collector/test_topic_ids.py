@@ -1,7 +1,5 @@
 """Names of topics that records have the ids of only."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from confluent_kafka import KafkaError, KafkaException

@@ -1,7 +1,5 @@
 """All topics of a cluster are published now and then, by one of its collectors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Commits by transactions of real clients: isolated as Kafka's coordinator does it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

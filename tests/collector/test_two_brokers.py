@@ -1,7 +1,5 @@
 """A cluster of two brokers: both are asked; when one ends, the other one has it all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

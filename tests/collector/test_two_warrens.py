@@ -1,7 +1,5 @@
 """Two Warrens watch the same cluster: neither takes anything from the other."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A group that changes its protocol while it works, on a real broker."""
 
-from __future__ import annotations
-
 from support.collector_lab import Events, Lab
 from support.group_members import Members
 

@@ -1,7 +1,5 @@
 """Source `zookeeper` on a real ZooKeeper and a real broker, alone and next to the offsets topic."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

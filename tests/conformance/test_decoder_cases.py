@@ -1,7 +1,5 @@
 """Every case of Burrow's decoder tests; where Kafka's schema says otherwise, Kafka's holds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Burrow's own evaluator cases, through `warren evaluate` and through the predicates."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

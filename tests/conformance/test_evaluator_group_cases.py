@@ -1,7 +1,5 @@
 """Burrow's group cases, through the evaluator: its commits as offset events, judged in order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 `VERDICTS` names every case of the files; those that can be computed are, with Warren's own code.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Burrow's own ring cases, on the windows that the evaluator uses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

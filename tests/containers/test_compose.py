@@ -1,7 +1,5 @@
 """docker-compose.yml for real, whenever Docker is reachable: from the build to `down -v`."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

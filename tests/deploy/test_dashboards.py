@@ -1,7 +1,5 @@
 """The dashboards: panels have room, name variables that are there, and lead to each other."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

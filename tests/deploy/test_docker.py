@@ -5,8 +5,6 @@ Its builder without BuildKit knows no `COPY --chmod`, no mounts and no heredocs,
 when it comes to that line, minutes into the build.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

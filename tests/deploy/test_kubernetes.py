@@ -1,7 +1,5 @@
 """The descriptions of the archiver fit the settings, the image and the lock that there are."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

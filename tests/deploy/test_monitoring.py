@@ -1,7 +1,5 @@
 """The rules and the dashboards name what there is, and count no replica twice."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

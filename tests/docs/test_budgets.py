@@ -1,7 +1,5 @@
 """Budgets only fall."""
 
-from __future__ import annotations
-
 import pytest
 from warren_docs.budgets import complaints, lowered, size
 

@@ -1,7 +1,5 @@
 """What is generated of docs/ and deploy/grafana/ says what the code says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What people read first stays short, and its links lead somewhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

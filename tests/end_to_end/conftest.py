@@ -1,7 +1,5 @@
 """One `warren up` for all end-to-end tests: embedded Kafka, services, demo."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

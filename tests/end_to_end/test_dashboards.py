@@ -1,7 +1,5 @@
 """Every panel of every dashboard has data of a running Warren, every alert rule is evaluated."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How late groups are, in seconds, against the records themselves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

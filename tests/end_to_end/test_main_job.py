@@ -1,7 +1,5 @@
 """Real consumers in, judged groups out: what a newcomer sees, and what survives kill -9."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Beside groups that are well Warren says nothing, from its very first start on."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Who is told, and what is archived and reported, also after services were killed."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

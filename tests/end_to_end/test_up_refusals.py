@@ -1,7 +1,5 @@
 """A user's mistakes: one clear line, exit code 2, no traceback, nothing left running."""
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 

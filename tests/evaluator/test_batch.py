@@ -1,7 +1,5 @@
 """Batches: which records are published and written, and what happens to bad ones."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

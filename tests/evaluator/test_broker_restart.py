@@ -1,7 +1,5 @@
 """The broker that keeps Warren's topics dies, and is restarted, in the middle of incidents."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from support.evaluator_process import Home

@@ -1,7 +1,5 @@
 """Change events of all types, as CloudEvents' SDK reads them: structured mode, by the header."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from datetime import datetime

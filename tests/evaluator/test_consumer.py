@@ -1,7 +1,5 @@
 """The consumer thread of Faust, as the evaluator runs it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from types import SimpleNamespace

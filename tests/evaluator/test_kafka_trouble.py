@@ -1,7 +1,5 @@
 """What libraries log about the cluster becomes one line with cluster, setting and problem."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

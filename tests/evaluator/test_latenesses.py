@@ -1,7 +1,5 @@
 """How late groups are, and whether they keep their objectives, in the worker."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

@@ -1,7 +1,5 @@
 """Members of groups in the worker: at hand when a group is judged, and after a restart."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Objectives of an edited file are taken up while the worker runs."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 from pathlib import Path

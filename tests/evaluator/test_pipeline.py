@@ -1,7 +1,5 @@
 """The order of effects, with a table and a producer that write down what is asked of them."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Awaitable, Iterator

@@ -1,7 +1,5 @@
 """A home cluster with passwords and rights: what is wrong is said, and waited for."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

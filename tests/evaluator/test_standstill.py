@@ -1,7 +1,5 @@
 """A worker that does not move on what waits: its cause is mended, the rest is told and ends."""
 
-from __future__ import annotations
-
 import dataclasses
 import urllib.error
 import urllib.request

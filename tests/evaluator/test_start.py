@@ -1,7 +1,5 @@
 """What happens before the worker works: settings, topics, connections."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

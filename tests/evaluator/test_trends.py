@@ -1,7 +1,5 @@
 """Trends: what each minute of a group was like, as the evaluator tells it."""
 
-from __future__ import annotations
-
 from api.served_api import freshness_event, late
 from support.offset_events import At, offset_event
 from warren.clock import ManualClock

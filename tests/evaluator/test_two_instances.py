@@ -1,7 +1,5 @@
 """Two Warrens at home on one cluster, told apart by `[home] instance` and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

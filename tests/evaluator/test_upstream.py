@@ -1,7 +1,5 @@
 """What the corrections override, and reach for, is what they were written against."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import importlib

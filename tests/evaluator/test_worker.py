@@ -1,7 +1,5 @@
 """The worker as a process on a real broker: killed, moved about, fed with nonsense."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

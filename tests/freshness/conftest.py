@@ -1,7 +1,5 @@
 """Logs with known times on the tests' broker, and passes over them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Offset events as a collector would publish them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

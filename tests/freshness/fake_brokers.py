@@ -1,7 +1,5 @@
 """Brokers that answer from memory, for what real ones do rarely."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """One cluster's passes in this process, fed by hand."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from itertools import count

@@ -1,7 +1,5 @@
 """The service in this process, and what goes in and comes out of it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Groups that commit the last offset that they have processed, on a real broker's logs."""
 
-from __future__ import annotations
-
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs, minutely

@@ -1,7 +1,5 @@
 """Passes over a real broker's logs whose records are not read."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from typing import Any, cast

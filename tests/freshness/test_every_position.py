@@ -1,7 +1,5 @@
 """Logs of many kinds of batches, measured at each of their offsets: what a plain consumer finds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from freshness.measured_cluster import MeasuredCluster, columns

@@ -1,7 +1,5 @@
 """."""
 
-from __future__ import annotations
-
 import pytest
 from freshness.events import CLUSTER, GROUP, NOW
 from warren.contracts import FreshnessEvent, TopicFreshness, WorstFreshness

@@ -1,7 +1,5 @@
 """."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event

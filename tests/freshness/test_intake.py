@@ -1,7 +1,5 @@
 """From messages to positions, with dead letters on the way, on fakes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 

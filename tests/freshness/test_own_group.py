@@ -1,8 +1,6 @@
 """Groups that are caught up have no lag and are not late, whatever they commit: Warren's own
 evaluator on Faust, and clients that commit the last record that they have processed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from freshness.events import NOW
 from warren_freshness.figures.held_up import LateSince

@@ -1,7 +1,5 @@
 """warren-freshness as a process: settings, signals, sudden death."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

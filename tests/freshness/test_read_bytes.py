@@ -1,7 +1,5 @@
 """What passes over a real broker's logs cost: bytes that came over the sockets."""
 
-from __future__ import annotations
-
 import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns

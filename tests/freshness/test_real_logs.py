@@ -1,7 +1,5 @@
 """Passes over a real broker's logs, compared with what a plain consumer reads."""
 
-from __future__ import annotations
-
 import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from support.record_batches import batch, marker
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading, RecordTimes
 from warren_freshness.reading.record_search import (

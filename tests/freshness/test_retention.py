@@ -1,7 +1,5 @@
 """."""
 
-from __future__ import annotations
-
 import asyncio
 from math import inf
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The service between its topics, on a real broker."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

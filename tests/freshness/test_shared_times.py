@@ -1,7 +1,5 @@
 """Record times in Redis: shared by instances, missed by nobody when it is away."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """A group that is stuck while retention deletes what it has not consumed; restarts in between."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Records' times in a cluster of two brokers, one of which ends and comes back."""
 
-from __future__ import annotations
-
 import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns

@@ -1,7 +1,5 @@
 """A broker with an authorizer, and a user who may not read everything."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

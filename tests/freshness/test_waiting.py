@@ -1,7 +1,5 @@
 """."""
 
-from __future__ import annotations
-
 import pytest
 from freshness.events import CLUSTER, NOW
 from support.record_batches import batch

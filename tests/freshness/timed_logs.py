@@ -1,7 +1,5 @@
 """Topics of one test on a real broker, with records whose times are known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

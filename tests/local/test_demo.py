@@ -1,7 +1,5 @@
 """The demo: its groups show what they promise, and it begins at once."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer

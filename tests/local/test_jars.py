@@ -1,7 +1,5 @@
 """Locks, and fetching with a shell script in Ivy's and in Java's place."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import threading

@@ -1,7 +1,5 @@
 """The demo's mailbox and its webhook receiver."""
 
-from __future__ import annotations
-
 import json
 import smtplib
 import sys

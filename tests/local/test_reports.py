@@ -1,7 +1,5 @@
 """The reports of `warren up`: written in time, and said when that fails."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

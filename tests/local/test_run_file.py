@@ -1,7 +1,5 @@
 """What a run writes: the settings in force, where its processes are."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

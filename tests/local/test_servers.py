@@ -1,7 +1,5 @@
 """Embedded servers, where tests have theirs from, and ports."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from pathlib import Path

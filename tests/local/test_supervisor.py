@@ -1,7 +1,5 @@
 """Child processes, and the supervisor with real ones and a clock that the test moves."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

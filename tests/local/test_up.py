@@ -1,7 +1,5 @@
 """`warren up` when it must not start anything, and when it is told to stop early."""
 
-from __future__ import annotations
-
 import re
 import socket
 import stat

@@ -1,7 +1,5 @@
 """Silences and acknowledgements as tests need them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT

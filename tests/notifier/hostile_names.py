@@ -1,7 +1,5 @@
 """Names of groups that attack whoever shows them."""
 
-from __future__ import annotations
-
 HOSTILE = {
     "mention": "<!channel> <@U123> <!here|x>",
     "link": "[pay](https://evil.example) <https://evil.example|pay>",

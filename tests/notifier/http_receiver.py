@@ -1,7 +1,5 @@
 """A real HTTP server whose answers are scripted."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl

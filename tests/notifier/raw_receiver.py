@@ -1,7 +1,5 @@
 """A server that answers any bytes it is given, whatever protocol they belong to."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """What Slack's documentation demands of a message without parts for users."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A real SMTP server whose answers are scripted."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Iterator

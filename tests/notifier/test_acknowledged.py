@@ -1,7 +1,5 @@
 """Receivers that know acknowledgements are told that somebody looks after an incident."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Events of `warren.lag-status` as routes see them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The egress guard: which addresses webhooks reach."""
 
-from __future__ import annotations
-
 import asyncio
 from ipaddress import ip_address, ip_network
 

@@ -1,7 +1,5 @@
 """What was opened on a channel is closed on it, whatever happens in between."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Groups that are well and not well by turns are told once, and again when they are quiet."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

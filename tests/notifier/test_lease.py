@@ -1,7 +1,5 @@
 """A notifier that stood still has lost its partitions, whatever its timers say."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Any

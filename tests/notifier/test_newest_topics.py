@@ -1,7 +1,5 @@
 """What the notifier knows of now, from the topics of a real broker."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

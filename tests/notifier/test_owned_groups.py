@@ -1,7 +1,5 @@
 """What `[[groups]]` says of a group is part of what is told of its status, and routes go by it."""
 
-from __future__ import annotations
-
 from notifier.builders import OPENED_AT, delivery, event
 from warren.contracts import Breach
 from warren_notifier.channels.incident_text import IncidentText, incident_text

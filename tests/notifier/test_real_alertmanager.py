@@ -1,7 +1,5 @@
 """A real Alertmanager takes our alerts, groups, silences and resolves them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

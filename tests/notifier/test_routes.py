@@ -1,7 +1,5 @@
 """Which routes a change takes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The service on a real broker, with real receivers, killed and restarted."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
 from typing import Any

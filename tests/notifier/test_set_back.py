@@ -1,7 +1,5 @@
 """A clock that is set back while something waits: nobody waits for a time to come again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

@@ -1,7 +1,5 @@
 """`[notifier]` in warren.toml: what is read, and that refusals name the setting and the fix."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Silences from their topic, with a real broker: known before anything is told, followed since."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

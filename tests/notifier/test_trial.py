@@ -1,7 +1,5 @@
 """Tests of a route: told as all else, ended, and nobody else is told."""
 
-from __future__ import annotations
-
 from notifier.asked import put, silence
 from notifier.builders import OPENED_AT, event, route
 from notifier.harness import Harness, Scripted, kinds, play

@@ -1,7 +1,5 @@
 """Certificates for the tests' servers."""
 
-from __future__ import annotations
-
 import ssl
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One archiver at a time on a lake."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The process that stays between passes, which a test plays."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

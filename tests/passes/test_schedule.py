@@ -1,7 +1,5 @@
 """When the next pass begins."""
 
-from __future__ import annotations
-
 from warren.clock import ManualClock
 from warren_archiver.passes.parent import FIRST_PAUSE, LONGEST_PAUSE, Schedule
 

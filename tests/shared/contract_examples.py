@@ -1,7 +1,5 @@
 """One event of each contract, with values that are seldom."""
 
-from __future__ import annotations
-
 import base64
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """`[archiver]`: what neither Spark nor its JVM takes is refused when settings are read."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 from warren.settings import ArchiverSettings

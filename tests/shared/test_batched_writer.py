@@ -1,7 +1,5 @@
 """The batched writer: acknowledged or an error."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

@@ -1,7 +1,5 @@
 """Groups as their coordinators describe them, by Warren's own requests."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 from pathlib import Path

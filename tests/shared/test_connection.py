@@ -1,7 +1,5 @@
 """Connections to brokers that are not well: the process outlives them."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The contracts: what is refused, what is ignored, and that the schemas say the same."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Secrets that settings name by their file: read again once they are renewed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A consumer of Warren's own groups does not wait for a coordinator that is away."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

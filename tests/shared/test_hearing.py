@@ -1,7 +1,5 @@
 """Clients that have lost all brokers are found out; those that only hear nothing are left alone."""
 
-from __future__ import annotations
-
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic

@@ -1,7 +1,5 @@
 """A home cluster with rights: docs/operations.md names all that reading whole topics needs."""
 
-from __future__ import annotations
-
 import pytest
 from support.secured_kafka import DESCRIBE, GROUP, READ, TOPIC, SecuredKafka
 from support.waiting import eventually

@@ -1,7 +1,5 @@
 """What one Warren calls its own, and where another name may be given."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

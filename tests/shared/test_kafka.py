@@ -1,7 +1,5 @@
 """The Kafka wrapper on a real broker."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

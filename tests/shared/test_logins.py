@@ -1,7 +1,5 @@
 """Each login mechanism in the words of each client."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from typing import Any

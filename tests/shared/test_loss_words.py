@@ -1,7 +1,5 @@
 """What is said of records that retention deletes, over counts and times."""
 
-from __future__ import annotations
-
 import pytest
 from warren.loss_words import deleted, running_out
 

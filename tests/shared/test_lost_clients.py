@@ -1,7 +1,5 @@
 """What uses clients that may lose all their brokers: it says so, or makes them anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

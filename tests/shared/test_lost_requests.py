@@ -1,7 +1,5 @@
 """Requests that librdkafka 2.16 never ends: sent while it lost its brokers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Future
 from types import SimpleNamespace

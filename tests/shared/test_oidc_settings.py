@@ -1,7 +1,5 @@
 """`[api.oidc]`: what is refused is named, with the way to mend it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Whose groups are, by pattern: with an objective and without one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Names in paths."""
 
-from __future__ import annotations
-
 from urllib.parse import urljoin
 
 import pytest

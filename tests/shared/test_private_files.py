@@ -1,7 +1,5 @@
 """What only its owner may look into."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The side door of a service."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """A test says which real things it starts."""
 
-from __future__ import annotations
-
 import pytest
 from support.real_things import started_by
 

@@ -1,7 +1,5 @@
 """Reasons have words of their own."""
 
-from __future__ import annotations
-
 from warren.contracts import REASONS
 from warren.reason_words import in_short
 

@@ -1,7 +1,5 @@
 """Secrets are recognised by their values."""
 
-from __future__ import annotations
-
 import base64
 import json
 from urllib.parse import quote

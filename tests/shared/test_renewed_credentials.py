@@ -1,7 +1,5 @@
 """Credentials that are renewed on disk, while clients run that have logged in with the old ones."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

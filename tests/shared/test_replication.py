@@ -1,7 +1,5 @@
 """How many replicas Warren's topics get, and what `warren topics check` says about them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast

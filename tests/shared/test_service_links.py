@@ -1,7 +1,5 @@
 """What Kubernetes puts into every pod's environment beside a service whose name begins so."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

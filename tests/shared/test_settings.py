@@ -1,7 +1,5 @@
 """Settings: where they come from, and that refusals name the setting and the fix."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

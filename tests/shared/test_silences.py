@@ -1,7 +1,5 @@
 """Silences in memory: what holds of whom, however many there are."""
 
-from __future__ import annotations
-
 import pytest
 import re2
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Standstill: what counts as one, and what follows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

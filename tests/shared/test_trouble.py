@@ -1,7 +1,5 @@
 """."""
 
-from __future__ import annotations
-
 import pytest
 from structlog.testing import capture_logs
 from warren.clock import ManualClock

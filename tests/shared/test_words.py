@@ -1,7 +1,5 @@
 """The words of figures."""
 
-from __future__ import annotations
-
 import subprocess
 
 import pytest

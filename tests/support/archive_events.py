@@ -1,7 +1,5 @@
 """Records for the archiver's tests."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A lake and topics of one's own, on a real broker and in a real Spark."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Members of groups and what they are assigned."""
 
-from __future__ import annotations
-
 from warren.contracts import GroupMember
 
 

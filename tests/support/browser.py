@@ -1,7 +1,5 @@
 """A real browser, and the application listening for it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from contextlib import AbstractContextManager

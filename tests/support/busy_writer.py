@@ -1,7 +1,5 @@
 """Somebody who writes to a topic all the time."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections.abc import Iterator

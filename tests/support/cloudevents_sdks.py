@@ -1,7 +1,5 @@
 """CloudEvents' SDK for npm: whether what Warren sends is an event to it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

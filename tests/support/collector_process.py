@@ -1,7 +1,5 @@
 """`warren-collector` as a process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

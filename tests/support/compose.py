@@ -1,7 +1,5 @@
 """docker-compose.yml as a project of one's own: own name, ports, images and volumes."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

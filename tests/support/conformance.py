@@ -1,7 +1,5 @@
 """Conformance cases: taken from the systems that Warren succeeds, kept outside the repository."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

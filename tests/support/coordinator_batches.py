@@ -1,7 +1,5 @@
 """Batches of coordinator records, as a source would hand them on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """An encoder of coordinator records, written from Kafka's schemas: the decoder's counterpart."""
 
-from __future__ import annotations
-
 import struct
 from uuid import UUID
 

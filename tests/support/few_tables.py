@@ -1,7 +1,5 @@
 """Few tables, where all of them are not what a test is about: each pass over them takes minutes."""
 
-from __future__ import annotations
-
 import pytest
 from warren_archiver.gold import gold as gold_module
 from warren_archiver.gold.catalogue import PROGRESS, STATUS

@@ -4,8 +4,6 @@ librdkafka drops the brokers that it knows when an answer names none of them, an
 knows none never asks again: https://github.com/confluentinc/librdkafka/issues/5301
 """
 
-from __future__ import annotations
-
 import socket
 import struct
 import threading

@@ -1,7 +1,5 @@
 """Freshness events, briefly written: a row for each partition of `orders`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

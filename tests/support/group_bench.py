@@ -1,7 +1,5 @@
 """A collector's state of groups, the records that make it up, and what would be published."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any

@@ -1,7 +1,5 @@
 """Looks at a group whose partitions are well or in trouble, and the cause that is told of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

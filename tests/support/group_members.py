@@ -1,7 +1,5 @@
 """Real clients: members of groups that are polled while a test waits for something."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is on Warren's own topics of a running `warren up`, read from outside."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -2,8 +2,6 @@
 it is told to.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import hashlib

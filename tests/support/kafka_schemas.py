@@ -3,8 +3,6 @@
 An oracle for the decoder that was written without looking at the decoder's tables.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import struct

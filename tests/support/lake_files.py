@@ -1,7 +1,5 @@
 """Tables of a lake, written without Spark."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Somebody else's identity provider as a process: oidc-provider-mock, on Authlib's server."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What brokers answer for a moment after they were started or a topic was created."""
 
-from __future__ import annotations
-
 from confluent_kafka import KafkaError, KafkaException
 
 _NOT_YET = {

@@ -1,7 +1,5 @@
 """Offset events, briefly written, and their judgement from nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

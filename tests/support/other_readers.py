@@ -1,7 +1,5 @@
 """Tables as readers without Spark find them: delta-rs, and DuckDB by the files that it names."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """A pass that does what a test says. Arguments: a file of words, one for each pass, and one in
 which each pass writes its process id when it has begun."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Which processes still run, whoever started them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import psutil

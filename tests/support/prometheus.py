@@ -1,7 +1,5 @@
 """A real Prometheus that scrapes what it is told to, with Warren's alert rules."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A coordinator that is asked about groups and has nothing to say: events are what records tell."""
 
-from __future__ import annotations
-
 from warren.contracts import GroupEvent
 from warren_collector.groups.live.groups import News
 

@@ -1,7 +1,5 @@
 """Requests to a broker that no client for Python sends, encoded by Kafka's own schemas."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from dataclasses import dataclass

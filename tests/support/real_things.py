@@ -1,7 +1,5 @@
 """A plugin of pytest: markers say which real things a test starts, a guard sees the others."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Record batches as a broker stores them, in message formats 0 to 2."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 

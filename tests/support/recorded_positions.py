@@ -1,7 +1,5 @@
 """Positions as the offsets topic fills them, with the states of the groups beside."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import support.coordinator_records as encode

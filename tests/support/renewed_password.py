@@ -1,7 +1,5 @@
 """A broker whose users' password is in a file, and that takes only the renewed one after that."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

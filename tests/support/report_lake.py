@@ -2,8 +2,6 @@
 reads them.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """What `warren report` shows, recounted in plain Python as its documentation defines it."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Reports made by hand: of one group, of some in trouble, and of as many words as there can be."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import date
 from typing import Any

@@ -1,7 +1,5 @@
 """A `warren up` of one's own, as a process."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

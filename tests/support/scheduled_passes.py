@@ -1,8 +1,6 @@
 """`warren-archiver` with a program of the test's own as its passes, more often than settings may
 say."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

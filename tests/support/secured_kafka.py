@@ -2,8 +2,6 @@
 rights. Each test has users of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where the tests' servers come from: given, in containers, or embedded; and how they start."""
 
-from __future__ import annotations
-
 import os
 import socket
 import tempfile

@@ -3,8 +3,6 @@
 That process ends once the run has: it watches the controller of the workers, whatever kills that.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """A quarter of an hour of two groups, as records: with repeats, a rewind and what is no event."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Four days of two groups as rows of silver tables: gaps, incidents, limits that are not kept."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime

@@ -6,8 +6,6 @@ without a poll runs faster, and `hang` never ends a batch. `told` is told to sto
 has found its home and before Faust listens to signals.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

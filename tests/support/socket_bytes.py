@@ -1,7 +1,5 @@
 """What the kernel says of a connection's socket (Linux, tcp_info)."""
 
-from __future__ import annotations
-
 import socket
 import struct
 

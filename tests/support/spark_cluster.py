@@ -1,7 +1,5 @@
 """A standalone Spark cluster here, of the pyspark that is installed: a master and its workers."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 from pathlib import Path

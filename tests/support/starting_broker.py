@@ -1,7 +1,5 @@
 """A broker as it is while it starts: it answers, but at some point knows of no brokers any more."""
 
-from __future__ import annotations
-
 import socketserver
 import struct
 import threading

@@ -5,8 +5,6 @@ still run below it have used. The controller of the workers adopts orphans and c
 `make test` writes the sums to .warren/suite.json, which `make check` holds against the budgets.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

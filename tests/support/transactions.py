@@ -1,7 +1,5 @@
 """Transactional producers that commit groups' offsets, in this process or in one that is killed."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A cluster of two brokers, and leadership that moves between them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Records of the offsets topic one by one: keys and values together, tombstones too."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """An embedded ZooKeeper: a real one, in one JVM, on the loopback address."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from warren_local.ports import HOST

@@ -1,7 +1,5 @@
 """Partitions: what is written to them, who reads them, and what happens to them. Seconds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 

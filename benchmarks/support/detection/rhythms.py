@@ -1,7 +1,5 @@
 """Rhythms: partitions whose waits come again: crash loops, commits by count, open transactions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rules: what each says of every partition at every look."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scenarios: kinds of partitions, drawn from one seed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`warren ack`: somebody looks after an incident."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

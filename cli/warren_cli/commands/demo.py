@@ -1,7 +1,5 @@
 """`warren demo`: consumer groups that show every status, on a cluster of your choice."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`warren describe`: all that is known of one group, topic or incident."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 

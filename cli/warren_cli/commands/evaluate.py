@@ -1,7 +1,5 @@
 """`warren evaluate`: judges windows given as JSON. A pure filter, without Kafka."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated
 

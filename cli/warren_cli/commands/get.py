@@ -1,7 +1,5 @@
 """`warren get`: lists, filtered and sorted by the API."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

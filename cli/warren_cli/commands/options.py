@@ -1,7 +1,5 @@
 """Options that several commands share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path

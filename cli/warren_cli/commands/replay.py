@@ -1,7 +1,5 @@
 """`warren replay`: what other settings would have told of the past."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated
 

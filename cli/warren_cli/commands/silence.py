@@ -1,7 +1,5 @@
 """`warren silence`: groups about which nobody is told anything for a while."""
 
-from __future__ import annotations
-
 import getpass
 import json
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`warren status`: the groups that are bad, and how many there are, once or again and again."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter

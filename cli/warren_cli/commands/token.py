@@ -1,7 +1,5 @@
 """`warren token`: tokens for the API."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Annotated

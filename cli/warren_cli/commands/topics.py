@@ -1,7 +1,5 @@
 """`warren topics`: Warren's own topics on the home cluster."""
 
-from __future__ import annotations
-
 import typer
 from warren.contracts.topics import CATALOGUE
 from warren.kafka.connection import connect

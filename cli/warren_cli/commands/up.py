@@ -1,7 +1,5 @@
 """`warren up`: everything on this machine with one command."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from typing import Annotated

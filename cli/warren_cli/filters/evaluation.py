@@ -1,7 +1,5 @@
 """`warren evaluate` without the command: windows in, verdicts out."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Windows as `warren evaluate` takes them, and how they become columns."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The resources: groups, topics, clusters, incidents, silences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

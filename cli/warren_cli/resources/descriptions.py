@@ -1,7 +1,5 @@
 """One group, topic or incident as text: what is wrong and what to do first, then the evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """What the terminal says of a group, an entry of `GET /api/v1/groups`, cell by cell. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lists of the API, page by page, and one group, topic or incident by a name as people type it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Rows as a table, JSON, YAML or names."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from enum import StrEnum

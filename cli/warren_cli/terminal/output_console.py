@@ -1,7 +1,5 @@
 """Where commands print their tables: a terminal, or a pipe that has no width."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """Signals that end a command which otherwise runs for ever, and who gets the terminal's Ctrl-C."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """What arrived at the embedded mailbox and webhook receiver: kept, written as JSON Lines, shown."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

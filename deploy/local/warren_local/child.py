@@ -1,7 +1,5 @@
 """A child process: own session, output to a file, dies with its parent."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

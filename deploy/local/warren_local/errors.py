@@ -1,7 +1,5 @@
 """Errors of the embedded runtime. Each text is one line that says what to do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from warren.errors import WarrenError

@@ -4,8 +4,6 @@ each jar by its sha256.
 A lock has one `<sha256>  <file name>` per line, as `sha256sum --check` reads it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.resources
 import re

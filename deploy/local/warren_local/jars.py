@@ -1,7 +1,5 @@
 """The embedded servers' and Spark's jars: fetched once, verified against a lock at every start."""
 
-from __future__ import annotations
-
 import argparse
 import importlib.resources
 import importlib.util

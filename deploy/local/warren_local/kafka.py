@@ -1,7 +1,5 @@
 """An embedded Kafka broker: a real one, in one JVM, on the loopback address."""
 
-from __future__ import annotations
-
 import importlib.resources
 import logging
 import os

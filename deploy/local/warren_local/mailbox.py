@@ -3,8 +3,6 @@
 `python -m warren_local.mailbox --port 1025 --out mailbox.jsonl`
 """
 
-from __future__ import annotations
-
 import argparse
 import email
 import email.policy

@@ -1,7 +1,5 @@
 """The reports that pages link, written from the archive again and again while `warren up` runs."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

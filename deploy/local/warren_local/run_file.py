@@ -4,8 +4,6 @@
 That may hold secrets (from `…_file` settings and the environment), so only its owner may read it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace

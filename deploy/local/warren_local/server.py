@@ -1,7 +1,5 @@
 """What all embedded servers share: they run for the length of a `with`."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """The processes of a run, as the supervisor starts them."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping

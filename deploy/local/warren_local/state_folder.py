@@ -1,7 +1,5 @@
 """The state directory, with settings that hold secrets, logs and mails: for its owner alone."""
 
-from __future__ import annotations
-
 import fcntl
 import re
 import secrets

@@ -4,8 +4,6 @@ Single-threaded: `watch` is called again and again by the thread that also start
 (they die with that thread, see child.py).
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """`warren up`: servers, services and demo in one go, until it is told to stop."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading

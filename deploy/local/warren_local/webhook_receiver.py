@@ -3,8 +3,6 @@
 `python -m warren_local.webhook_receiver --port 8025 --secret whsec_… --out webhooks.jsonl`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import threading

@@ -1,7 +1,5 @@
 """`warren-archiver`: the archiver service; also what spark-submit is given."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -2,8 +2,6 @@
 generated and compiled never pays off.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pyspark.sql import SparkSession

@@ -1,7 +1,5 @@
 """What `warren-archiver` does with Spark: archiving."""
 
-from __future__ import annotations
-
 import argparse
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Errors of the archiver. Each text is one line that says what to do."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """All tables of the lake: `root/<layer>/<table>`."""
 
-from __future__ import annotations
-
 from warren_archiver.gold.catalogue import TABLES as GOLD
 from warren_archiver.lake.catalogue import TABLES as BRONZE
 from warren_archiver.lake.table import Table

@@ -1,7 +1,5 @@
 """Moments of a clock as tables have them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from warren.clock import Clock

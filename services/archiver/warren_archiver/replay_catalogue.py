@@ -1,7 +1,5 @@
 """The tables of replays: what each run has found."""
 
-from __future__ import annotations
-
 from warren_archiver.lake.table import DAY, TEXT, TIME, WHOLE, Field, Kept, Table
 
 _RUN = Field("run", TEXT, "The run")

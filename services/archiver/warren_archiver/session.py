@@ -3,8 +3,6 @@
 Outside is `spark-submit` (or a cluster's defaults) when that started us, else the settings.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.resources
 import logging

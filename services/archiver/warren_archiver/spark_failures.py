@@ -1,7 +1,5 @@
 """What Spark raises, as an error of ours: a line for the operator, no stacks of two languages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

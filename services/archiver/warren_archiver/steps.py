@@ -1,7 +1,5 @@
 """How far a long job has come, told to whoever waits for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 

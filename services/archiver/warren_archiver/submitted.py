@@ -1,7 +1,5 @@
 """Whose process this is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 

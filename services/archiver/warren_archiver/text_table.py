@@ -1,7 +1,5 @@
 """Tables of the terminal: names come from outside, and whoever joins a group chooses its name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rich.table import Table

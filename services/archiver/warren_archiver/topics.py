@@ -1,7 +1,5 @@
 """Warren's topics as the home cluster has them: ids, where their logs begin and end."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 

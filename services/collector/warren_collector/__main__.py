@@ -1,7 +1,5 @@
 """`warren-collector`: publishes the positions of every consumer group."""
 
-from __future__ import annotations
-
 import logging
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The collector: one stack per monitored cluster, each in its own thread."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """`warren-evaluator`: judges consumer groups from `warren.offsets`."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import signal

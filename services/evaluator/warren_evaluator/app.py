@@ -1,7 +1,5 @@
 """The Faust application: the stream of offset events, the table, and how they are run."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A micro-batch of offset events: what to publish, and then what to remember. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Broken limits: series of what this worker's groups do not keep; of what is kept there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from warren.contracts.status import group_name

@@ -1,7 +1,5 @@
 """Files that change while the worker runs: objectives of warren.toml, and renewed credentials."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ Until then that event, and those before it, can be replayed, and the entry tells
 applied.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from warren_core.judgement.state import GroupGone

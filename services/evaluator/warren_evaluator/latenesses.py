@@ -6,8 +6,6 @@ worker tells first: there, what is decided follows from the event alone. Here it
 the lag at hand and the settings of that moment.)
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence

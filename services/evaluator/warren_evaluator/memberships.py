@@ -1,7 +1,5 @@
 """Memberships: who is in each group, from `warren.groups`, at hand when the group is judged."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Sequence

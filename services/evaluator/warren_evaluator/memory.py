@@ -1,7 +1,5 @@
 """The process's memory: given back after a replay, and seldom searched for garbage."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 

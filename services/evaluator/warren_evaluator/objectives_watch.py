@@ -1,7 +1,5 @@
 """Objectives are taken up while the worker runs: warren.toml is looked at every few seconds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from warren.settings import Settings

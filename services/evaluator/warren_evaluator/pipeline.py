@@ -5,8 +5,6 @@ its events come again: those whose state was stored are recognised as duplicates
 the same outputs, with the same ids.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar

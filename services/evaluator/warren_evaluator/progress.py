@@ -1,7 +1,5 @@
 """The worker's progress: what waits for it on `warren.offsets`, and whether it moves."""
 
-from __future__ import annotations
-
 from faust.exceptions import ConsumerNotStarted
 from warren.contracts.topics import OFFSETS
 from warren.kafka.group_backlog import GroupBacklog

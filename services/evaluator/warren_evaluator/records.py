@@ -1,7 +1,5 @@
 """What goes into a batch and what comes out of it."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any, Protocol

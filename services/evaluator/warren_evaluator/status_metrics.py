@@ -1,7 +1,5 @@
 """Gauges that are counted from the table when they are asked for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 

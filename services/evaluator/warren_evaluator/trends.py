@@ -5,8 +5,6 @@ the next one tells of less than a minute; the log ends and committed offsets tha
 are those of the table, so nothing is counted twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple

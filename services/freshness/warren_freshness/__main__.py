@@ -1,7 +1,5 @@
 """`warren-freshness`: measures how late consumer groups are, in seconds."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 from socket import gethostname

@@ -1,7 +1,5 @@
 """A place in a log, and what was found there."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 UNKNOWN = -1

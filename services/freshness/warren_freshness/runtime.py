@@ -1,7 +1,5 @@
 """Putting the service together and running it until a signal comes."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import threading

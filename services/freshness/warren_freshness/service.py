@@ -1,7 +1,5 @@
 """The service: offset events come in, each cluster has its own passes, figures go out."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress

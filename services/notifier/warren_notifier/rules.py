@@ -1,7 +1,5 @@
 """The rules that decide: as they are at one moment, and where to ask for those of now."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Causes: whose trouble it is that a group is not OK, by what evidence, and what to do."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from warren.contracts.event import Milliseconds, Offset, Partition, is_empty, is_none

@@ -1,7 +1,5 @@
 """`warren.clusters`: how a collector gets on with a monitored cluster, compacted."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """What consumer groups mean by the offsets that they commit."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 # The offset that is read next, as Kafka's own clients commit it, or the last one processed.

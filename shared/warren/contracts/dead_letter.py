@@ -1,7 +1,5 @@
 """`warren.dead-letters`: input that could not be used, with the reason; cut if it is too long."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal, Self
 
 from pydantic import Base64Bytes, Field

@@ -1,7 +1,5 @@
 """What all events share: strictness, versioning, reading and writing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 

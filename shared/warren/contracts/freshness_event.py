@@ -1,7 +1,5 @@
 """`warren.freshness`: how late a consumer group is, in time, and how long until it loses data."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator

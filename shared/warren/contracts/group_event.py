@@ -1,7 +1,5 @@
 """`warren.groups`: what a consumer group is, its members and what they are assigned."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -3,8 +3,6 @@
 No topic has it: notifiers make it of the status changes of one group, in the order of their log.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict

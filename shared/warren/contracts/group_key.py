@@ -1,7 +1,5 @@
 """The key of every event: `cluster|group`."""
 
-from __future__ import annotations
-
 import re
 
 from warren.errors import ContractViolation

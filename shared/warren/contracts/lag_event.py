@@ -1,7 +1,5 @@
 """`warren.lag`: every evaluation of a group, whole; of a huge one in parts."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator

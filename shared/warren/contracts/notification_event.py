@@ -1,7 +1,5 @@
 """`warren.notifications`: the audit of every delivery attempt and of every delivery's end."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """`warren.notifier-state`: what a notifier must remember about a group, compacted."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator

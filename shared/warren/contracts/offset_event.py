@@ -1,7 +1,5 @@
 """`warren.offsets`: the positions of one consumer group, or of some of its topics."""
 
-from __future__ import annotations
-
 import operator
 from typing import ClassVar, Literal, Self
 

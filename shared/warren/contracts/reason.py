@@ -3,8 +3,6 @@
 The events carry them as plain text, so that a reader of today takes those of tomorrow.
 """
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 ReasonName = Literal[

@@ -1,7 +1,5 @@
 """The key of records that have an id or a name of their own: that."""
 
-from __future__ import annotations
-
 from warren.errors import ContractViolation
 
 

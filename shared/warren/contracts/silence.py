@@ -1,7 +1,5 @@
 """`warren.silences`: groups about which nobody is to be told anything for a while, compacted."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator

@@ -1,7 +1,5 @@
 """`warren.lag-status`: status-change events, what users subscribe to (CloudEvents 1.0)."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal, get_args
 

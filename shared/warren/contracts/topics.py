@@ -1,7 +1,5 @@
 """The topic catalogue: every topic of Warren's, and how it is configured."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from warren.contracts.cluster_event import ClusterEvent

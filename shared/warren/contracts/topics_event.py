@@ -1,7 +1,5 @@
 """`warren.topics`: all topics of a cluster, whether a group consumes them or not."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """`warren.trends`: what one minute of a consumer group was like."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator

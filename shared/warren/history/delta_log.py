@@ -4,8 +4,6 @@ Whoever is killed while it creates a table leaves that folder empty, or a tempor
 machine that loses its power, a first commit that is not written whole.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable

@@ -4,8 +4,6 @@ Only the days that are asked for are opened. A file has a few of a day's groups 
 its parts say which: a day of one group among a thousand takes some hundredths of a second.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A lake by URL (`s3://`, `abfss://`) is read by delta-rs as a whole, days and col
 for alone, as DuckDB would need an extension for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options of a lake by URL for readers without Spark, from those that Spark is given."""
 
-from __future__ import annotations
-
 from warren.settings import ArchiverSettings
 
 _DELTA_RS = {

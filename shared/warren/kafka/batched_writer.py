@@ -1,7 +1,5 @@
 """Durable writing for many at once: whoever waits goes on when the broker has acknowledged."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Connecting to a cluster: client options, and errors turned into Warren's own classes."""
 
-from __future__ import annotations
-
 import logging
 import re
 import threading

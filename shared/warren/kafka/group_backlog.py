@@ -1,7 +1,5 @@
 """What waits for a consumer group of Warren's own: asked of the broker, not of its members."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

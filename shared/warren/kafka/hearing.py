@@ -7,8 +7,6 @@ https://github.com/confluentinc/librdkafka/issues/5301. Only a client made anew 
 is with credentials that were renewed: librdkafka reads certificates and passwords once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 
 from confluent_kafka import Consumer, KafkaException, Producer

@@ -1,7 +1,5 @@
 """The home cluster before a service works there: connected, and prepared; waits until it is."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Publishing of events: durable or an error, never silently lost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol

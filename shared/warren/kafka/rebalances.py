@@ -11,8 +11,6 @@ callbacks only take down what they are told. As they assign nothing, librdkafka 
 the committed offsets; `begin_at` corrects where.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """Warren's topics on the home cluster, compared with the catalogue and the settings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

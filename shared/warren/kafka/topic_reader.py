@@ -1,7 +1,5 @@
 """Reading whole topics from the beginning, without a consumer group: how state is rebuilt."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 
 import confluent_kafka

@@ -1,7 +1,5 @@
 """Warren's topics on the home cluster: creating them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Set
 from concurrent.futures import Future
 

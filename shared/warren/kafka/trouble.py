@@ -1,7 +1,5 @@
 """Trouble that lasts is told when it begins, now and then while it lasts, and once it is over."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import structlog

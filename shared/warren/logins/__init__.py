@@ -1,7 +1,5 @@
 """How Warren logs in to Kafka: by one of the mechanisms in the table below, each a module here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """OAUTHBEARER with OAuth 2.0 client credentials: librdkafka's `sasl.oauthbearer.method=oidc`."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from collections.abc import Mapping

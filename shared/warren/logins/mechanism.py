@@ -1,7 +1,5 @@
 """What a login mechanism is: a SASL mechanism that says how each client of Kafka logs in by it."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """TLS in the words of clients other than librdkafka."""
 
-from __future__ import annotations
-
 import ssl
 from pathlib import Path
 

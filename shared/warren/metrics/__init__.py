@@ -4,8 +4,6 @@ Each service has a registry of its own, so that it exposes its own metrics only.
 is generated from here.
 """
 
-from __future__ import annotations
-
 from warren.metrics.api import API
 from warren.metrics.api_families import API_FAMILIES
 from warren.metrics.archiver import ARCHIVER

@@ -3,8 +3,6 @@
 Part of the metric catalogue, from which docs/metrics.md is generated.
 """
 
-from __future__ import annotations
-
 from warren.metrics.family import Family
 
 # linkedin/Burrow 1.9.5, core/internal/httpserver/prometheus.go

@@ -3,8 +3,6 @@
 Part of the metric catalogue, from which docs/metrics.md is generated.
 """
 
-from __future__ import annotations
-
 from warren.metrics.adopted_families import ADOPTED_FAMILIES
 from warren.metrics.family import Family
 

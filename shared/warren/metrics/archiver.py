@@ -1,7 +1,5 @@
 """Metrics of the archiver."""
 
-from __future__ import annotations
-
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 # Passes are processes that follow each other: the newest value of a gauge counts, and that of work

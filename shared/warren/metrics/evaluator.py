@@ -1,7 +1,5 @@
 """Metrics of the evaluator."""
 
-from __future__ import annotations
-
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from warren.metrics.family import DURATIONS

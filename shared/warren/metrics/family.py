@@ -1,7 +1,5 @@
 """What a family of series is: name, labels, whose names they are, how fine it is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, get_args
 

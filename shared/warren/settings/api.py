@@ -1,7 +1,5 @@
 """`[api]`: the HTTP server, and who may ask it what."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal, Self
 

@@ -1,7 +1,5 @@
 """`[archiver]`: the Spark application."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`[notifier.channels.<name>]`: what all channels have. The notifier knows the rest by `type`."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any
 from urllib.parse import urlsplit

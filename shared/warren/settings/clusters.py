@@ -1,7 +1,5 @@
 """`[clusters.<name>]`: a monitored cluster; `[filters]`: what is watched on all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Self, get_args
 

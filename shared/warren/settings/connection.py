@@ -1,7 +1,5 @@
 """How to reach a Kafka cluster."""
 
-from __future__ import annotations
-
 import re
 from ipaddress import IPv6Address
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`[evaluation]`: the rules by which groups are judged."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator

@@ -1,7 +1,5 @@
 """Lists of regular expressions in settings."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator

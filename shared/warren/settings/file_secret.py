@@ -1,7 +1,5 @@
 """Secrets that a setting names by their file: renewed there, they are read again."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

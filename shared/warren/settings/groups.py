@@ -1,7 +1,5 @@
 """`[[groups]]`: whose groups are, and what else people want to know of them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import Field, StringConstraints, model_validator

@@ -1,7 +1,5 @@
 """Headers that settings add to what Warren sends over HTTP."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated

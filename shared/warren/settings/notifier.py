@@ -1,7 +1,5 @@
 """`[notifier]`: routes, channels, and how long and where to deliver."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import time
 from ipaddress import IPv4Network, IPv6Network, ip_network

@@ -1,7 +1,5 @@
 """`[[objectives]]`: what is asked of groups: how late they may be, how far behind."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator

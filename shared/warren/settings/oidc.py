@@ -1,7 +1,5 @@
 """`[api.oidc]`: logging in to the pages at an identity provider (OpenID Connect)."""
 
-from __future__ import annotations
-
 from ipaddress import ip_address
 from typing import Annotated, Literal, Self
 from urllib.parse import SplitResult, urlsplit

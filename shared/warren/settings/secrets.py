@@ -1,7 +1,5 @@
 """The secrets among settings, for redaction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pydantic import SecretStr

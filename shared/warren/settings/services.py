@@ -1,7 +1,5 @@
 """Tables of single services, and of what all services share."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator

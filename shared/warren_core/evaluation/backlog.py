@@ -1,7 +1,5 @@
 """Backlog: what an advance leaves to read, whether that grows, stays or shrinks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from warren_core.evaluation.busy_hours import is_busy, learn_busy

@@ -1,7 +1,5 @@
 """Busy hours: who is late at the same time of each day, or week, is so by habit."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from warren_core.evaluation.daily import turns_since, with_room

@@ -1,7 +1,5 @@
 """Commit sizes: who commits by count leaves less than that until more comes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from warren_core.evaluation.daily import with_room

@@ -2,8 +2,6 @@
 that repeats, and excuses nothing.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from warren_core.evaluation.rule import BY, Rule

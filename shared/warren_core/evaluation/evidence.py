@@ -1,7 +1,5 @@
 """Evidence: what a policy may look at."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from warren_core.evaluation.track import Track

@@ -1,7 +1,5 @@
 """Learning: what one observation adds to what policy `progress` knows of a partition."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from warren_core.evaluation.backlog import learn_backlog

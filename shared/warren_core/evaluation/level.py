@@ -1,7 +1,5 @@
 """Level: how late a partition usually is, and how far that varies. Trouble is a change from it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from warren_core.evaluation.rule import BY, Rule

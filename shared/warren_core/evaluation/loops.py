@@ -1,7 +1,5 @@
 """Loops: stops that come again and again. They are no habit, however regular."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from warren_core.evaluation.rule import BY, Rule

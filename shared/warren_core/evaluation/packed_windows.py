@@ -14,8 +14,6 @@ ones are 0, which lz4 then makes next to nothing of. An unknown lag is -1, also 
 commit. Empty slots hold nothing of meaning.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ the name that the setting `evaluation.policy` knows. It need not care for partit
 commits or with too short a window: `judge_partitions` does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 

@@ -4,8 +4,6 @@ Each takes windows that hold at least one commit (the answer for an empty one me
 at occupied slots only and skips unknown lags. Named for what is true when they are.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Presence: whether anybody is in a partition's group who could read it, and who comes and goes."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 import numpy as np

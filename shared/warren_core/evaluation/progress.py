@@ -3,8 +3,6 @@
 A window is taken as observations for those who have nothing else (`warren evaluate`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from warren.contracts.status import Status

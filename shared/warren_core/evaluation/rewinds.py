@@ -1,7 +1,5 @@
 """Rewinds: a committed offset that went back, and where it is read on from."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from warren_core.evaluation.rule import BY, Rule

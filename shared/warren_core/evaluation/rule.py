@@ -4,8 +4,6 @@ Each rule is an object in the module that has its code; `progress.RULES` lists t
 in docs/evaluation.md is made from that list. Times are milliseconds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Rules: the settings by which one group, or one topic of it, is judged; and by row."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

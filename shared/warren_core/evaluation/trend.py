@@ -1,7 +1,5 @@
 """Trend: whether a lag that is told rises, stays or falls. Causes go by it, and no status does."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from warren_core.evaluation.rule import BY

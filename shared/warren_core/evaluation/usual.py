@@ -1,7 +1,5 @@
 """What is usual for each partition, by what was learnt of it, and what is therefore too much."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -12,8 +12,6 @@ A leader that has just moved may say too little once, so two looks are needed. W
 read a log end since, the group may have read what came meanwhile.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

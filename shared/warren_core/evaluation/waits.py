@@ -1,7 +1,5 @@
 """Waits: how long the offset stands still although there is something to read."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

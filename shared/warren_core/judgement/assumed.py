@@ -7,8 +7,6 @@ one that was made. Its lag is unknown; its time is that of the last look at whic
 ended there, so that nobody waits where nothing is written.
 """
 
-from __future__ import annotations
-
 from warren.contracts import OffsetEvent
 
 from warren_core.evaluation import Bools, Column, Int64, Windows

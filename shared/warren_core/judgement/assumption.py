@@ -1,7 +1,5 @@
 """Assumption: what an observation does to assumed commits; see `assumed`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -6,8 +6,6 @@ observation and the stored state follow from the declaration; a column is publis
 has a field of its name.
 """
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 import numpy as np

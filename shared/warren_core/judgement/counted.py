@@ -2,8 +2,6 @@
 wants ignored. A group's own figures are those of the topics that count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from warren.contracts import FreshnessEvent, LagEvent

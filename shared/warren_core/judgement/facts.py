@@ -1,7 +1,5 @@
 """Facts: what the cause of a verdict is looked for in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ Nothing here is random: the same events give the same ids, so that a replay tell
 new.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta

@@ -5,8 +5,6 @@ admitted, its observation goes into the state (`update`), the state gets a verdi
 that is not OK a cause (`causes`), and both are told (`incidents`, `lag_events`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Lag events in parts: a huge group's does not fit into one record of Kafka's."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Lags: how much of their logs partitions have left, at least, and where that is not known."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from warren_core.evaluation import UNKNOWN, Bools, Int64, Windows

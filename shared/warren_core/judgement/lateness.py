@@ -3,8 +3,6 @@
 Of a group, and of the worst of its partitions: as many bytes for a huge group as for a large one.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Membership: who is in a group, as far as the cause of its trouble may lie there."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Observation: offset events' lists as columns, laid out by row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain

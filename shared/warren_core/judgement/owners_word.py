@@ -2,8 +2,6 @@
 and of what nobody need look at. It stands above the rules, whatever policy said them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

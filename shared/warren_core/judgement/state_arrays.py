@@ -1,7 +1,5 @@
 """Parts of a stored state: arrays as bytes, read one after the other, and the layout as JSON."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math

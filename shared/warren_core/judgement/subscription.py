@@ -5,8 +5,6 @@ none is taken away. Where no member says what it subscribes to, nothing is known
 members asks for what its last ones did: they may only be restarting.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self

@@ -4,8 +4,6 @@ They are told as WARN, once, however long nobody has read them. A deployment tak
 be taken back: until that has settled, what was OK stays so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The update of a group's state by what an event observed: partitions, windows, track."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

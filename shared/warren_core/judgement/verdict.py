@@ -6,8 +6,6 @@ offsets of their other partitions stand still meanwhile, or are committed again 
 do where a member has paused a partition for a moment, as whose buffer for it is full.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

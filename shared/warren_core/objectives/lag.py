@@ -1,7 +1,5 @@
 """Lag of a group as its windows know it, for objectives that ask for records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 

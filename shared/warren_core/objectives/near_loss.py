@@ -6,8 +6,6 @@ other is of a topic whose records are kept for a short time, so that whatever wa
 while it is read on, with more than half of the retention left, each record is read long before.
 """
 
-from __future__ import annotations
-
 SOON_MS = 3_600_000
 HALF = 0.5
 

@@ -4,8 +4,6 @@ What is known of a value is how far it may be off, or what it is at least. A lim
 that is enough to say so, and kept when all of its partitions are known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple
 

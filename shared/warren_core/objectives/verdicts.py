@@ -1,7 +1,5 @@
 """Verdicts: whether a group keeps its objectives, and what is to be told when that changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta

@@ -5,8 +5,6 @@ Kafka reads a version newer than it knows as its newest, since fields are only e
 have the same fields.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

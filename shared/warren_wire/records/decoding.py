@@ -1,7 +1,5 @@
 """A record's key and value become one of the kinds in `record`: whatever the bytes are."""
 
-from __future__ import annotations
-
 from warren.errors import MalformedRecord
 
 from warren_wire.records.buffer import Buffer

@@ -1,7 +1,5 @@
 """Classic groups: GroupMetadataKey version 2, GroupMetadataValue versions 0-4."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from warren_wire.records.assignment import NO_ASSIGNMENT, read_assignment, read_subscription

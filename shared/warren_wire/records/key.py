@@ -3,8 +3,6 @@
 Kafka's CoordinatorRecordType. The schemas of keys have one version each, which is not flexible.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Committed offsets: OffsetCommitKey versions 0-1, OffsetCommitValue versions 0-4."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress

@@ -4,8 +4,6 @@ For schemas whose versions are all flexible; Kafka's own names of the types. Rea
 MalformedRecord with the path of the field, such as `assigned_partitions.topic_id`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

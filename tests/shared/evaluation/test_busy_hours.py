@@ -1,7 +1,5 @@
 """Busy hours: what is late at the same time each day is usual then, and a fault amid it is not."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 

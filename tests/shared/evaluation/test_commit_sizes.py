@@ -1,7 +1,5 @@
 """Who commits by count: what is left in a lull is no silence while members are there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.followed_partition import ALL, FOUND, TICK, Followed

@@ -1,7 +1,5 @@
 """Explanations: what each verdict says of itself, in words and for machines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

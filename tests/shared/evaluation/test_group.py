@@ -1,7 +1,5 @@
 """The group's verdict from its partitions'."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from warren.contracts.status import Status

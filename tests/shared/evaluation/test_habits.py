@@ -1,7 +1,5 @@
 """What repeats: pauses of each day or week, jobs that rest, and crashes, which excuse nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

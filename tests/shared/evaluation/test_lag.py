@@ -1,7 +1,5 @@
 """Policy `progress`: what an advance leaves, and a lag that grows: a burst, or who is too slow."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.followed_partition import ALL, TICK, Followed

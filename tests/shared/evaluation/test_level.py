@@ -1,7 +1,5 @@
 """Policy `progress`: a lateness that stays the same is usual, and a change from it is trouble."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

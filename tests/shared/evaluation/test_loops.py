@@ -1,7 +1,5 @@
 """Crash loops: absences and stops that come again and again, and what is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.followed_partition import ALL, Followed

@@ -1,7 +1,5 @@
 """Packed windows: what goes in comes out; anything else is refused."""
 
-from __future__ import annotations
-
 import base64
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The vectorised policies against a naive reading of the rules, one partition at a time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from itertools import pairwise
 

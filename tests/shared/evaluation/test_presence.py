@@ -1,7 +1,5 @@
 """What policy `progress` makes of members: nobody there, rebalances, who comes and goes."""
 
-from __future__ import annotations
-
 import pytest
 from support.followed_partition import FOUND, REPEATED, TICK, Followed, always_ok
 from warren_core.evaluation.presence import Presence, presence_of

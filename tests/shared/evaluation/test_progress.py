@@ -1,7 +1,5 @@
 """Policy `progress`: what it learns, and what it therefore says. Observations every 5 seconds."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import strategies as st
 from support.followed_partition import ALL, FOUND, TICK, Followed, always_ok

@@ -1,7 +1,5 @@
 """Who commits old offsets in turn with new ones, as a member that forgot what it has lost."""
 
-from __future__ import annotations
-
 import pytest
 from support.followed_partition import TICK, Followed, always_ok
 from warren_core.evaluation.rule import BY

@@ -1,7 +1,5 @@
 """The rules of `progress`, their parameters, and what docs/evaluation.md says of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules: which of them a group and a topic have."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

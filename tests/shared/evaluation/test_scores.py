@@ -1,7 +1,5 @@
 """How well policy `progress` tells trouble from health, on one seed that it may be tuned by."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Policy `progress`: silence and its like: commits of one offset, rare ones, open transactions."""
 
-from __future__ import annotations
-
 import pytest
 from support.followed_partition import ALL, FOUND, REPEATED, TICK, Followed
 from warren_core.evaluation import UNKNOWN

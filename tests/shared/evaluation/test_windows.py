@@ -1,7 +1,5 @@
 """Windows: inserting, remembering, resizing, against a list that is sorted by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

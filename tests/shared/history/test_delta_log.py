@@ -1,7 +1,5 @@
 """Tables that somebody was killed at creating are not there yet."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """History from minutes' tables, read without a JVM."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Committed offsets that the log does not have."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

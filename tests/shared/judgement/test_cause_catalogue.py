@@ -1,7 +1,5 @@
 """The catalogue: causes register themselves, and only what is known of all can be told."""
 
-from __future__ import annotations
-
 import pytest
 from warren.contracts import Cause
 from warren_core.judgement.causes.catalogue import CATALOGUE, Found, cause, ranked

@@ -1,7 +1,5 @@
 """The order of causes: the root first, what follows from it second."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Causes: what speaks for each, and that nothing is said where too little does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any

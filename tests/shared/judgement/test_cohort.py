@@ -1,7 +1,5 @@
 """Cohorts: what is said of many groups at once is what is said of each by itself."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Mapping
 

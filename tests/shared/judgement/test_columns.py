@@ -1,7 +1,5 @@
 """Columns: what is declared decides what is kept of them, in parts, in cohorts and in bytes."""
 
-from __future__ import annotations
-
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
 from warren.contracts import OffsetEvent

@@ -1,7 +1,5 @@
 """Groups that commit the last offset that they have processed, not the next one."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

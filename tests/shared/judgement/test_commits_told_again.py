@@ -1,7 +1,5 @@
 """A commit that is told twice is one: a collector that starts again reads what it had read."""
 
-from __future__ import annotations
-
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.settings import PolicyName

@@ -1,7 +1,5 @@
 """A group that has read all records of a log that ends with a transaction is well."""
 
-from __future__ import annotations
-
 import pytest
 from support.freshness_events import freshness_event, late
 from support.offset_events import NOW, At, Judge, offset_event

@@ -1,7 +1,5 @@
 """What counts of a measurement where some topics do not."""
 
-from __future__ import annotations
-
 from support.freshness_events import WELL, freshness_event, late
 from warren.contracts import FreshnessEvent, WorstFreshness
 from warren_core.judgement.counted import without

@@ -1,7 +1,5 @@
 """What was before a position's first event: taken in where nothing is known, and nowhere else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

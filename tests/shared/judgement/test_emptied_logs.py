@@ -1,7 +1,5 @@
 """Lag counts what can be read: what retention has deleted is no lag."""
 
-from __future__ import annotations
-
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
 from warren.contracts import TopicLag

@@ -1,7 +1,5 @@
 """Committed offsets go while records are unread: that is no recovery, and what was left is told."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Explanations of groups that are followed: true in every sample, and of the whole incident."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """First verdicts of policy `burrow`: to the letter, from the first commit on."""
 
-from __future__ import annotations
-
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import EarlierPositions

@@ -1,7 +1,5 @@
 """A group that flaps: what is counted is what is remembered, so it may be more."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Forgetting on request: gone at once, back with the next commit, whatever is told in between."""
 
-from __future__ import annotations
-
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
 from warren.contracts import OffsetEvent

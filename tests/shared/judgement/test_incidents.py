@@ -1,7 +1,5 @@
 """Status changes and incidents: opened, kept, closed; ended by deletion or expiry."""
 
-from __future__ import annotations
-
 from support.offset_events import MINUTE, NOW, At, Judge, commits, heartbeat, offset_event
 from warren.contracts import StatusChangeEvent
 from warren_core.evaluation import Rules

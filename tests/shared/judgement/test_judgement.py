@@ -1,7 +1,5 @@
 """Judgement: events in, statuses out."""
 
-from __future__ import annotations
-
 from support.offset_events import MINUTE, NOW, At, Judge, commits, heartbeat, offset_event
 from warren.contracts import LagEvent
 from warren.settings import EvaluationOverride, EvaluationSettings

@@ -1,7 +1,5 @@
 """Lag events: what is published of a judgement, and why a group is not OK."""
 
-from __future__ import annotations
-
 import numpy as np
 from support.offset_events import MINUTE, NOW, At, Judge, commits, offset_event
 from warren.contracts import LagEvent, StatusChangeEvent

@@ -1,7 +1,5 @@
 """Lag events of huge groups: split for records, put together again."""
 
-from __future__ import annotations
-
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
 from warren.contracts import LagEvent, group_key, part_key, split_group_key, whole_key

@@ -1,7 +1,5 @@
 """What is kept of how late a group is."""
 
-from __future__ import annotations
-
 import json
 
 from support.freshness_events import WELL, freshness_event, late

@@ -1,7 +1,5 @@
 """Causes that lie with a group's members."""
 
-from __future__ import annotations
-
 import pytest
 from support.group_looks import (
     STEP,

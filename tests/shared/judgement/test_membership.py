@@ -1,7 +1,5 @@
 """Membership: what is remembered of a group's members."""
 
-from __future__ import annotations
-
 import pytest
 from support.group_looks import group_event
 from warren_core.judgement.membership import (

@@ -1,7 +1,5 @@
 """Partitions that nobody has ever committed: judged by what was written since they were seen so."""
 
-from __future__ import annotations
-
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
 from warren.contracts import GroupEvent, GroupMember, OffsetEvent, TopicPositions

@@ -1,7 +1,5 @@
 """Partitions that a topic has gained: who reads the others is known already."""
 
-from __future__ import annotations
-
 import pytest
 from support.offset_events import NOW, At, Judge, offset_event
 from warren_core.evaluation import Rules

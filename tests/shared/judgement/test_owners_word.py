@@ -1,7 +1,5 @@
 """What the owner says of a group stands above the rules: runs, lateness on purpose, ignored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The table's value: what goes in comes out; damaged bytes are a typed error."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cramjam import lz4

@@ -1,7 +1,5 @@
 """A cause does not change its mind with each look."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

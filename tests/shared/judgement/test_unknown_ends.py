@@ -1,7 +1,5 @@
 """Nobody says where a log ends: what is not known is UNKNOWN, neither OK nor 0."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

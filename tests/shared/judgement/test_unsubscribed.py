@@ -1,7 +1,5 @@
 """Topics that no member subscribes to any more: told once as WARN, and counted nowhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """The update of a group's state: which events count, and which commits enter a window."""
 
-from __future__ import annotations
-
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, commits, heartbeat, offset_event
 from warren.contracts import OffsetEvent

@@ -1,7 +1,5 @@
 """Limits read from freshness events: a lower bound is enough to break one, and not to keep it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

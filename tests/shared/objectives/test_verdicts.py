@@ -1,7 +1,5 @@
 """Incidents of objectives over time, in event time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """`python -m warren_local.demo`: the demo as a service of `warren up`."""
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys

@@ -1,7 +1,5 @@
 """The demo's consumer groups: what each one reads, how it behaves and what Warren shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

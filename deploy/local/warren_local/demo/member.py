@@ -1,7 +1,5 @@
 """A consumer group's only member: a confluent-kafka consumer that commits by hand."""
 
-from __future__ import annotations
-
 import threading
 from types import TracebackType
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """The demo's topics, its producer, and the records that are in them before anybody consumes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Runs the demo: one thread per consumer group, and the producer."""
 
-from __future__ import annotations
-
 import threading
 import urllib.error
 import urllib.request

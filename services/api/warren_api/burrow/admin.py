@@ -1,7 +1,5 @@
 """Burrow's health checks, and the log level of this process by the names that Burrow uses."""
 
-from __future__ import annotations
-
 import json
 import logging
 

@@ -5,8 +5,6 @@ has no counterpart here is empty, 0 or false. Secrets are not shown: of a webhoo
 a login only the name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 

@@ -3,8 +3,6 @@
 A thread of its own: nobody has to wait for the past to be told of the present.
 """
 
-from __future__ import annotations
-
 import threading
 
 import structlog

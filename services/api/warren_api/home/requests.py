@@ -1,7 +1,5 @@
 """What people ask for, written to the home cluster."""
 
-from __future__ import annotations
-
 import threading
 
 from warren.contracts.topics import (

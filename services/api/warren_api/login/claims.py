@@ -1,7 +1,5 @@
 """What a provider says of somebody: their name and their role; and why nobody was logged in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

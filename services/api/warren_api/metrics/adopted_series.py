@@ -5,8 +5,6 @@ Facts from linkedin/Burrow 1.9.5, core/internal/httpserver/prometheus.go, and fr
 seglo/kafka-lag-exporter 0.8.2, Metrics.scala and ConsumerGroupCollector.scala.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 

@@ -6,8 +6,6 @@ differ here in one word. As in prometheus_client, labels are sorted by name. Val
 integers are written as such.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import compress

@@ -5,8 +5,6 @@ A family is declared with the function that gets its values out of such a thing.
 same labels share their lines, which are made once per scrape.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

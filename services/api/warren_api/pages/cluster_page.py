@@ -1,7 +1,5 @@
 """The page of a cluster: how it stands with it, its past, its worst groups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from fastapi import APIRouter, Request, Response

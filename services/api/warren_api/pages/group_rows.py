@@ -1,7 +1,5 @@
 """Rows of the list of groups as HTML."""
 
-from __future__ import annotations
-
 from jinja2 import Environment
 from markupsafe import Markup
 

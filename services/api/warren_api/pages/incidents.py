@@ -1,7 +1,5 @@
 """Incidents on pages: which are shown, the open ones first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """Pages that list what there are few of: clusters, silences, notifications."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 

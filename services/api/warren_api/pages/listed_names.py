@@ -1,7 +1,5 @@
 """Expressions that match listed names and no other, and which names one lists. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 

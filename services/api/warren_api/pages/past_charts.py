@@ -3,8 +3,6 @@
 Times are Unix milliseconds, `start` and `end` of what is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Only files of the names that Warren itself writes are served, whatever else is in the folder.
 """
 
-from __future__ import annotations
-
 import contextlib
 from http import HTTPStatus
 from pathlib import Path

@@ -2,8 +2,6 @@
 page, and what was said before keeps its time instead of ages that were true then. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime

@@ -2,8 +2,6 @@
 other notifications, acknowledgements, silences, rebalances. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 

@@ -2,8 +2,6 @@
 topics and clusters, a line in the list of groups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 

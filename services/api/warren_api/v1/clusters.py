@@ -1,7 +1,5 @@
 """Clusters."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from fastapi import APIRouter

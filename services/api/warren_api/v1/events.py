@@ -1,7 +1,5 @@
 """Status changes as they happen, for as many clients as may follow them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response

@@ -1,7 +1,5 @@
 """Who was told what and when, and what waits to be told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated, Literal, Self
 

@@ -1,7 +1,5 @@
 """Silences: whoever may change something may ask for one and end it."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Annotated, Literal, Self
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """Topics and the groups that consume them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Query

@@ -1,7 +1,5 @@
 """The table of events brought up to the topics, batch by batch."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

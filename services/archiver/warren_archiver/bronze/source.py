@@ -1,7 +1,5 @@
 """Records of Warren's topics as Spark reads them: Kafka's columns, headers included."""
 
-from __future__ import annotations
-
 import json
 
 from pyspark.sql import DataFrame, SparkSession

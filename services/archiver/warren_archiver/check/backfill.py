@@ -1,7 +1,5 @@
 """`warren archive backfill`: the rows of silver and gold that a day's events make, made again."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 from delta.tables import DeltaTable

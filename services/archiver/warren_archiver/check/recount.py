@@ -1,7 +1,5 @@
 """`warren archive check`: topics as a plain consumer finds them, the table as Spark counts it."""
 
-from __future__ import annotations
-
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ A minute breaks a limit by what was known last in it. A minute of which nothing 
 if the limit was kept, as for burn rates that people are told of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from pyspark.sql import DataFrame, SparkSession, Window

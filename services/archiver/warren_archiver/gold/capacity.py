@@ -4,8 +4,6 @@ The trend is that of Theil and Sen: the median of the slopes between all pairs o
 third of odd days does not bend; its interval is theirs too, by Kendall's normal approximation.
 """
 
-from __future__ import annotations
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 

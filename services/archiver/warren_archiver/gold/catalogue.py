@@ -1,7 +1,5 @@
 """The catalogue of gold tables: docs/tables.md is made from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pyspark.sql.types import ArrayType, StructField, StructType

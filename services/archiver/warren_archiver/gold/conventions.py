@@ -1,7 +1,5 @@
 """What gold tables and those who read them agree on. No Spark."""
 
-from __future__ import annotations
-
 ERROR = 0.01
 """Of a sketch: by how much its percentiles may be off."""
 GROWTH = (1 + ERROR) / (1 - ERROR)

@@ -2,8 +2,6 @@
 told and over, and which were noise.
 """
 
-from __future__ import annotations
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 

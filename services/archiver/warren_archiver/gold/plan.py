@@ -2,8 +2,6 @@
 theirs can change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

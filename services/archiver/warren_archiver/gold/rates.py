@@ -4,8 +4,6 @@ How fast is seen only while it is behind: of five minutes in a row at whose begi
 least as much left as was consumed in them.
 """
 
-from __future__ import annotations
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 

@@ -5,8 +5,6 @@ Buckets grow by the same factor: bucket 0 has 0 and less, bucket k what is in (G
 values are told as 2 G^k / (G + 1), the point from which both ends are as far.
 """
 
-from __future__ import annotations
-
 import math
 
 from pyspark.sql import Column, DataFrame

@@ -1,7 +1,5 @@
 """Hours and days, UTC: what gold tables have a row for."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 from pyspark.sql import Column

@@ -1,7 +1,5 @@
 """Raw offset events of groups judged again, by the evaluator's own judgement. Pure, no Spark."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Judged in Spark: each task has all events of some groups, in the order of their log."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice

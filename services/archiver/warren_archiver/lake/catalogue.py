@@ -1,7 +1,5 @@
 """The catalogue of bronze tables: docs/tables.md is made from it."""
 
-from __future__ import annotations
-
 from pyspark.sql.types import ArrayType, StructField, StructType
 
 from warren_archiver.lake.table import BYTES, DAY, SMALL, TEXT, TIME, WHOLE, Field, Kept, Table

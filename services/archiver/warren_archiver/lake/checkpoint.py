@@ -1,7 +1,5 @@
 """What Spark remembers of the query of silver: how far it has read the table of events."""
 
-from __future__ import annotations
-
 import json
 
 from pyspark.sql import SparkSession

@@ -4,8 +4,6 @@ Computed from bronze whenever it is asked for: a field that is new to the contra
 all that was archived before.
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

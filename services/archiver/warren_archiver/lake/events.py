@@ -1,7 +1,5 @@
 """Bronze: the records of all topics as Kafka has them, in one table. No contract is applied."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 

@@ -4,8 +4,6 @@ Warren's producers are not transactional, so that every offset is a record: what
 compacted away, or deleted, before it was archived.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from enum import StrEnum

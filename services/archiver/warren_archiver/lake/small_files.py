@@ -5,8 +5,6 @@ file, and to list or read one it runs a query; another library would need the la
 again, in words of its own.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pyspark.sql import SparkSession

@@ -1,7 +1,5 @@
 """What a table is: its columns and what they mean, and by what its rows are told apart."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

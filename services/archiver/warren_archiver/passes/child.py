@@ -1,7 +1,5 @@
 """One pass: a process that archives what is there, and ends."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The process that stays: it serves what passes have counted, and starts them when it is time."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -3,8 +3,6 @@
 A pass goes on counting where the one before it ended, also where that was killed.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 

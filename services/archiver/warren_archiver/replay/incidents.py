@@ -1,7 +1,5 @@
 """Incidents from changes of a group's status, and two histories of them compared. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -6,8 +6,6 @@ incidents are those that were published, under the same ids, but for what the ev
 the offset events: where freshness found that only a transaction's end was left.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Sequence

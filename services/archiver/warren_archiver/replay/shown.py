@@ -1,7 +1,5 @@
 """A replay on a terminal."""
 
-from __future__ import annotations
-
 from collections import Counter
 from statistics import median
 

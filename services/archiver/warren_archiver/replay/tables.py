@@ -1,7 +1,5 @@
 """What a replay has found, added to the tables of replays."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from datetime import UTC, date, datetime

@@ -3,8 +3,6 @@
 `warren up` starts it every few minutes: what reading and plotting take is given back.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -2,8 +2,6 @@
 done, and what has as many members as partitions no consumers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

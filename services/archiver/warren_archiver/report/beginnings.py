@@ -1,7 +1,5 @@
 """Where an archive begins to have each kind of data: what was deleted before it is not known."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from warren.history.lake_tables import LakeTables, text, typed

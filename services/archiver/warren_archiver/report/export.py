@@ -1,7 +1,5 @@
 """A report's figures as files for other programs."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """What else is known of a period's groups: rates, lateness, members, what is to come."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from warren.history.lake_tables import LakeTables, typed

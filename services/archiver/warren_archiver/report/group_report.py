@@ -8,8 +8,6 @@
 * Rates and lateness are of the minutes in which they are known, up to the report's stamps.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """An incident of a report: of a condition, or of a group with all of its conditions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self

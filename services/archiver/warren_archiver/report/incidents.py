@@ -5,8 +5,6 @@ of a change it may not be known yet. Evaluations have it in bronze alone, which 
 while: a report on a day that is over goes by status changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import timedelta
 

@@ -5,8 +5,6 @@ Status changes, deliveries and evaluations are read as they are archived. Rates,
 come with silver, in minutes; what looks ahead comes with gold.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Percentiles by nearest rank, of values that were counted and of gold's sketches."""
 
-from __future__ import annotations
-
 from warren_archiver.gold.conventions import GROWTH
 
 SKETCH = "STRUCT(bucket INTEGER, count BIGINT)[]"

@@ -1,7 +1,5 @@
 """The report on a period, read from the lake without Spark."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any

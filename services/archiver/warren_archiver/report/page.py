@@ -1,7 +1,5 @@
 """A report as an HTML page that needs nothing else: no script, no font, no network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from jinja2 import Environment, PackageLoader, StrictUndefined

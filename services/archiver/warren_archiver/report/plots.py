@@ -1,7 +1,5 @@
 """What the page draws: places as percents of a plot's width and height, and the same in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A report's summary in plain words, for who reads nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from statistics import mean
 from typing import NamedTuple

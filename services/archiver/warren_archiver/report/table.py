@@ -1,7 +1,5 @@
 """A report on a terminal."""
 
-from __future__ import annotations
-
 from rich.console import Group
 from rich.text import Text
 from warren.words import duration, grouped, rate, utc

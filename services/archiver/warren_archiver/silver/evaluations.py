@@ -5,8 +5,6 @@ order of their log, whatever the order in which files are read, and from what is
 group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple

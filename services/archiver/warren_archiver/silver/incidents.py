@@ -1,7 +1,5 @@
 """`incidents`: one row for each, from its status changes and the deliveries about it."""
 
-from __future__ import annotations
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 

@@ -3,8 +3,6 @@
 What a minute says is an extreme or the last of its measurements, so that a repeat changes nothing.
 """
 
-from __future__ import annotations
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 

@@ -1,7 +1,5 @@
 """`membership_changes`: states of groups, and what differs from the one before."""
 
-from __future__ import annotations
-
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 

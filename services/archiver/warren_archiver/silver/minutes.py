@@ -2,8 +2,6 @@
 before it that a topic's growth is measured from.
 """
 
-from __future__ import annotations
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 

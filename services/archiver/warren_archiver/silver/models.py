@@ -1,7 +1,5 @@
 """The catalogue of models of silver, in the order in which they are made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,7 +1,5 @@
 """Moments of time: milliseconds as timestamps, minutes, and in which order records came."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 

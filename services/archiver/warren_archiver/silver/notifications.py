@@ -1,7 +1,5 @@
 """`notifications`: attempts to tell somebody."""
 
-from __future__ import annotations
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 

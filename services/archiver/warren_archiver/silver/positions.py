@@ -1,7 +1,5 @@
 """`positions`: observations of groups, exploded, and what moved since the one before."""
 
-from __future__ import annotations
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 

@@ -1,7 +1,5 @@
 """`status_intervals`: status changes, each until the next one of its group."""
 
-from __future__ import annotations
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 

@@ -1,7 +1,5 @@
 """Rows into a table: those that are new are added, those that differ replaced, no others."""
 
-from __future__ import annotations
-
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention

@@ -1,7 +1,5 @@
 """Archiving of every topic, until told to stop or until all is there."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable, Sequence

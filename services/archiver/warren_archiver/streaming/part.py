@@ -1,7 +1,5 @@
 """A part of the work: when it is due, and what follows where it fails."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

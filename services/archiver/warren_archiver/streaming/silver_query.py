@@ -1,7 +1,5 @@
 """The query from the table of events into silver: it takes in what has come, and ends."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Collection
 from datetime import timedelta

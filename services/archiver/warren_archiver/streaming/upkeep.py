@@ -2,8 +2,6 @@
 that, and put in order before; files that nobody needs any more are removed.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 

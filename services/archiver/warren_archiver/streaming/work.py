@@ -1,7 +1,5 @@
 """What the archiver does, in turn: bronze, silver, gold, upkeep."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Sequence

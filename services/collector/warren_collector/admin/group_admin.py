@@ -1,7 +1,5 @@
 """Asking coordinators about their groups: many groups in a request, few requests at a time."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

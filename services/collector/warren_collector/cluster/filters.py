@@ -1,7 +1,5 @@
 """Which groups and topics are watched: allow and deny lists, of all clusters and of each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

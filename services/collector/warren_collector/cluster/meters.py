@@ -1,7 +1,5 @@
 """The collector's metrics of one cluster."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from warren.contracts import ClusterStateName

@@ -1,7 +1,5 @@
 """Looks who else is in the collectors' own group on a monitored cluster."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor

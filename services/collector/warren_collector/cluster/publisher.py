@@ -1,7 +1,5 @@
 """What the collector says on the bus: events and dead letters, acknowledged or repeated."""
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

@@ -1,7 +1,5 @@
 """All that one monitored cluster needs, in one thread: isolated from the other clusters."""
 
-from __future__ import annotations
-
 import math
 import threading
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """How it stands with one cluster: kept by its stack, read by whoever reports it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

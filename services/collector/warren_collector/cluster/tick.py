@@ -5,8 +5,6 @@ are read now, so a log never seems to end before a commit; and the position in t
 stored only when all that was read up to it is acknowledged.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Protocol

@@ -4,8 +4,6 @@ Asked of a broker in the background (DESCRIBE_CONFIGS on the cluster). Where tha
 Kafka's default.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any

@@ -1,7 +1,5 @@
 """What is to be published about groups: one event per group that has changed, or its end."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Asked of the cluster in the background, by name: the groups say which topics they subscribe to.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """Log ends do not go back, though a leader that was deposed and does not know it may say so."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which partitions the watched topics have and who leads them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

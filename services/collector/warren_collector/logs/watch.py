@@ -1,7 +1,5 @@
 """Watching of all topics' logs: where each ended is known before anybody commits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Committed positions, by group, and what of them is on the bus: what all sources' share."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 

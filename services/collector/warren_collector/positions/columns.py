@@ -1,7 +1,5 @@
 """The positions' columns: NumPy arrays that grow, with rows that are used again."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

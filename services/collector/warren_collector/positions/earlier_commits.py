@@ -5,8 +5,6 @@ collector rebuilds what no collector has ever published, ten commits of each pos
 that nobody is judged by a lone one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from warren_collector.positions.columns import NO_OFFSET, Int64s

@@ -1,7 +1,5 @@
 """All groups of this collector, each with its rows of the columns, and which of them are due."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Positions of several sources as one: a group seen by two is one group, the newest commit wins."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Committed positions of a source that is asked: folded from one snapshot after the other."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 

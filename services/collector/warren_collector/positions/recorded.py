@@ -1,7 +1,5 @@
 """Committed positions, folded from the records of the offsets topic: the newest of each wins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress, repeat
 from typing import NamedTuple, Protocol, cast

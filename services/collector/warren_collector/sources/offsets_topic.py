@@ -1,7 +1,5 @@
 """Source `offsets_topic`: the group coordinator's own records, shared out by a consumer group."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import confluent_kafka

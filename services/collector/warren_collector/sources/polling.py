@@ -1,7 +1,5 @@
 """Asking a source again and again in a thread of its own: a slow answer holds nobody up."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

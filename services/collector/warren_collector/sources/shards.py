@@ -1,7 +1,5 @@
 """Which groups are this collector's, where no partition of an offsets topic says so."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable
 from typing import Protocol

@@ -1,7 +1,5 @@
 """What a source is to the stack: a stream of batches, and partitions that are this collector's."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field

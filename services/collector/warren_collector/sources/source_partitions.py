@@ -1,7 +1,5 @@
 """The partitions of the offsets topic that this collector owns, and how far each was read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

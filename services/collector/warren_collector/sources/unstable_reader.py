@@ -3,8 +3,6 @@
 librdkafka does not say which records are a transaction's, so these are read as batches.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping

@@ -5,8 +5,6 @@ partition. From where librdkafka waits, the tail of such a partition is read her
 delivers later is a repetition; once all transactions are decided it goes on alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Faust's connection to Kafka, with a consumer that loses no event in a rebalance."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ aiokafka logs several lines for each attempt of each connection, ten times a sec
 tracebacks. Both become the line that every service writes, at most one per kind and half a minute.
 """
 
-from __future__ import annotations
-
 import logging
 
 from aiokafka import errors

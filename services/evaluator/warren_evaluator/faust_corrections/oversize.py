@@ -1,7 +1,5 @@
 """What aiokafka and Faust raise for a record that is larger than its topic takes."""
 
-from __future__ import annotations
-
 from aiokafka.errors import MessageSizeTooLargeError
 
 

@@ -1,7 +1,5 @@
 """Recovery of tables that loses no event."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from faust.tables.manager import TableManager

@@ -1,7 +1,5 @@
 """The Faust table of windows, whose writes can be waited for."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Iterator
 from functools import partial

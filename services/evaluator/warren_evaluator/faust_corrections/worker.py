@@ -1,7 +1,5 @@
 """The process around the Faust application: signals, logs and exit codes are Warren's."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import threading

@@ -1,7 +1,5 @@
 """The home cluster's connection in Faust's words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

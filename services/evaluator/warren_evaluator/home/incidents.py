@@ -1,7 +1,5 @@
 """Open incidents of groups whose stored state cannot be read: `warren.lag` knows them too."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import structlog

@@ -1,7 +1,5 @@
 """What must be true of the home cluster before the worker starts."""
 
-from __future__ import annotations
-
 import asyncio
 
 import structlog

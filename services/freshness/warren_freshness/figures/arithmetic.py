@@ -1,7 +1,5 @@
 """From times to figures: pure functions, Unix milliseconds in, milliseconds out."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 # Nothing was appended to a Kafka log before there was Kafka: 2000-01-01 is generous. What is

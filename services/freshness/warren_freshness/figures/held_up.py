@@ -1,7 +1,5 @@
 """Groups at open transactions: late for who reads uncommitted records, held up for all others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

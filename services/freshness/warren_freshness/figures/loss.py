@@ -1,7 +1,5 @@
 """Until retention may delete what was not consumed: by time or by size, whichever comes first."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """From a partition's state and what was read to its figures: pure, nothing is asked of anybody."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Taking offset events in: folded, ignored or dead-lettered."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 

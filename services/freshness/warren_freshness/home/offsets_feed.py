@@ -1,7 +1,5 @@
 """warren.offsets as a consumer group reads it: partitions come and go, commits come after use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Publishing of what was measured and of what could not be used: acknowledged, or an error."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Sequence
 

@@ -1,7 +1,5 @@
 """A pass over one monitored cluster's groups: recall, read what is missing, measure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 from warren.clock import Clock

@@ -1,7 +1,5 @@
 """What groups commit, the next offset or the last processed one: what earlier passes have seen."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is at positions by earlier passes, so that each position is read once."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """When the newest records of logs were appended: sampled, one look per partition and pass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """One monitored cluster's passes, every interval, whatever happens to other clusters."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections import Counter

@@ -1,7 +1,5 @@
 """What is at groups' positions: what is known, and what a pass reads of the rest."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

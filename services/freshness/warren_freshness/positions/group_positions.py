@@ -1,7 +1,5 @@
 """Where the groups stand: the newest offset events, folded. No clock, no I/O."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain

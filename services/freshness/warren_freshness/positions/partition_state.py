@@ -1,7 +1,5 @@
 """What the offset events say about one partition of a group, and what there is to read for it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from itertools import repeat

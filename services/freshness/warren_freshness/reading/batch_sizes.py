@@ -1,7 +1,5 @@
 """How large topics' batches are, as far as they were seen."""
 
-from __future__ import annotations
-
 import struct
 from collections import defaultdict, deque
 

@@ -1,7 +1,5 @@
 """All the reading from one broker in one pass: rounds of fetch requests until nothing is open."""
 
-from __future__ import annotations
-
 import asyncio
 import struct
 from collections import defaultdict, deque

@@ -1,7 +1,5 @@
 """What brokers tell of a log's records by time, and what follows from it for an offset: pure."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

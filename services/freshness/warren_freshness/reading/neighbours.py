@@ -1,7 +1,5 @@
 """The records around an offset, in what was fetched of a log. No I/O."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 No consumer, no group, no commits: nothing of this shows on the monitored cluster.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping

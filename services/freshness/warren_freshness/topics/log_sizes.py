@@ -1,8 +1,6 @@
 """Sizes of logs that are kept below a size, asked of the partitions' leaders: DescribeLogDirs, and
 then where they end."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Who leads the partitions of the topics that are read, and which topics may not be read."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from typing import Any
 

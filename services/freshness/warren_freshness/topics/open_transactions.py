@@ -1,7 +1,5 @@
 """Transactions that are open where groups have come to: who began them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections import defaultdict

@@ -1,8 +1,6 @@
 """How long topics keep records, and whether size deletes them too: asked for rarely
 (DescribeConfigs, which tells the broker's defaults where a topic has nothing of its own)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable
 from typing import NamedTuple

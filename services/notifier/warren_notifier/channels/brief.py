@@ -1,7 +1,5 @@
 """What is wrong with a group in a few words, for subjects and lists: the root first. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from warren.contracts import Cause, LimitName, PartitionStatusName, StatusChange

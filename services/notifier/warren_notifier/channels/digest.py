@@ -1,7 +1,5 @@
 """Several incidents in one message."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The groups of a digest: each once, with all its incidents, the root first. Pure."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How an incident ended, in words. Pure."""
 
-from __future__ import annotations
-
 from warren.contracts import StatusChange, StatusChangeEvent
 from warren.words import duration, records, visible
 

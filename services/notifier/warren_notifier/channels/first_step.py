@@ -2,8 +2,6 @@
 to look. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from warren.contracts import StatusChange

@@ -1,7 +1,5 @@
 """What channels have in common that tell people or machines of an incident through one URL."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Generic, NamedTuple, TypeVar
 

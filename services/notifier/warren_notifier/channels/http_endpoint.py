@@ -1,7 +1,5 @@
 """A URL that a channel asks: guarded, never redirected, answers judged alike for all channels."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

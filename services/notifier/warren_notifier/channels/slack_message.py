@@ -9,8 +9,6 @@ element 2,000 here, a message 50 blocks. What all blocks may have together is no
 messages with about 13,000 characters are refused as `msg_blocks_too_long`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What becomes of a delivery: counted, logged, audited, dead-lettered, and decided upon."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import structlog

@@ -1,7 +1,5 @@
 """How often a channel is used: so many messages at once, and so many a minute after that."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

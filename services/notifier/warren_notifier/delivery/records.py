@@ -3,8 +3,6 @@
 Each lies in the partition of the group's events.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from warren.contracts import DeadLetter, NotificationEvent, group_key

@@ -1,7 +1,5 @@
 """What follows an attempt: done, another attempt and when, or the end. Pure arithmetic."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What one channel needs to deliver: its worker, its attempts and its digests."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Acknowledgements: which channels are told that somebody looks after an incident. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from warren.contracts import Acknowledged, Acknowledgement, OpenIncident, PendingDelivery, Told

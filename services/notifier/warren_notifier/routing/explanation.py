@@ -1,7 +1,5 @@
 """Who would be told of a change, and why: what each route says of it. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The end of an incident whose own was never seen: another one of its subject has begun. Pure."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 

@@ -1,7 +1,5 @@
 """Mute windows: times of the week, in a time zone, at which a route tells nothing. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo

@@ -2,8 +2,6 @@
 Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TypedDict
 

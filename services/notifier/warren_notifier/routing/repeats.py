@@ -1,7 +1,5 @@
 """Repeats: who is told again of an incident that lasts, and when. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from warren.contracts import OpenIncident, RouteProgress, Told

@@ -1,7 +1,5 @@
 """A start: what is so now is told where routes and channels are others than they were. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 from warren.contracts import OpenIncident, RouteProgress, Told

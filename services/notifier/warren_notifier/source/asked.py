@@ -2,8 +2,6 @@
 followed, and `warren.notification-tests`, of which only what comes from now on counts.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """All that a notifier knows of a group now, from topics and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self

@@ -4,8 +4,6 @@ A partition without a committed position may hold weeks of changes. Nobody wants
 incidents that are over, everybody about those that are not: only what still lasts is told.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 from warren_notifier.routing.change import Change, Subject

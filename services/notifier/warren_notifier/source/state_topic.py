@@ -1,7 +1,5 @@
 """`warren.notifier-state`, read back when partitions are assigned."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

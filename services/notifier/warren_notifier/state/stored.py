@@ -1,7 +1,5 @@
 """A subject's state as `warren.notifier-state` has it: written, and restored."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

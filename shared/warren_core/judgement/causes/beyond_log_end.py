@@ -1,7 +1,5 @@
 """Cause: the committed offset is one that the log does not have."""
 
-from __future__ import annotations
-
 from warren.contracts.status import Status
 from warren.words import grouped, shell_word
 

@@ -6,8 +6,6 @@ second where one is known, and first where none is. `unknown` where the facts sp
 A wrong cause sends people the wrong way, so each asks for evidence that others do not have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Consequence: the group reads faster than is written, and is still behind."""
 
-from __future__ import annotations
-
 from warren.words import duration, records, utc
 
 from warren_core.judgement.causes.catalogue import Found, against, cause, found_at_pace

@@ -1,7 +1,5 @@
 """Cause: somebody else commits other offsets in turn."""
 
-from __future__ import annotations
-
 import numpy as np
 from warren.contracts.status import Status
 from warren.words import grouped

@@ -1,7 +1,5 @@
 """Cause: the group stops again and again."""
 
-from __future__ import annotations
-
 import numpy as np
 from warren.words import duration
 

@@ -1,7 +1,5 @@
 """Consequence: the group is well and not well by turns."""
 
-from __future__ import annotations
-
 from warren.words import counted, duration
 
 from warren_core.judgement.causes.catalogue import Found, cause, found

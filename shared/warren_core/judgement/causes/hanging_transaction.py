@@ -1,7 +1,5 @@
 """Cause: a transaction is open, and who reads committed records waits for its end."""
 
-from __future__ import annotations
-
 from warren.words import duration, grouped, shell_word
 
 from warren_core.evaluation.track import Mark

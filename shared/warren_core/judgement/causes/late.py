@@ -1,7 +1,5 @@
 """Consequence: the group keeps its pace, and a backlog is left of what is over."""
 
-from __future__ import annotations
-
 from warren.words import duration, rate, records
 
 from warren_core.judgement.causes.catalogue import Found, cause, found_at_pace

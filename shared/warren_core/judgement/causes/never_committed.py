@@ -1,7 +1,5 @@
 """Cause: nobody has ever committed the partitions that stand still."""
 
-from __future__ import annotations
-
 from warren.words import duration, records
 
 from warren_core.judgement.causes.catalogue import Found, address, cause, found, listed

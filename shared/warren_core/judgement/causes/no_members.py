@@ -1,7 +1,5 @@
 """Cause: nobody is in the group."""
 
-from __future__ import annotations
-
 from warren.words import duration
 
 from warren_core.judgement.causes.catalogue import Found, address, cause, found

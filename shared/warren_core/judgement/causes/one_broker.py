@@ -1,7 +1,5 @@
 """Cause: all bad partitions are led by one broker."""
 
-from __future__ import annotations
-
 import numpy as np
 from warren.contracts.status import Status
 from warren.words import grouped

@@ -1,7 +1,5 @@
 """Cause: all bad partitions belong to one member."""
 
-from __future__ import annotations
-
 from warren.contracts.status import Status
 
 from warren_core.judgement.causes.catalogue import Found, address, cause, found, listed

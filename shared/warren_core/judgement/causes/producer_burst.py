@@ -1,7 +1,5 @@
 """Cause: much more is produced than before."""
 
-from __future__ import annotations
-
 from warren.words import utc
 
 from warren_core.evaluation.trend import SAME

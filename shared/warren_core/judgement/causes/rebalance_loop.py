@@ -1,7 +1,5 @@
 """Cause: the group rebalances again and again, or never ends to."""
 
-from __future__ import annotations
-
 from warren.words import duration
 
 from warren_core.evaluation.explanations import rebalanced_for

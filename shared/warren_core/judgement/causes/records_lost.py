@@ -1,7 +1,5 @@
 """Consequence: retention has deleted what the group had not consumed."""
 
-from __future__ import annotations
-
 import numpy as np
 from warren.loss_words import after_loss, deleted
 

@@ -1,7 +1,5 @@
 """Cause: the group reads again what it had read."""
 
-from __future__ import annotations
-
 from warren.contracts.status import Status
 from warren.words import duration, grouped, records
 

@@ -1,7 +1,5 @@
 """Cause: a few partitions stand, each at a record that the group cannot get past."""
 
-from __future__ import annotations
-
 from warren.contracts.status import Status
 from warren.words import duration, grouped, shell_word
 

@@ -1,7 +1,5 @@
 """Cause: less is consumed than is produced."""
 
-from __future__ import annotations
-
 from warren.words import counted
 
 from warren_core.judgement.causes.catalogue import Found, against, cause, found_at_pace, times

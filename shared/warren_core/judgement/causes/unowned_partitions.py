@@ -1,7 +1,5 @@
 """Cause: the group has members, and none of them owns the partitions."""
 
-from __future__ import annotations
-
 from warren.contracts.status import Status
 from warren.words import counted
 

@@ -1,7 +1,5 @@
 """Cause: no member subscribes to the topic any more, and its offsets are still committed."""
 
-from __future__ import annotations
-
 from warren.path_segments import segment
 from warren.words import grouped, records, shell_word
 

@@ -4,8 +4,6 @@
 `/consumers/<group>/owners/<topic>/<partition>` names the consumer's thread that owns the partition.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """What DescribeGroups and its younger sisters answer, as live groups: pure."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

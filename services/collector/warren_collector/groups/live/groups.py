@@ -1,7 +1,5 @@
 """The newest live state, and which groups it is news about."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

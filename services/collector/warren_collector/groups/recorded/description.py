@@ -1,7 +1,5 @@
 """A group's records become its event: pure. Live figures are added to the event by others."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Records are kept as bytes and decoded when somebody looks: of those that came be
 the newest matter, and a storm of rebalances costs no more than a quiet group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """All groups that the offsets topic tells of, folded from its records: the newest of each wins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from warren.errors import MalformedRecord
