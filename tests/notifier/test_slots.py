@@ -57,6 +57,21 @@ def test_a_receiver_that_is_away_is_asked_one_at_a_time_until_it_answers() -> No
     assert len(set(hook.taken)) == 12
 
 
+def test_what_timed_out_may_have_arrived_so_its_end_is_told() -> None:
+    hook = Away()
+
+    async def ends(harness: Harness) -> None:
+        await harness.read(event("ERR"))
+        await until(lambda: harness.log.outcomes() == ["failed"])
+        await harness.read(event("OK", "ERR", event_id="event-2"), offset=1)
+        hook.back.set()
+        harness.start()
+        await harness.idle()
+
+    play({"hook": hook}, ends, stopped=True)
+    assert [delivery.pending.kind for delivery in hook.sent] == ["resolved"]
+
+
 def at_once(*results: Result, concurrency: int = 2) -> int:
     """Attempts at the same time after attempts that came to these results, one after the other."""
     slots = Slots(concurrency)
