@@ -110,22 +110,21 @@ def test_the_table_may_be_lost_or_set_back_and_every_record_is_there_once(
     assert archived() == 1
     events.optimize().executeCompaction()
     assert archived() == 0
-    _as_an_earlier_warren_wrote_it(lab)
+    _written_without_notes(lab)
     assert archived() == 1
-    assert not (root / "checkpoints" / "events").exists()
     assert lab.gaps() == []
     assert lab.check().equal
 
     # What retention took while nobody noted where the rows end is a gap; then the topic is made
     # anew, too.
-    _as_an_earlier_warren_wrote_it(lab)
+    _written_without_notes(lab)
     lab.send(events_between(0, 20))
     gone = TopicPartition(lab.name, 0, sent + 10)
     for done in lab.admin.delete_records([gone]).values():
         done.result()
     lab.once()
     assert lab.gaps() == [(0, sent, sent + 9, "retention")]
-    _as_an_earlier_warren_wrote_it(lab)
+    _written_without_notes(lab)
     lab.make_anew()
     lab.send(events_between(100, 104))
     lab.once()
@@ -133,8 +132,8 @@ def test_the_table_may_be_lost_or_set_back_and_every_record_is_there_once(
     assert lab.check().equal
 
 
-def _as_an_earlier_warren_wrote_it(lab: Archive) -> None:
-    """Its commits note nothing, and there is a checkpoint."""
+def _written_without_notes(lab: Archive) -> None:
+    """The rows of the table anew, in a commit that notes nothing."""
     table = lab.lake.read(lab.spark, lab.lake.events)
     assert table is not None
     rows = table.collect()
@@ -142,7 +141,6 @@ def _as_an_earlier_warren_wrote_it(lab: Archive) -> None:
     lab.lake.ensure(lab.spark)
     frame = lab.spark.createDataFrame(rows, table.schema)
     frame.write.format("delta").mode("append").save(lab.lake.events)
-    (Path(lab.settings.archiver.path) / "checkpoints" / "events" / "commits").mkdir(parents=True)
 
 
 def test_of_two_archivers_that_write_the_same_batch_one_does(

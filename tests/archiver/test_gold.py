@@ -347,7 +347,7 @@ def test_how_far_gold_has_come_is_as_far_as_was_archived(
 def test_a_slow_pass_says_how_far_it_has_read_while_silver_goes_on(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And where an earlier Warren said more than that, the next pass makes it true."""
+    """And where it says more than that, the next pass makes it true."""
     settings, lake, clock = _settings(tmp_path), Lake.at(str(tmp_path)), ManualClock(END)
     progress, count = lake.gold(catalogue.PROGRESS.name), F.sum("evaluations")
     first, then = [_evaluation(number) for number in range(6)], _evaluation(30)
