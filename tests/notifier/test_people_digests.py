@@ -72,6 +72,7 @@ def test_a_storm_leads_to_the_worst_incidents(kind: str) -> None:
     assert found == [f"{BASE}/incidents/g{n}-1" for n in range(STORM - 1, STORM - 11, -1)]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["slack", "teams"])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_name_in_a_storm_breaks_a_limit(kind: str, name: str) -> None:

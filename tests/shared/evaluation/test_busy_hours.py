@@ -97,6 +97,7 @@ def test_lateness_at_any_time_excuses_none() -> None:
     assert evenings("late_at_other_times") == [True] * 5
 
 
+@pytest.mark.heavy
 def test_who_is_later_than_usual_in_its_busy_hours_is_told() -> None:
     since = (4 * DAY + int(18.5 * HOUR)) // LOOK
     assert not told()["later_and_later"][3 * DAY // LOOK : since].any()

@@ -95,6 +95,7 @@ def test_who_leaves_what_processing_takes_is_not_behind(latency: float, seed: in
     assert set(partition.seen[learnt:]) == {"OK"}
 
 
+@pytest.mark.heavy
 def test_who_reads_a_hundredth_too_little_is_told_once_it_is_far_behind() -> None:
     """So little that the averages of its lag hardly differ."""
     partition = Followed().healthy(60, rate=4)

@@ -72,6 +72,7 @@ def test_after_a_lull_the_first_record_waits_as_long_as_ever(delay: int) -> None
     assert set(said) == {"OK"}
 
 
+@pytest.mark.heavy
 def test_who_dies_in_a_lull_is_told_once_the_first_record_is_too_old() -> None:
     said = retried(120, dies_in_the_lull=True)
     waited = (said.index("STOP") - 300 // TICK) * TICK
@@ -142,6 +143,7 @@ def test_a_lower_level_is_known_soon() -> None:
     assert told_after(partition, lambda: partition.tick(RATE, read=RATE // 2)) <= 60
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("seconds", [45, 60, 120])
 def test_one_pause_is_forgotten_after_an_hour_of_regular_work(seconds: int) -> None:
     partition = Followed().healthy(30)

@@ -110,6 +110,7 @@ def test_where_a_transaction_is_open_matters() -> None:
     assert away.silent(30) == FOUND
 
 
+@pytest.mark.heavy
 def test_transactions_that_hang_excuse_no_silence() -> None:
     """What is waited for at transactions is learnt apart."""
     partition = Followed().healthy(60)

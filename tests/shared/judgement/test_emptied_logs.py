@@ -65,6 +65,7 @@ def test_stop_that_was_told_ends_with_the_log() -> None:
     assert changes in ([], ["ERR", "OK"])
 
 
+@pytest.mark.heavy
 def test_wait_begins_anew_with_the_next_record() -> None:
     group, found = looks("progress", 300)
     end = found[-1].lag.evaluated_at

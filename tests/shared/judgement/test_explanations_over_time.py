@@ -157,6 +157,7 @@ def test_progress_says_how_late_a_backlog_is_that_does_not_shrink() -> None:
     assert "late, and not catching up" in text
 
 
+@pytest.mark.heavy
 def test_progress_says_that_nobody_is_there_any_more() -> None:
     """Looked at when it was silent for too long already."""
     first, last = _nobody_is_there(seen_after=19)
@@ -184,6 +185,7 @@ def _nobody_is_there(seen_after: int) -> tuple[str, str]:
     return said[0], said[-1]
 
 
+@pytest.mark.heavy
 def test_who_rebalances_without_end_is_told_so() -> None:
     """Processing takes longer than the session: nothing is read for nine minutes."""
     group = Judge(Rules(policy="progress"))
