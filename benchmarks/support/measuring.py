@@ -53,8 +53,7 @@ def embedded_kafka() -> Iterator[EmbeddedKafka]:
     """A broker of its own, on free ports."""
     from rich.console import Console
     from warren.settings_file import load_settings
-    from warren_local.jar_sets import KAFKA_JARS
-    from warren_local.jars import ensure_jars, find_java
+    from warren_local.jars import KAFKA_JARS, ensure_jars, find_java
     from warren_local.kafka import EmbeddedKafka, KafkaOptions
     from warren_local.ports import free_port
 

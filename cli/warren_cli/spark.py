@@ -31,8 +31,7 @@ def spark_settings(config: Path | None, *, service: str = "") -> Settings:
     settings = load_settings(settings_file(config))
     configure(settings.log, service=service)
     from warren_archiver.submitted import is_submitted
-    from warren_local.jar_sets import SPARK_JARS
-    from warren_local.jars import ensure_jars
+    from warren_local.jars import SPARK_JARS, ensure_jars
 
     if is_submitted(os.environ):
         return settings

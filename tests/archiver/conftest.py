@@ -22,7 +22,7 @@ from warren_archiver.lake.lake import Lake
 from warren_archiver.session import open_session
 from warren_archiver.silver.silver import ensure as ensure_silver
 from warren_archiver.streaming import work
-from warren_local.jar_sets import SPARK_JARS
+from warren_local.jars import SPARK_JARS
 
 FREE = "spark.sql.leafNodeDefaultParallelism"
 """The only one of these that a test sees change."""

@@ -19,7 +19,7 @@ from support.report_lake import moment
 from support.servers import jars_directory
 from support.waiting import eventually
 from warren.contracts import OffsetEvent, group_key
-from warren_local.jar_sets import SPARK_JARS
+from warren_local.jars import SPARK_JARS
 
 COPIES = 300
 """Of some events, one after the other: to judge them takes far longer than to see that it began."""

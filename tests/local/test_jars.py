@@ -1,58 +1,77 @@
-"""Locks, and fetching with a shell script in Ivy's and in Java's place."""
+"""Locks, fetching from a repository of our own, and which Java is taken."""
 
 import hashlib
 import io
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from rich.console import Console
-from support.waiting import eventually
 from warren.settings import Settings
 from warren_local.errors import JarMismatch, JarsUnavailable, JavaMissing, Stopped
-from warren_local.jar_sets import JAR_SETS, KAFKA_JARS, SPARK_JARS, parse, render, verify
-from warren_local.jars import ensure_jars, find_java, first_problem, major_version
+from warren_local.jars import (
+    JAR_SETS,
+    KAFKA_JARS,
+    SPARK_JARS,
+    ensure_jars,
+    find_java,
+    major_version,
+    parse,
+    verify,
+)
 
-CONTENT = {"one-1.jar": b"one", "two-2.jar": b"two"}
-LOCK = {name: hashlib.sha256(data).hexdigest() for name, data in CONTENT.items()}
-FETCH = 'printf one >"$target/one-1.jar"; printf two >"$target/two-2.jar"; echo x >>"$0.runs"'
+CONTENT = {"org/one/1/one-1.jar": b"one", "org/two/2/two-2.jar": b"two"}
+LOCK = {PurePosixPath(path): hashlib.sha256(jar).hexdigest() for path, jar in CONTENT.items()}
 
 
-def fake_java(
-    home: Path, *, version: str = 'openjdk version "17.0.15" 2025-04-15', ivy: str = "exit 0"
-) -> Path:
-    """A JAVA_HOME whose java prints a version and otherwise runs `ivy` with $target set."""
-    program = home / "bin" / "java"
-    program.parent.mkdir(parents=True)
-    program.write_text(
-        "#!/bin/sh\n"
-        f"[ \"$1\" = -version ] && {{ echo '{version}' >&2; exit 0; }}\n"
-        'for argument; do [ "$last" = -retrieve ] && target=${argument%/*}; last=$argument; done\n'
-        f"{ivy}\n"
-    )
-    program.chmod(0o755)
-    return home
+class Repository:
+    """A Maven repository that notes what is asked of it."""
+
+    def __init__(self) -> None:
+        self.content = dict(CONTENT)
+        self.asked: list[str] = []
+        self.hangs = threading.Event()
+        self.goes_on = threading.Event()
+        self.goes_on.set()
+        repository = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                repository.asked.append(self.path)
+                jar = repository.content.get(self.path.removeprefix("/maven2/"))
+                self.send_response(404 if jar is None else 200)
+                self.end_headers()
+                repository.hangs.set()
+                repository.goes_on.wait(60)
+                self.wfile.write(jar or b"no such jar")
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/maven2/"
 
 
 @pytest.fixture
-def ivy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
-    """Puts a script in Ivy's place; gives the file that FETCH notes its runs in."""
-
-    def use(script: str) -> Path:
-        home = fake_java(tmp_path / f"java-{len(list(tmp_path.iterdir()))}", ivy=script)
-        monkeypatch.setenv("JAVA_HOME", str(home))
-        return home / "bin" / "java.runs"
-
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
-    return use
+def repository() -> Iterator[Repository]:
+    repository = Repository()
+    with repository.server as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield repository
+        repository.goes_on.set()
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture
-def fetch(tmp_path: Path) -> Callable[..., Path]:
-    def run(stop: threading.Event | None = None, given: str = "") -> Path:
+def fetch(tmp_path: Path, repository: Repository) -> Callable[..., Path]:
+    def run(stop: threading.Event | None = None, given: str = "", mirror: str = "") -> Path:
         local = {"state_dir": str(tmp_path / "state"), "jars_dir": given}
+        local["jars_mirror"] = mirror or repository.url
         console = Console(file=io.StringIO())
         settings = Settings.model_validate({"local": local})
         return ensure_jars(KAFKA_JARS, settings, console, lock=LOCK, stop=stop)
@@ -60,72 +79,69 @@ def fetch(tmp_path: Path) -> Callable[..., Path]:
     return run
 
 
-def test_jars_are_fetched_once_or_when_some_are_missing_and_then_reused_without_java(
-    ivy: Callable[[str], Path], fetch: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+def test_jars_are_fetched_once_or_when_some_are_missing_and_then_reused(
+    repository: Repository, fetch: Callable[..., Path]
 ) -> None:
-    runs = ivy(FETCH)
     directory = fetch()
-    assert {jar.name: jar.read_bytes() for jar in directory.iterdir()} == CONTENT
+    assert {jar.name for jar in directory.iterdir()} == {"one-1.jar", "two-2.jar"}
     (directory / "two-2.jar").unlink()
-    assert len(list(fetch().iterdir())) == 2
-    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    assert (fetch() / "two-2.jar").read_bytes() == b"two"
     assert fetch() == directory
-    assert runs.read_text() == "x\nx\n"
+    assert len(repository.asked) == 4
 
 
 def test_what_is_tampered_with_is_refused_not_kept_and_not_replaced(
-    tmp_path: Path, ivy: Callable[[str], Path], fetch: Callable[..., Path]
+    tmp_path: Path, repository: Repository, fetch: Callable[..., Path]
 ) -> None:
-    ivy(f'{FETCH}; printf bad >"$target/two-2.jar"')
+    repository.content["org/two/2/two-2.jar"] = b"bad"
     with pytest.raises(JarMismatch, match=r"two-2\.jar"):
         fetch()
     assert not list(tmp_path.rglob("*.jar"))
-    ivy(FETCH)
+    repository.content = dict(CONTENT)
     (fetch() / "one-1.jar").write_bytes(b"changed")
     with pytest.raises(JarMismatch, match=r"one-1\.jar"):
         fetch()
 
 
-@pytest.mark.usefixtures("ivy")
 def test_a_given_directory_is_verified_but_never_written(
-    tmp_path: Path, fetch: Callable[..., Path]
+    tmp_path: Path, repository: Repository, fetch: Callable[..., Path]
 ) -> None:
     given = tmp_path / "given"
     given.mkdir()
     with pytest.raises(JarsUnavailable, match="2 of 2 jars are missing"):
         fetch(given=str(given))
-    for name, data in CONTENT.items():
-        (given / name).write_bytes(data)
+    for path, jar in CONTENT.items():
+        (given / PurePosixPath(path).name).write_bytes(jar)
     assert fetch(given=str(given)) == given
-    assert sorted(file.name for file in given.iterdir()) == sorted(CONTENT)
-    with pytest.raises(JavaMissing):
-        fetch()
+    assert sorted(file.name for file in given.iterdir()) == ["one-1.jar", "two-2.jar"]
+    assert repository.asked == []
 
 
-def test_a_failure_gives_ivys_reason_and_the_settings_that_help(
-    ivy: Callable[[str], Path], fetch: Callable[..., Path]
+def test_a_failure_names_the_jar_the_reason_and_the_settings_that_help(
+    repository: Repository, fetch: Callable[..., Path]
 ) -> None:
-    says = "module not found: x\n\tServer access error at url http://mirror/ (refused)"
-    ivy(f"echo '{says}'; exit 1")
+    del repository.content["org/two/2/two-2.jar"]
     with pytest.raises(
-        JarsUnavailable, match=r"^[^\n]*Server access error at url[^\n]*$"
+        JarsUnavailable, match=r"two-2\.jar: HTTP 404; set local\.jars_mirror to"
     ) as failed:
         fetch()
-    assert "local.jars_mirror to a Maven repository or local.jars_dir" in str(failed.value)
-    assert first_problem(["all is well"]) == ""
+    assert str(failed.value).endswith("a Maven repository or local.jars_dir to a directory of jars")
+    with pytest.raises(JarsUnavailable, match=r"one-1\.jar: .*protocol"):
+        fetch(mirror="mirror.example")
 
 
 def test_fetching_ends_when_told_to_stop(
-    tmp_path: Path, ivy: Callable[[str], Path], fetch: Callable[..., Path]
+    repository: Repository, fetch: Callable[..., Path]
 ) -> None:
-    started, stop = tmp_path / "started", threading.Event()
-    ivy(f"touch {started}; exec sleep 600")
+    stop = threading.Event()
+    repository.goes_on.clear()
 
-    def stop_once_it_runs() -> None:
-        eventually(started.exists, message="Ivy runs")
+    def stop_amid_a_jar() -> None:
+        repository.hangs.wait()
         stop.set()
+        repository.goes_on.set()
 
-    thread = threading.Thread(target=stop_once_it_runs)
+    thread = threading.Thread(target=stop_amid_a_jar)
     thread.start()
     with pytest.raises(Stopped):
         fetch(stop)
@@ -133,38 +149,30 @@ def test_fetching_ends_when_told_to_stop(
 
 
 def test_packaged_locks_pin_the_broker_and_its_logs() -> None:
-    assert {"kafka_2.13-4.3.0.jar", "log4j-slf4j-impl-2.25.4.jar"} <= KAFKA_JARS.lock().keys()
-    sizes = {name: len(jars.lock()) for name, jars in JAR_SETS.items()}
-    assert sizes["kafka"] == 46
-    assert all(sizes.values())
+    names = {path.name for path in KAFKA_JARS.lock()}
+    assert {"kafka_2.13-4.3.0.jar", "log4j-slf4j-impl-2.25.4.jar"} <= names
+    assert [len(jars.lock()) for jars in JAR_SETS] == [46, 6, 19]
 
 
 def test_sparks_jars_are_of_the_line_that_python_has() -> None:
     of = {"spark": version("pyspark"), "delta": version("delta-spark")}
-    known = [name for name in SPARK_JARS.lock() if name.startswith(tuple(of))]
+    names = [path.name for path in SPARK_JARS.lock()]
+    known = [name for name in names if name.startswith(tuple(of))]
     assert len(known) == 4
     for name in known:
         assert name.endswith(f"-{of[name.partition('-')[0]]}.jar")
 
 
-def test_a_lock_verifies_what_it_was_written_from_and_nothing_else(tmp_path: Path) -> None:
-    for name in ("b-1.jar", "a-2.jar"):
-        (tmp_path / name).write_bytes(name.encode())
-    text = render(tmp_path)
-    assert [line.split("  ")[1] for line in text.splitlines()] == ["a-2.jar", "b-1.jar"]
-    lock = parse(text)
-    verify(tmp_path, lock)
-    (tmp_path / "a-2.jar").write_bytes(b"else")
-    other = hashlib.sha256(b"else").hexdigest()
-    with pytest.raises(JarMismatch, match=rf"a-2\.jar: sha256 {other}, .* {lock['a-2.jar']}"):
-        verify(tmp_path, lock)
-    (tmp_path / "a-2.jar").write_bytes(b"a-2.jar")
+def test_jars_that_a_lock_does_not_know_are_refused(tmp_path: Path) -> None:
+    for path, jar in CONTENT.items():
+        (tmp_path / PurePosixPath(path).name).write_bytes(jar)
+    verify(tmp_path, LOCK)
     (tmp_path / "extra-1.jar").write_bytes(b"")
     with pytest.raises(JarMismatch, match=r"extra-1\.jar"):
-        verify(tmp_path, lock)
-    (tmp_path / "b-1.jar").unlink()
-    with pytest.raises(JarsUnavailable, match=r"1 of 2 jars are missing, first b-1\.jar"):
-        verify(tmp_path, lock)
+        verify(tmp_path, LOCK)
+    (tmp_path / "two-2.jar").unlink()
+    with pytest.raises(JarsUnavailable, match=r"1 of 2 jars are missing, first two-2\.jar"):
+        verify(tmp_path, LOCK)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +181,15 @@ def test_a_lock_verifies_what_it_was_written_from_and_nothing_else(tmp_path: Pat
 def test_a_malformed_lock_names_the_line(line: str) -> None:
     with pytest.raises(ValueError, match="line 2"):
         parse(f"{'0' * 64}  good.jar\n{line}\n")
+
+
+def java_home(home: Path, version: str = 'openjdk version "17.0.15" 2025-04-15') -> Path:
+    """A JAVA_HOME whose java prints a version."""
+    program = home / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho '{version}' >&2\n")
+    program.chmod(0o755)
+    return home
 
 
 @pytest.mark.parametrize(
@@ -193,8 +210,8 @@ def test_the_version_is_read_from_what_java_prints(text: str, major: int | None)
 def test_java_home_comes_before_path_and_what_is_no_java_or_an_old_one_is_refused(
     tmp_path: Path,
 ) -> None:
-    home, other = fake_java(tmp_path / "home"), fake_java(tmp_path / "other")
-    old = fake_java(tmp_path / "old", version='openjdk version "11.0.2" 2019-01-15')
+    home, other = java_home(tmp_path / "home"), java_home(tmp_path / "other")
+    old = java_home(tmp_path / "old", version='openjdk version "11.0.2" 2019-01-15')
     found = find_java({"JAVA_HOME": str(home), "PATH": str(other / "bin")})
     assert found == home / "bin" / "java"
     assert find_java({"PATH": str(other / "bin")}) == other / "bin" / "java"

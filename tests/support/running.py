@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 from support.processes import still_running
 from support.servers import jars_directory
-from warren_local.jar_sets import SPARK_JARS
+from warren_local.jars import SPARK_JARS
 from warren_local.ports import free_port
 
 #: Services that serve their metrics where their section says so.

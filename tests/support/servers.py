@@ -13,8 +13,7 @@ from rich.console import Console
 from support.waiting import eventually
 from support.zookeeper import EmbeddedZookeeper
 from warren.settings_file import load_settings
-from warren_local.jar_sets import KAFKA_JARS, ZOOKEEPER_JARS, JarSet
-from warren_local.jars import ensure_jars, find_java
+from warren_local.jars import KAFKA_JARS, ZOOKEEPER_JARS, JarSet, ensure_jars, find_java
 from warren_local.kafka import (
     EmbeddedKafka,
     KafkaOptions,

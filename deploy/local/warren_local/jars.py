@@ -1,32 +1,69 @@
-"""The embedded servers' and Spark's jars: fetched once, verified against a lock at every start."""
+"""The embedded servers' and Spark's jars: fetched once from a Maven repository, and verified at
+every start against a lock, which has one `<sha256>  <path in the repository>` per line.
+
+`deploy/local/jars/lock.sh` writes locks.
+"""
 
 import argparse
+import hashlib
 import importlib.resources
-import importlib.util
-import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from importlib.metadata import version
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
+import httpx
 from rich.console import Console
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
 from warren.errors import WarrenError
-from warren.settings import LocalSettings, Settings
+from warren.settings import Settings
 from warren.settings_file import load_settings
 
-from warren_local.child import Child
 from warren_local.errors import JarMismatch, JarsUnavailable, JavaMissing, Stopped
-from warren_local.jar_sets import JAR_SETS, JarLock, JarSet, render, verify
-from warren_local.state_folder import LOGS, guard, make_state_folder
+from warren_local.state_folder import guard, make_state_folder
 
-OLDEST = 17  # Kafka 4's brokers need it
+OLDEST_JAVA = 17  # Kafka 4's brokers need it
+MAVEN_CENTRAL = "https://repo1.maven.org/maven2"
+PATIENCE = httpx.Timeout(60, connect=15)  # seconds: a mirror may have to fetch a jar itself
+ATTEMPTS = 3  # at each jar, where a connection fails
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+_LINE = re.compile(r"([0-9a-f]{64})  ([\w.+/-]+\.jar)")
+
+JarLock = Mapping[PurePosixPath, str]
+"""sha256 by path in a Maven repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class JarSet:
+    """Jars that are used together."""
+
+    title: str
+    name: str = "jars"
+    """Of the lock in this package, and of the directory under `local.state_dir`."""
+    setting: str = ""
+    """Names a directory that already holds the jars; none for those that only tests use."""
+
+    def lock(self) -> JarLock:
+        """What this version of Warren was tested with."""
+        return parse(
+            importlib.resources.files("warren_local").joinpath(f"{self.name}.lock").read_text()
+        )
+
+    def given(self, settings: Settings) -> str:
+        """The directory that the setting names; empty for none."""
+        section, _, name = self.setting.partition(".")
+        return str(getattr(getattr(settings, section), name)) if name else ""
+
+
+KAFKA_JARS = JarSet("Kafka", setting="local.jars_dir")
+SPARK_JARS = JarSet("Spark", "jars-spark", "archiver.jars_dir")
+ZOOKEEPER_JARS = JarSet("ZooKeeper", "jars-zookeeper")
+JAR_SETS = (KAFKA_JARS, SPARK_JARS, ZOOKEEPER_JARS)
 
 
 def find_java(environ: Mapping[str, str]) -> Path:
@@ -45,7 +82,7 @@ def find_java(environ: Mapping[str, str]) -> Path:
     version = major_version(shown.stderr)
     if shown.returncode != 0 or version is None:
         raise JavaMissing(f"{found} is no Java runtime")
-    if version < OLDEST:
+    if version < OLDEST_JAVA:
         raise JavaMissing(f"{found} is version {version}")
     return Path(found)
 
@@ -56,71 +93,34 @@ def major_version(text: str) -> int | None:
     return int(match[1]) if match else None
 
 
-LOOK_EVERY = 0.1  # seconds between two looks at Ivy's output
-_FILE_PATTERN = "[artifact]-[revision](-[classifier]).[ext]"
+def parse(text: str) -> JarLock:
+    """Read a lock; raises ValueError with the line's number on a malformed line."""
+    lock: dict[PurePosixPath, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = _LINE.fullmatch(line)
+        if match is None or ".." in match[2]:
+            raise ValueError(f"jars' lock, line {number}: not `<sha256>  <path>.jar`")
+        lock[PurePosixPath(match[2])] = match[1]
+    return lock
 
 
-def ivy_jar() -> Path:
-    """Where pyspark keeps Ivy; pyspark itself is not imported (that would take a second)."""
-    spec = importlib.util.find_spec("pyspark")
-    folders = [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
-    found = [jar for folder in folders for jar in sorted((folder / "jars").glob("ivy-*.jar"))]
-    if not found:
-        raise JarsUnavailable("Ivy, which ships inside pyspark, is missing: run `make setup`")
-    return found[-1]
+def verify(directory: Path, lock: JarLock) -> None:
+    """Raise JarsUnavailable when a jar is absent, JarMismatch when one is not the pinned one.
 
-
-def first_problem(lines: Iterable[str]) -> str:
-    """The cause that Ivy gives, on one line; empty when it gives none."""
-    lines = [line.strip() for line in lines]
-    marks = ("Server access error", "ParseException", "not found")  # the most telling first
-    return next((line for mark in marks for line in lines if mark in line), "")
-
-
-def retrieve(
-    jars: JarSet,
-    *,
-    java: Path,
-    target: Path,
-    cache: Path,
-    log: Path,
-    mirror: str,
-    stop: threading.Event,
-) -> None:
-    """Put all jars of the set into `target`.
-
-    Raises JarsUnavailable with Ivy's reason, Stopped when `stop` is set before it is done.
+    A jar that the lock does not know is refused as well: it would end up on the class path.
     """
-    data = importlib.resources.files("warren_local")
-    settings = "ivysettings-mirror.xml" if mirror else "ivysettings.xml"
-    command = [
-        str(java),
-        f"-Divy.default.ivy.user.dir={cache}",  # else Ivy writes to the home directory
-        f"-Dwarren.mirror={mirror}",
-        f"-Dwarren.spark={version('pyspark')}",
-        f"-Dwarren.delta={version('delta-spark')}",
-        *("-jar", str(ivy_jar())),
-        *("-settings", str(data.joinpath(settings))),
-        *("-ivy", str(data.joinpath(jars.ivy_file))),
-        *("-cache", str(cache / "cache")),
-        *("-confs", "default"),
-        *("-retrieve", str(target / _FILE_PATTERN)),
-    ]
-    log.unlink(missing_ok=True)
-    child = Child(command, log=log)
-    try:
-        while (code := child.exit_code()) is None:
-            if stop.wait(LOOK_EVERY):
-                raise Stopped
-    finally:
-        child.kill()
-    if code != 0:
-        cause = first_problem(log.read_text(errors="replace").splitlines())
-        or_given = f" or {jars.setting} to a directory of jars" if jars.setting else ""
+    pinned = {path.name: sha256 for path, sha256 in lock.items()}
+    missing = sorted(name for name in pinned if not (directory / name).is_file())
+    if missing:
         raise JarsUnavailable(
-            f"{jars.title}'s jars could not be downloaded: {cause or f'exit code {code}'} "
-            f"(Ivy's log: {log}); set local.jars_mirror to a Maven repository{or_given}"
+            f"{directory}: {len(missing)} of {len(lock)} jars are missing, first {missing[0]}"
         )
+    for jar in sorted(directory.glob("*.jar")):
+        expected = pinned.get(jar.name, "no such jar")
+        with jar.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        if found != expected:
+            raise JarMismatch(f"{jar}: sha256 {found}, but the lock expects {expected}")
 
 
 def ensure_jars(
@@ -133,9 +133,8 @@ def ensure_jars(
 ) -> Path:
     """Directory with exactly the set's jars; downloads them when they are not there.
 
-    Raises JarMismatch, JarsUnavailable, JavaMissing, or Stopped when `stop` is set. Needs neither
-    Java nor a network when the jars are there. A directory that is set is only verified, never
-    written.
+    Raises JarMismatch, JarsUnavailable, or Stopped when `stop` is set. Needs no network when the
+    jars are there. A directory that is set is only verified, never written.
     """
     lock = jars.lock() if lock is None else lock
     if given := jars.given(settings):
@@ -144,7 +143,7 @@ def ensure_jars(
         return directory
     state = Path(settings.local.state_dir).resolve()
     make_state_folder(state)
-    target = state / jars.directory
+    target = state / jars.name
     with guard(state / "jars.guard", wait=True):
         if target.is_dir():
             try:
@@ -153,70 +152,57 @@ def ensure_jars(
                 shutil.rmtree(target)
             else:
                 return target
-        with _fetched(jars, settings.local, console, len(lock), stop) as fetched:
-            try:
-                verify(fetched, lock)
-            except JarMismatch:
-                shutil.rmtree(state / "ivy", ignore_errors=True)  # ask again next time
-                raise
+        console.print(f"{jars.title} jars: fetching {len(lock)}, once")
+        fetched = Path(tempfile.mkdtemp(prefix="jars-", dir=state))
+        try:
+            _fetch(jars, lock, settings.local.jars_mirror or MAVEN_CENTRAL, fetched, stop)
+            verify(fetched, lock)
             fetched.rename(target)
+        finally:
+            shutil.rmtree(fetched, ignore_errors=True)
     return target
 
 
-def write_lock(jars: JarSet, local: LocalSettings, console: Console, file: Path) -> None:
-    """Resolve the set's Ivy file anew and pin what comes."""
-    make_state_folder(Path(local.state_dir))
-    with _fetched(jars, local, console, len(jars.lock()), None) as fetched:
-        file.write_text(render(fetched))
+def _fetch(
+    jars: JarSet, lock: JarLock, repository: str, into: Path, stop: threading.Event | None
+) -> None:
+    with httpx.Client(timeout=PATIENCE, follow_redirects=True) as client:
+        for path in lock:
+            try:
+                _fetch_one(client, f"{repository.rstrip('/')}/{path}", into / path.name, stop)
+            except (httpx.HTTPError, httpx.InvalidURL) as problem:
+                or_given = f" or {jars.setting} to a directory of jars" if jars.setting else ""
+                raise JarsUnavailable(
+                    f"{jars.title}'s jars could not be downloaded: {path}: {problem}; "
+                    f"set local.jars_mirror to a Maven repository{or_given}"
+                ) from problem
 
 
-@contextmanager
-def _fetched(
-    jars: JarSet,
-    local: LocalSettings,
-    console: Console,
-    count: int,
-    stop: threading.Event | None,
-) -> Iterator[Path]:
-    """A directory with freshly fetched, not yet verified jars; gone afterwards unless moved."""
-    state = Path(local.state_dir).resolve()
-    target = Path(tempfile.mkdtemp(prefix="jars-", dir=state))
-    try:
-        console.print(f"{jars.title} jars: fetching {count}, once")
-        retrieve(
-            jars,
-            java=find_java(os.environ),
-            target=target,
-            cache=state / "ivy",
-            log=state / LOGS / "ivy.log",
-            mirror=local.jars_mirror,
-            stop=stop or threading.Event(),
-        )
-        yield target
-    finally:
-        shutil.rmtree(target, ignore_errors=True)
+@retry(
+    retry=retry_if_exception_type(httpx.TransportError),
+    stop=stop_after_attempt(ATTEMPTS),
+    wait=wait_exponential(max=5),
+    reraise=True,
+)
+def _fetch_one(client: httpx.Client, url: str, into: Path, stop: threading.Event | None) -> None:
+    with client.stream("GET", url) as response, into.open("wb") as file:
+        if response.status_code != httpx.codes.OK:
+            raise httpx.HTTPError(f"HTTP {response.status_code}")
+        for chunk in response.iter_bytes():
+            if stop is not None and stop.is_set():
+                raise Stopped
+            file.write(chunk)
 
 
 def main() -> None:
     """`python -m warren_local.jars`: what `make setup` runs."""
-    parser = argparse.ArgumentParser(prog="python -m warren_local.jars", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m warren_local.jars", description=main.__doc__)
     parser.add_argument("--config", type=Path, help="warren.toml to read")
-    parser.add_argument(
-        "--write-lock", type=Path, metavar="FILE", help="resolve anew and write the lock there"
-    )
-    parser.add_argument(
-        "--set", choices=sorted(JAR_SETS), help="only these jars; without it all are fetched"
-    )
     options = parser.parse_args()
-    console = Console(stderr=True)
     try:
         settings = load_settings(options.config)
-        if options.write_lock:
-            chosen = JAR_SETS[options.set or "kafka"]
-            write_lock(chosen, settings.local, console, options.write_lock)
-            return
-        for jars in [JAR_SETS[options.set]] if options.set else JAR_SETS.values():
-            ensure_jars(jars, settings, console)
+        for jars in JAR_SETS:
+            ensure_jars(jars, settings, Console(stderr=True))
     except WarrenError as problem:
         sys.exit(f"warren: {problem}")
 

@@ -16,8 +16,7 @@ from warren.settings_watch import SettingsWatch, with_all_of
 
 from warren_local.arrivals import ArrivalsFollower
 from warren_local.errors import StartRefused, Stopped
-from warren_local.jar_sets import KAFKA_JARS, SPARK_JARS
-from warren_local.jars import ensure_jars, find_java
+from warren_local.jars import KAFKA_JARS, SPARK_JARS, ensure_jars, find_java
 from warren_local.kafka import EmbeddedKafka, KafkaOptions
 from warren_local.plan import Plan
 from warren_local.ports import free_port
