@@ -20,7 +20,7 @@ from warren.contracts.topics import OFFSETS
 from warren_archiver.bronze import bronze
 from warren_archiver.bronze.bronze import Bronze
 from warren_archiver.errors import AnotherWrites, LakeGone
-from warren_archiver.lake.contract_view import accepted, quarantine
+from warren_archiver.lake.contract_view import ContractView, accepted
 
 OF_ROWS = "the log of the table of events does not say where they end: its rows do"
 pytestmark = pytest.mark.timeout(1800)
@@ -49,7 +49,8 @@ def test_every_record_is_archived_once_as_it_is_over_several_runs_and_batches(
     assert str(row["date"]) == str(row["timestamp"].date())
     events = lab.lake.read(lab.spark, lab.lake.events)
     assert events is not None
-    refused = quarantine(events, {lab.name: OFFSETS}).orderBy("kafka_offset").collect()
+    view = ContractView(OFFSETS)
+    refused = view.refused(view.parse(events)).orderBy("kafka_offset").collect()
     assert tuple(bytes(row["value"]) for row in refused) == BAD
     positions = {row["position"] for row in accepted(events, OFFSETS).collect()}
     assert positions == set(range(100))

@@ -207,9 +207,6 @@ class PartitionRules:
         rows: list[int] = np.flatnonzero(np.broadcast_to(self.ignore, partitions)).tolist()
         return rows
 
-    def policy_of(self, row: int) -> PolicyName:
-        return next(name for name, mask in self.policies.items() if mask[row])
-
 
 def _of(value: int | Int64, rows: Int64) -> int | Int64:
     return value if isinstance(value, int) else value[rows]

@@ -5,7 +5,7 @@ all that was archived before.
 """
 
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -256,12 +256,3 @@ def accepted(events: DataFrame, topic: Topic) -> DataFrame:
     """A topic's events in bronze, with its contract's columns."""
     view = ContractView(topic)
     return view.accepted(view.parse(events))
-
-
-def quarantine(events: DataFrame, topics: Mapping[str, Topic]) -> DataFrame:
-    """What contradicts its contract, and why; `topics` by name."""
-    refused = []
-    for name, topic in topics.items():
-        view = ContractView(topic)
-        refused.append(view.refused(view.parse(events.where(F.col("topic") == name))))
-    return reduce(DataFrame.union, refused)
