@@ -18,7 +18,7 @@ from warren.garbage import collect_seldom
 from warren.settings import Settings
 from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.home.requests import HomeWriter
+from warren_api.home.cluster import HomeWriter
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive

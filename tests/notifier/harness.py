@@ -26,10 +26,9 @@ from warren_notifier.channels.channel import (
     Delivered,
     Result,
 )
-from warren_notifier.delivery.outcomes import Outcomes
-from warren_notifier.delivery.rate_limit import RateLimit
-from warren_notifier.delivery.records import Records
+from warren_notifier.delivery.outcomes import Outcomes, Records
 from warren_notifier.delivery.retry_plan import RetryPlan
+from warren_notifier.delivery.slots import RateLimit
 from warren_notifier.delivery.workers import Workers
 from warren_notifier.dispatcher import Dispatcher
 from warren_notifier.due import Due
@@ -39,9 +38,8 @@ from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.holds import Holds
 from warren_notifier.routing.routes import Grouping, Route
 from warren_notifier.rules import Rulebook
-from warren_notifier.source.consumer import PartitionStart, SourceRecord
-from warren_notifier.source.past import Backlog
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.source.consumer import Backlog, PartitionStart, SourceRecord
+from warren_notifier.state.telling import Delivery
 
 END = 1_000_000  # of the partition's log: beyond every offset here
 

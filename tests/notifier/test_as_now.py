@@ -31,10 +31,9 @@ from warren.contracts import (
 from warren.silences import Silences
 from warren_core.objectives.limits import ObjectiveBook
 from warren_notifier.channels.as_now import Standing, as_now
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.told_event import told_event
-from warren_notifier.source.groups import Configured, Groups
-from warren_notifier.source.newest import Newest
+from warren_notifier.source.newest import Configured, Groups, Newest
 
 LATER = OPENED_AT + 18 * MINUTE
 LINK = "https://warren.example.org"

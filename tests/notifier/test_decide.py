@@ -34,9 +34,8 @@ from warren_notifier.inputs import (
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.holds import Holds
 from warren_notifier.rules import Rules
-from warren_notifier.state.delivery import Delivery, Ended
-from warren_notifier.state.stored import restored, to_store
-from warren_notifier.state.subject_state import SubjectState
+from warren_notifier.state.subject_state import SubjectState, restored, to_store
+from warren_notifier.state.telling import Delivery, Ended
 
 REPEAT = 30 * MINUTE
 ROUTES = [

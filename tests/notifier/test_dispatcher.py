@@ -9,7 +9,7 @@ from support.waiting import until
 from warren.clock import ManualClock
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.routing.decisions import delivery_id
-from warren_notifier.source.past import Backlog
+from warren_notifier.source.consumer import Backlog
 
 ERR = event("ERR")
 OK = event("OK", "ERR", event_id="event-2")

@@ -18,9 +18,9 @@ from warren.contracts import (
     GroupStatusName,
     StatusChangeEvent,
 )
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import besides, digest_text
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 SECOND = 1_000
 NOW = OPENED_AT + 2 * MINUTE

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 from notifier.builders import OPENED_AT, change, delivery, event, pending_delivery, route
 from warren.contracts import DeadLetter, DeliveryOutcome, NotificationEvent, NotifierState
-from warren_notifier.delivery.records import Records
+from warren_notifier.delivery.outcomes import Records
 from warren_notifier.owned import Owned
 from warren_notifier.routing.decisions import Router
-from warren_notifier.state.delivery import Step
-from warren_notifier.state.stored import restored, to_store
-from warren_notifier.state.subject_state import SubjectState
+from warren_notifier.state.subject_state import SubjectState, restored, to_store
+from warren_notifier.state.telling import Step
 
 RECORDS = Records("t.")
 NOW = OPENED_AT + 1000

@@ -10,7 +10,7 @@ from notifier.harness import END, Hanging, Harness, Log, Scripted, life, play
 from support.waiting import until
 from warren_notifier.channels.channel import Result, Retry
 from warren_notifier.routing.decisions import delivery_id
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 ERR = event("ERR")
 OK = event("OK", "ERR", event_id="event-2")

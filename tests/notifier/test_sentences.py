@@ -13,13 +13,13 @@ from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
 from notifier.test_email_digest import PROD, news, over
 from notifier.test_email_message import breach, html, mail, text
 from warren.contracts import Cause, CauseEvidence, MaxLag, StatusChangeEvent
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import digest_text
 from warren_notifier.channels.incident_text import incident_text
 from warren_notifier.channels.kinds.alertmanager import alert_annotations
 from warren_notifier.channels.kinds.pagerduty import _alert
+from warren_notifier.channels.kinds.slack import slack_message
 from warren_notifier.channels.note import incident_note
-from warren_notifier.channels.slack_message import slack_message
 
 SAID = re.compile(r"\b(None|null|nan|NaN)\b")
 FULL: dict[str, Any] = {

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from notifier.builders import MINUTE, OPENED_AT, change
-from warren_notifier.source.consumer import Positions
-from warren_notifier.source.past import Backlog
+from warren_notifier.source.consumer import Backlog, Positions
 
 
 def test_what_was_refused_is_due_until_it_is_committed() -> None:

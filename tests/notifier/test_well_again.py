@@ -24,12 +24,11 @@ from warren.settings import ObjectiveSettings
 from warren.silences import Silences
 from warren_core.objectives.limits import ObjectiveBook
 from warren_notifier.channels.as_now import as_now
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import DigestText, digest_text
 from warren_notifier.channels.incident_text import incident_text
-from warren_notifier.source.groups import Configured, Groups
-from warren_notifier.source.newest import Newest
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.source.newest import Configured, Groups, Newest
+from warren_notifier.state.telling import Delivery
 
 FRESH = ObjectiveSettings(name="fresh", max_freshness=60)
 LIMITS = ObjectiveBook([FRESH]).limits_for("prod", "losing")

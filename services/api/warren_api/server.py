@@ -20,9 +20,9 @@ from warren.standstill_watch import StandstillWatch
 
 from warren_api.app import create_app
 from warren_api.context import ApiContext
+from warren_api.home.cluster import HomeWriter
 from warren_api.home.feed import Feed
 from warren_api.home.past_feed import PastFeed
-from warren_api.home.requests import HomeWriter
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive

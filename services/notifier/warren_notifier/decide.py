@@ -28,19 +28,25 @@ from warren_notifier.inputs import (
     TimePassed,
 )
 from warren_notifier.routing import trial
-from warren_notifier.routing.acknowledging import on_acknowledged
 from warren_notifier.routing.change import Change, as_known
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.routing.flapping import Damped, Damping
+from warren_notifier.routing.group_incident import lost_end
 from warren_notifier.routing.holds import HoldsAt
-from warren_notifier.routing.lost_end import lost_end
-from warren_notifier.routing.repeats import on_repeat
+from warren_notifier.routing.reminders import on_acknowledged, on_repeat, on_start
 from warren_notifier.routing.routes import Route
-from warren_notifier.routing.start import on_start
 from warren_notifier.rules import Rules
-from warren_notifier.state.delivery import Delivery, Ended, Key
 from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import FLAPS, LOOKED_AFTER, NOT_LOOKED_AFTER, REPLACED, Telling
+from warren_notifier.state.telling import (
+    FLAPS,
+    LOOKED_AFTER,
+    NOT_LOOKED_AFTER,
+    REPLACED,
+    Delivery,
+    Ended,
+    Key,
+    Telling,
+)
 
 
 @dataclass(slots=True)

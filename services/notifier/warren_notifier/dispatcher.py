@@ -18,7 +18,7 @@ from warren.kafka.batched_writer import BatchedWriter
 from warren.metrics import notifier as metrics
 from warren.words import visible
 
-from warren_notifier.delivery.records import Records
+from warren_notifier.delivery.outcomes import Records
 from warren_notifier.delivery.worker import Worker
 from warren_notifier.inputs import Changed, TakenUp, Tested
 from warren_notifier.outbox import Batch, Outbox
@@ -27,8 +27,7 @@ from warren_notifier.routing import trial
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.group_incident import after, conditions_of, incident_of
 from warren_notifier.routing.routes import Route
-from warren_notifier.source.consumer import PartitionStart, SourceRecord
-from warren_notifier.source.past import Backlog, SeenEvents
+from warren_notifier.source.consumer import Backlog, PartitionStart, SeenEvents, SourceRecord
 
 log = structlog.get_logger(__name__)
 

@@ -10,13 +10,12 @@ import structlog
 from warren.kafka.batched_writer import BatchedWriter, Record
 
 from warren_notifier.decide import decide
-from warren_notifier.delivery.outcomes import Outcomes
-from warren_notifier.delivery.records import Records
+from warren_notifier.delivery.outcomes import Outcomes, Records
 from warren_notifier.delivery.worker import Worker
 from warren_notifier.inputs import Counted, Effect, EndLost, Input, PutOff, Tell
 from warren_notifier.owned import Owned, OwnedSubjects
 from warren_notifier.rules import Rulebook, Rules
-from warren_notifier.state.delivery import Delivery, Ended
+from warren_notifier.state.telling import Delivery, Ended
 
 log = structlog.get_logger(__name__)
 

@@ -15,10 +15,8 @@ from warren.contracts import GROUP_INCIDENT, DigestKey, NotifierState
 from warren.errors import ContractViolation
 
 from warren_notifier.routing.change import Subject
-from warren_notifier.state.delivery import Delivery, Ended, Key
-from warren_notifier.state.stored import restored
-from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import Telling
+from warren_notifier.state.subject_state import SubjectState, restored
+from warren_notifier.state.telling import Delivery, Ended, Key, Telling
 
 log = structlog.get_logger(__name__)
 

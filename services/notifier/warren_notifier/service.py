@@ -31,7 +31,7 @@ from warren.standstill_watch import Looking, StandstillWatch
 from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.configured import channel_settings, configured_channels
 from warren_notifier.session import Session
-from warren_notifier.source.groups import Configured
+from warren_notifier.source.newest import Configured
 
 log = structlog.get_logger(__name__)
 

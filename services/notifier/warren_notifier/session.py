@@ -33,10 +33,9 @@ from warren_notifier.channels.as_now import as_now
 from warren_notifier.channels.channel import (
     Channel,
 )
-from warren_notifier.delivery.outcomes import Outcomes
-from warren_notifier.delivery.rate_limit import RateLimit
-from warren_notifier.delivery.records import Records
+from warren_notifier.delivery.outcomes import Outcomes, Records
 from warren_notifier.delivery.retry_plan import RetryPlan
+from warren_notifier.delivery.slots import RateLimit
 from warren_notifier.delivery.worker import Sleep
 from warren_notifier.delivery.workers import Workers
 from warren_notifier.dispatcher import Dispatcher
@@ -51,8 +50,7 @@ from warren_notifier.routing.routes import Grouping, Route
 from warren_notifier.rules import Rulebook
 from warren_notifier.source.asked import SilenceTopics
 from warren_notifier.source.consumer import Positions, StatusConsumer
-from warren_notifier.source.groups import Configured, Groups
-from warren_notifier.source.newest import Newest, NewestTopics
+from warren_notifier.source.newest import Configured, Groups, Newest, NewestTopics
 from warren_notifier.source.state_topic import StateTopic
 
 log = structlog.get_logger(__name__)

@@ -40,7 +40,7 @@ from warren_api.http.access import asker
 from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
 from warren_api.pages.environment import status_of, template_of
-from warren_api.pages.incidents import at_opening
+from warren_api.pages.lists import at_opening
 from warren_api.pages.sentences import commands
 from warren_api.pages.timeline import of_incident
 

@@ -25,11 +25,23 @@ from warren_api.model.status_history import IncidentRecord, RecordedChange, inci
 from warren_api.pages import asking, cluster_page, indexes, many, reference, reports
 from warren_api.pages.asking import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
-from warren_api.pages.group_rows import group_row_html
-from warren_api.pages.group_sections import broken_banners, member_rows, partitions_of
+from warren_api.pages.group_sections import (
+    broken_banners,
+    group_row_html,
+    member_rows,
+    partitions_of,
+)
 from warren_api.pages.headline import headline, no_groups, readers
-from warren_api.pages.incidents import IncidentListView, incident_list
-from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
+from warren_api.pages.lists import (
+    IncidentListView,
+    Order,
+    PageNumber,
+    TopicListView,
+    TopicSort,
+    Words,
+    incident_list,
+    topic_list,
+)
 from warren_api.pages.overview import By, Sort, View, last_changes, overview
 from warren_api.pages.sentences import commands
 from warren_api.pages.span import SpanAsked

@@ -1,4 +1,4 @@
-"""The groups of a digest: each once, with all its incidents, the root first. Pure."""
+"""Several incidents in one message, by groups: each once, its incidents with the root first. Pure."""
 
 from __future__ import annotations
 
@@ -6,15 +6,44 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from warren.contracts import DeliveryKind, EventTypeName, StatusChange, StatusChangeEvent
+from warren.contracts import DeliveryKind, DigestKey, EventTypeName, StatusChange, StatusChangeEvent
 from warren.words import duration, visible
 from warren_core.objectives.near_loss import SOON_MS
 
-from warren_notifier.channels.brief import is_losing, things
-from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.endings import ending, how_it_ended
-from warren_notifier.channels.first_step import runbooks
+from warren_notifier.channels.brief import ending, how_it_ended, is_losing, runbooks, things
 from warren_notifier.channels.told_event import CALLED, ToldEvent, at, told_event
+from warren_notifier.state.telling import Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What one message tells: at least one news, or how all stands now. The same news have the
+    same `digest_id`.
+    """
+
+    digest_id: str
+    key: DigestKey
+    news: Sequence[Delivery]
+    """In the order in which they happened, per group; of several about one the last counts."""
+    lasting: Sequence[str]
+    """Newest events of incidents that were told before, still last, and have no news."""
+    thread: str | None
+    """The message that began the thread; None: this one does."""
+
+    @property
+    def alone(self) -> Delivery | None:
+        """The only news, told as it would be without a digest."""
+        return self.news[0] if len(self.news) == 1 else None
+
+    @property
+    def thread_after(self) -> str:
+        """The thread that the next message is in."""
+        if self.thread is not None:
+            return self.thread
+        if self.alone is None:
+            return self.digest_id
+        return f"{self.alone.pending.incident_id}.{self.alone.pending.channel}"
+
 
 BAD = {"ERR": 0, "WARN": 1}  # worst first
 _ORDER = list(CALLED)

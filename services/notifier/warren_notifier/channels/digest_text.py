@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from warren.contracts import DigestKey
 from warren.words import clock, counted, grouped, records, utc, visible
 
-from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.digest_groups import BAD, Group, digest_groups, lasting_groups
+from warren_notifier.channels.brief import first_step
+from warren_notifier.channels.digest_groups import BAD, Digest, Group, digest_groups, lasting_groups
 from warren_notifier.channels.facts import handled, loss, then
-from warren_notifier.channels.first_step import first_step
 from warren_notifier.channels.incident_text import APART_MS, what_is_wrong
 from warren_notifier.channels.links import is_web_link, page_link
 

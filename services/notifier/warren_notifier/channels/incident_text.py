@@ -8,13 +8,19 @@ from dataclasses import dataclass
 from warren.contracts import DeliveryKind, Flapping, GroupStatusName, StatusChange
 from warren.words import as_of, clock, counted, duration, visible
 
-from warren_notifier.channels.brief import brief
-from warren_notifier.channels.endings import condition_over, end_of, ending, stay_lost, tag
+from warren_notifier.channels.brief import (
+    brief,
+    condition_over,
+    end_of,
+    ending,
+    runbooks,
+    stay_lost,
+    tag,
+)
 from warren_notifier.channels.facts import facts_of, is_old, row_of
-from warren_notifier.channels.first_step import runbooks
 from warren_notifier.channels.links import is_web_link, page_link
 from warren_notifier.channels.told_event import ToldEvent, told_event
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 SHOWN = 10
 APART_MS = 60_000

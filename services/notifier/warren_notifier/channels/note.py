@@ -11,12 +11,12 @@ from warren.contracts import PendingDelivery
 from warren.words import grouped
 
 from warren_notifier.channels.channel import Result
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import DigestText, GroupLine, besides, digest_text
 from warren_notifier.channels.http import HttpChannel, TargetSettings
 from warren_notifier.channels.incident_text import IncidentText
 from warren_notifier.channels.links import shown_id
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 SHOWN = 10
 """Groups of a digest: a telephone shows three of them at once."""

@@ -18,13 +18,13 @@ from warren_notifier.channels.channel import (
     Result,
     Retry,
 )
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.delivery.outcomes import Outcomes, Prepared
 from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.delivery.slots import Slots
 from warren_notifier.inputs import Attempted
 from warren_notifier.owned import Line
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 log = structlog.get_logger(__name__)
 

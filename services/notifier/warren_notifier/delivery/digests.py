@@ -17,7 +17,7 @@ from uuid import UUID, uuid5
 from warren.clock import Clock
 from warren.contracts import DigestKey
 
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.delivery.attempts import Attempts
 from warren_notifier.delivery.outcomes import Prepared
 from warren_notifier.delivery.slots import Slots

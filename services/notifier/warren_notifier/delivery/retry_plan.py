@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from warren.contracts import PendingDelivery
 
 from warren_notifier.channels.channel import Delivered, Refused, Result
-from warren_notifier.state.delivery import Step
+from warren_notifier.state.telling import Step
 
 LATE_WAIT = 3_600  # seconds between attempts to deliver an end after its deadline
 LONGEST_OWED = 86_400  # seconds that a receiver can put off an end

@@ -12,9 +12,8 @@ from warren_notifier.channels.channel import Channel
 from warren_notifier.delivery.attempts import Attempts
 from warren_notifier.delivery.digests import Digests
 from warren_notifier.delivery.outcomes import Outcomes
-from warren_notifier.delivery.rate_limit import RateLimit
 from warren_notifier.delivery.retry_plan import RetryPlan
-from warren_notifier.delivery.slots import Slots
+from warren_notifier.delivery.slots import RateLimit, Slots
 from warren_notifier.delivery.worker import Sleep, Worker
 from warren_notifier.owned import OwnedSubjects
 from warren_notifier.routing.routes import Grouping

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from warren.contracts import DigestKey
 
 from warren_notifier.routing.change import Change
-from warren_notifier.routing.mute_windows import muted_until
-from warren_notifier.routing.routes import Grouping, Route, channels_told, matching
+from warren_notifier.routing.routes import Grouping, Route, channels_told, matching, muted_until
 
 
 @dataclass(frozen=True, slots=True)

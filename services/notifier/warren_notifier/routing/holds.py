@@ -10,8 +10,7 @@ from warren.contracts import TEST_CLUSTER, Acknowledgement, OpenIncident, Pendin
 from warren.silences import InForce, Silences
 
 from warren_notifier.routing.change import Subject
-from warren_notifier.routing.mute_windows import muted_until
-from warren_notifier.routing.routes import Route
+from warren_notifier.routing.routes import Route, muted_until
 
 
 @dataclass(frozen=True, slots=True)

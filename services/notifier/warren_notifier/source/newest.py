@@ -9,24 +9,29 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import structlog
 from confluent_kafka import Message
 from pydantic import BaseModel, ConfigDict, ValidationError
 from warren.clock import Clock
-from warren.contracts import Cause, Event, FreshnessEvent, LagEvent
+from warren.contracts import Cause, Event, FreshnessEvent, GroupIncidentEvent, LagEvent
 from warren.contracts.group_key import split_group_key
 from warren.contracts.lag_event import Incident
 from warren.contracts.topics import FRESHNESS, LAG
 from warren.errors import ContractViolation, KafkaError, TopicMissing
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
-from warren.settings import HomeSettings
+from warren.settings import HomeSettings, Settings
+from warren.silences import Silences
+from warren_core.objectives.limits import Limit, ObjectiveBook
+
+from warren_notifier.channels.as_now import Standing, ids_of
 
 log = structlog.get_logger(__name__)
 
@@ -199,3 +204,43 @@ class NewestTopics:
         newest = self._newest
         take = newest.take_lag if record.topic() == self._lag else newest.take_freshness
         take(record.key(), record.value())
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """What the settings say of groups and clusters: objectives, bootstrap servers by cluster."""
+
+    limits_for: Callable[[str, str], Sequence[Limit]] = ObjectiveBook([]).limits_for
+    servers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def by(cls, settings: Settings) -> Self:
+        servers = {name: each.bootstrap for name, each in settings.clusters.items()}
+        return cls(ObjectiveBook(settings.objectives, settings.groups).limits_for, servers)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Knows how each group stands."""
+
+    newest: Newest
+    silences: Silences
+    configured: Configured
+    now_ms: Callable[[], int]
+
+    def standing(self, event: GroupIncidentEvent) -> Standing:
+        """Of the group of an incident."""
+        cluster, group = event.data.cluster, event.data.group
+        silence = self.silences.in_force(self.now_ms()).of(cluster, group)
+        over = [each.data.incident_id for each in event.data.was]
+        causes = {each: found for each in over if (found := self.newest.cause(each)) is not None}
+        said = (self.silences.acknowledgement(each) for each in ids_of(event))
+        return Standing(
+            self.newest.lag(cluster, group),
+            self.newest.freshness(cluster, group),
+            self.configured.limits_for(cluster, group),
+            next(filter(None, said), None),
+            None if silence is None else silence.ends_at,
+            self.configured.servers.get(cluster, ""),
+            causes,
+        )

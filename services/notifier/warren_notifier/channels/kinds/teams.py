@@ -22,8 +22,7 @@ from warren.words import shortened
 
 from warren_notifier.channels.channel import Kind, Result, Retry
 from warren_notifier.channels.digest_text import GroupLine
-from warren_notifier.channels.http import HttpChannelSettings
-from warren_notifier.channels.http_endpoint import Answered, judged
+from warren_notifier.channels.http import Answered, HttpChannelSettings, judged
 from warren_notifier.channels.note import Note, NoteChannel, fitting
 
 BYTES = 28_000
