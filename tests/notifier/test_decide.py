@@ -32,8 +32,7 @@ from warren_notifier.inputs import (
     TimePassed,
 )
 from warren_notifier.routing.decisions import Router
-from warren_notifier.routing.holds import Holds
-from warren_notifier.rules import Rules
+from warren_notifier.routing.holds import Holds, Rules
 from warren_notifier.state.subject_state import SubjectState, restored, to_store
 from warren_notifier.state.telling import Delivery, Ended
 

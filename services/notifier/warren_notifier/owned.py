@@ -206,11 +206,12 @@ class OwnedSubjects:
         """Whether its partition is still ours."""
         return delivery.partition in self._partitions
 
-    def holding(self, delivery: Delivery) -> Owned | None:
-        """The subject that a delivery is still pending of; None: it is no more, or not here."""
+    def holding(self, delivery: Delivery) -> Line | None:
+        """Where a delivery is still pending; None: it is no more, or not here."""
         assigned = self._partitions.get(delivery.partition)
         owned = assigned.subjects.get(delivery.subject) if assigned is not None else None
-        return owned if owned is not None and owned.state.holds(delivery) else None
+        is_held = owned is not None and owned.state.holds(delivery)
+        return owned.line(delivery) if owned is not None and is_held else None
 
     def is_open(self, cluster: str, group: str) -> bool:
         """Whether people are told, or were, of an incident of the group that is not over."""

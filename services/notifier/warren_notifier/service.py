@@ -31,7 +31,6 @@ from warren.standstill_watch import Looking, StandstillWatch
 from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.configured import channel_settings, configured_channels
 from warren_notifier.session import Session
-from warren_notifier.source.newest import Configured
 
 log = structlog.get_logger(__name__)
 
@@ -181,15 +180,13 @@ class Service:
         await asyncio.to_thread(_require_equal_partitions, admin, home)
         self._session_ended.clear()
         session = Session(
-            home,
-            self._settings.notifier,
+            self._settings,
             self._channels,
             self._clock,
             self._session_over,
             self._note_ready,
             self._redaction,
-            turns=self._turns,
-            configured=Configured.by(self._settings),
+            self._turns,
         )
         try:
             await session.run()

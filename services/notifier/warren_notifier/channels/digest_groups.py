@@ -1,4 +1,4 @@
-"""Several incidents in one message, by groups: each once, its incidents with the root first. Pure."""
+"""Several incidents in one message, by groups: each once, the root first. Pure."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
@@ -19,16 +20,27 @@ from warren.contracts import DigestKey
 
 from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.delivery.attempts import Attempts
-from warren_notifier.delivery.outcomes import Prepared
-from warren_notifier.delivery.slots import Slots
-from warren_notifier.delivery.worker import GroupQueue, Sleep
-from warren_notifier.inputs import Attempted
-from warren_notifier.owned import Line, OwnedSubjects
-from warren_notifier.routing.routes import Grouping
+from warren_notifier.inputs import Attempted, Begun
+from warren_notifier.owned import Line
 
 LOOK_SECONDS = 1.0  # between two looks at who waits
 FEW = 3  # messages in two intervals; after so many, what cannot wait does
 _DIGESTS = UUID("5a3f0f43-8e5e-4c0a-8f0e-2f1f6c7f5b2d")  # namespace of digest ids
+
+
+class GroupQueue:
+    """Lines of one group that have work, the next one first."""
+
+    def __init__(self, partition: int) -> None:
+        self.partition = partition
+        self.lines: deque[Line] = deque()
+        self.busy = False
+        """An attempt is under way, which should not be interrupted; waiting for one may be."""
+        self.revoked = False
+
+    @property
+    def head(self) -> Line:
+        return self.lines[0]
 
 
 @dataclass(slots=True, eq=False)
@@ -81,27 +93,17 @@ class _Waiting:
 
 
 class Digests:
-    """Of one channel; `slots` are its attempts at the same time."""
+    """Of one channel."""
 
     def __init__(
         self,
-        channel: str,
-        tasks: asyncio.TaskGroup,
         attempts: Attempts,
-        owned: OwnedSubjects,
-        grouping: Grouping,
-        slots: Slots,
-        clock: Clock,
-        sleep: Sleep,
     ) -> None:
-        self._channel = channel
-        self._tasks = tasks
-        self._attempts = attempts
-        self._owned = owned
-        self._grouping = grouping
-        self._slots = slots
-        self._clock = clock
-        self._sleep = sleep
+        self._attempts, self._slots = attempts, attempts.slots
+        self._shared = attempts.shared
+        outcomes = attempts.shared.outcomes
+        self._owned, self._clock = outcomes.owned, outcomes.clock
+        self._grouping = outcomes.router.grouping
         self._waiting: dict[DigestKey, _Waiting] = {}
 
     async def join(self, queue: GroupQueue) -> list[Attempted]:
@@ -114,7 +116,7 @@ class Digests:
         member = _Member(queue, asyncio.get_running_loop().create_future())
         waiting.members[member] = None
         if waiting.task is None:
-            waiting.task = self._tasks.create_task(self._work_off(waiting))
+            waiting.task = self._shared.tasks.create_task(self._work_off(waiting))
         try:
             return await member.told
         finally:
@@ -144,7 +146,7 @@ class Digests:
                 self._recall(waiting)
                 wait = self._wait(waiting)
             if wait > 0:
-                await self._sleep(min(wait, LOOK_SECONDS))
+                await self._shared.sleep(min(wait, LOOK_SECONDS))
                 continue
             await self._attempts.ready()
             tried = waiting.was_tried
@@ -160,7 +162,7 @@ class Digests:
 
     def _recall(self, waiting: _Waiting) -> None:
         """What tellings remember of the newest message: this notifier may not have sent it."""
-        lines = self._owned.digest(self._channel, waiting.key)
+        lines = self._owned.digest(self._attempts.name, waiting.key)
         told = [line.telling.told for line in lines if line.telling is not None]
         newest = max(told, key=lambda one: one.told_at or 0, default=None)
         if newest is not None and (newest.told_at or 0) > max(waiting.sent_at, waiting.recalled_at):
@@ -195,7 +197,7 @@ class Digests:
         for member in taking:
             member.queue.busy = True
         lines = [line for found in taking.values() for line in found]
-        prepared = await asyncio.gather(*(self._attempts.prepare(line) for line in lines))
+        prepared = await asyncio.gather(*(self._shared.outcomes.begin(line) for line in lines))
         ready = {line: one for line, one in zip(lines, prepared, strict=True) if one is not None}
         made: dict[Line, Attempted] = {}
         if ready:
@@ -221,11 +223,11 @@ class Digests:
                 count += 1
         return taking
 
-    def _digest(self, waiting: _Waiting, news: Mapping[Line, Prepared]) -> Digest:
+    def _digest(self, waiting: _Waiting, news: Mapping[Line, Begun]) -> Digest:
         lasting = []
         until = waiting.sent_at + self._grouping.interval_ms(waiting.key)
         goes_on = self._clock.now_ms() < until
-        for line in self._owned.digest(self._channel, waiting.key):
+        for line in self._owned.digest(self._attempts.name, waiting.key):
             telling, state = line.telling, line.owned.state
             if telling is None:
                 continue
