@@ -32,7 +32,7 @@ from warren_notifier.routing.change import Change, as_known
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.routing.flapping import Damped, Damping
 from warren_notifier.routing.group_incident import lost_end
-from warren_notifier.routing.holds import HoldsAt, Rules
+from warren_notifier.routing.holds import Rules
 from warren_notifier.routing.reminders import on_acknowledged, on_repeat, on_start
 from warren_notifier.routing.routes import Route
 from warren_notifier.state.subject_state import SubjectState
@@ -72,15 +72,11 @@ def decide(subject: SubjectState, given: Input, rules: Rules, now: int) -> Decid
             course.on_attempt(given)
         case MayArrive(delivery) | NotSent(delivery) | Begun(delivery):
             telling = subject.telling(delivery)
-            if telling is not None:
-                course.put(_sending(telling, given))
+            if telling is not None and isinstance(given, Begun):
+                course.put(telling.begun(uncertain=given.uncertain))
+            elif telling is not None:
+                course.put(telling.knowing(uncertain=isinstance(given, MayArrive)))
     return Decided(course.subject, tuple(course.effects))
-
-
-def _sending(telling: Telling, given: MayArrive | NotSent | Begun) -> Telling:
-    if isinstance(given, Begun):
-        return telling.begun(uncertain=given.uncertain)
-    return telling.knowing(uncertain=isinstance(given, MayArrive))
 
 
 class _Course:
@@ -92,10 +88,6 @@ class _Course:
         self._router = rules.router
         self._rules = rules
         self._now = now
-
-    @property
-    def _holds(self) -> HoldsAt:
-        return self._rules.holds
 
     def put(self, telling: Telling) -> None:
         self.subject = self.subject.with_telling(telling)
@@ -188,7 +180,7 @@ class _Course:
             self._hold_or_release(telling, telling.delivery)
 
     def _hold_or_release(self, telling: Telling, delivery: Delivery) -> None:
-        hold = self._holds.of(self.subject.subject, delivery.pending)
+        hold = self._rules.holds.of(self.subject.subject, delivery.pending)
         if (hold is not None) == telling.is_held:
             return
         if hold is not None:
@@ -202,9 +194,9 @@ class _Course:
         """Decided before somebody acknowledged the incident, or took that back."""
         pending, incident = delivery.pending, self.subject.incident
         if incident is None or incident.incident_id != pending.incident_id:
-            acknowledgement = self._holds.acknowledged(pending.incident_id)
+            acknowledgement = self._rules.holds.acknowledged(pending.incident_id)
         else:
-            acknowledgement = self._holds.acknowledgement(incident)
+            acknowledgement = self._rules.holds.acknowledgement(incident)
         if pending.kind == "acknowledged":
             return NOT_LOOKED_AFTER if acknowledgement is None else None
         reminds = pending.kind == "repeated" and pending.channel not in self._router.resends
@@ -237,7 +229,7 @@ class _Course:
             return
         # Nobody is reminded of what flaps; what must hear of an incident again still does.
         quiet = subject.flapping is not None or change.is_told_once
-        quiet |= self._holds.acknowledgement(incident) is not None
+        quiet |= self._rules.holds.acknowledgement(incident) is not None
         known = (change, incident, subject.told(), subject.under_way(), self._now)
         self._take(change, on_repeat(self._router, *known, is_looked_after=quiet))
 
@@ -246,7 +238,7 @@ class _Course:
         subject, change, incident = self.subject, self.subject.change, self.subject.incident
         if incident is None or change is None or subject.is_over_for_now:
             return
-        acknowledgement = self._holds.acknowledgement(incident)
+        acknowledgement = self._rules.holds.acknowledgement(incident)
         if acknowledgement is not None:
             known = (change, incident, subject.told(), subject.under_way())
             decision = on_acknowledged(self._router, *known, acknowledgement, self._now)

@@ -62,7 +62,8 @@ class Service:
         self._redaction = redaction or Redaction(secret_values(settings))
         self._channels = self._made(settings.notifier)
         self._seen, self._refused = settings.notifier, ""
-        self._ready = False
+        self.ready = False
+        """The consumer group has assigned partitions and their state is there."""
         self._turns = Turns()
         self._trouble = Trouble(HOME, clock, over="at work again")
         self._backlog = GroupBacklog(
@@ -80,11 +81,6 @@ class Service:
         for channel in channel_settings(settings).values():
             self._redaction.add(secret_values(channel))
         return configured_channels(settings, self._clock)
-
-    @property
-    def ready(self) -> bool:
-        """The consumer group has assigned partitions and their state is there."""
-        return self._ready
 
     @property
     def waits_for(self) -> str:
@@ -125,7 +121,7 @@ class Service:
                 try:
                     await self._session()
                 except* KafkaError as errors:
-                    self._ready = False
+                    self.ready = False
                     for error in errors.exceptions:
                         log_retry(error)
                         if isinstance(error, KafkaError):
@@ -194,9 +190,9 @@ class Service:
             self._session_ended.set()
 
     def _note_ready(self) -> None:
-        if not self._ready:
+        if not self.ready:
             log.info("ready")
-        self._ready = True
+        self.ready = True
         self._trouble.over()
 
     async def _pause(self) -> None:

@@ -165,7 +165,7 @@ def router(context: ApiContext) -> APIRouter:
         return of_group(
             past[:MOMENTS_SHOWN],
             model.notifications.of_group(cluster, name)[:MOMENTS_SHOWN],
-            context.notes().acknowledgement_of(view) if view else None,
+            context.notes().acknowledgement_of(cluster, name) if view else None,
             model.silences.matching(cluster, name),
             trends.rebalances(cluster, name, now),
             now,
@@ -212,7 +212,7 @@ def router(context: ApiContext) -> APIRouter:
             row=row,
             broken=broken_banners(row) if row else [],
             silence=notes.silences.of(cluster, name),
-            acknowledgement=notes.acknowledgement_of(view) if view else None,
+            acknowledgement=notes.acknowledgement_of(cluster, name) if view else None,
         )
 
     @routes.get("/topics/{cluster}/{name}")

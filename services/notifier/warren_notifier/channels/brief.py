@@ -57,7 +57,9 @@ def called(cause: Cause) -> str:
     """`stuck at one record`; of an evaluator that has no words for it the name."""
     if cause.name in _LOST:
         return _LIMITS[LOST_RECORDS]
-    return visible(_within_a_sentence(cause.short or cause.name.replace("_", " ")))
+    short = cause.short or cause.name.replace("_", " ")
+    # Within a sentence, but for what is always in capitals.
+    return visible(short if short[:2].isupper() else short[:1].lower() + short[1:])
 
 
 def is_losing(change: StatusChange) -> bool:
@@ -95,10 +97,6 @@ def _partitions(change: StatusChange) -> str:
         if count := change.partition_counts.get(status):
             return f"{counted(count, 'partition')} {words}"
     return "not OK"
-
-
-def _within_a_sentence(short: str) -> str:
-    return short if short[:2].isupper() else short[:1].lower() + short[1:]
 
 
 # For the subject, and for the sentence.

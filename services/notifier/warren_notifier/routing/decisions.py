@@ -280,17 +280,13 @@ class Router:
             channel=knows.channel,
             offset=offset,
             repeat=repeat,
-            cannot_wait=_cannot_wait(change, knows, kind),
+            # It tells of an ERR or a loss that begins.
+            cannot_wait=kind in ("opened", "changed")
+            and (change.loses or (change.severity is Severity.ERR and knows.status != "ERR")),
             accepted_at=now,
             deadline_at=now + self.deadline_ms,
             next_attempt_at=now + self.grouping.wait_ms(route, knows.digest, kind),
         )
-
-
-def _cannot_wait(change: Change, knows: Told, kind: DeliveryKind) -> bool:
-    """Whether the delivery tells of an ERR or a loss that begins."""
-    begins = change.loses or (change.severity is Severity.ERR and knows.status != "ERR")
-    return begins and kind in ("opened", "changed")
 
 
 def is_known(told: Told, change: Change) -> bool:

@@ -57,7 +57,9 @@ def after(
     if not conditions and by is not None and by.closing:
         status = by.status  # the group may be gone
     event = GroupIncidentEvent(
-        id=by.event_id if by is not None else _made_up([*conditions, *over]),
+        id=by.event_id
+        if by is not None
+        else str(uuid5(_CHANGES, "|".join(sorted(each.id for each in [*conditions, *over])))),
         time=max(each.time for each in [*conditions, *over]),
         data=GroupIncident(
             cluster=first.data.cluster,
@@ -151,10 +153,6 @@ def _worst(conditions: Sequence[StatusChangeEvent]) -> GroupStatusName:
     worst = max((severity_of(each.data.status) for each in conditions), default=Severity.OK)
     names: dict[Severity, GroupStatusName] = {Severity.WARN: "WARN", Severity.ERR: "ERR"}
     return names.get(worst, "OK")
-
-
-def _made_up(events: Iterable[StatusChangeEvent]) -> str:
-    return str(uuid5(_CHANGES, "|".join(sorted(each.id for each in events))))
 
 
 def _fitting(event: GroupIncidentEvent) -> GroupIncidentEvent:

@@ -119,32 +119,26 @@ def on_acknowledged(
             continue
         if knows.acknowledged_at == acknowledgement.at:
             continue
-        news.append(News(knows, _delivery(router, change, incident, knows, acknowledgement, now)))
+        delivery = PendingDelivery(
+            delivery_id=acknowledgement_id(
+                incident.incident_id, knows.route, channel, acknowledgement.at
+            ),
+            event_id=change.event_id,
+            incident_id=incident.incident_id,
+            kind="acknowledged",
+            status=change.status,
+            route=knows.route,
+            channel=channel,
+            offset=incident.offset,
+            accepted_at=now,
+            deadline_at=now + router.deadline_ms,
+            next_attempt_at=now,
+            acknowledged=Acknowledged(
+                at=acknowledgement.at, by=acknowledgement.by, why=acknowledgement.why
+            ),
+        )
+        news.append(News(knows, delivery))
     return Decision(incident, tuple(news)) if news else None
-
-
-def _delivery(
-    router: Router,
-    change: Change,
-    incident: OpenIncident,
-    knows: Told,
-    of: Acknowledgement,
-    now: int,
-) -> PendingDelivery:
-    return PendingDelivery(
-        delivery_id=acknowledgement_id(incident.incident_id, knows.route, knows.channel, of.at),
-        event_id=change.event_id,
-        incident_id=incident.incident_id,
-        kind="acknowledged",
-        status=change.status,
-        route=knows.route,
-        channel=knows.channel,
-        offset=incident.offset,
-        accepted_at=now,
-        deadline_at=now + router.deadline_ms,
-        next_attempt_at=now,
-        acknowledged=Acknowledged(at=of.at, by=of.by, why=of.why),
-    )
 
 
 def on_start(

@@ -138,9 +138,10 @@ class StatusConsumer:
         self._owned: set[int] = set()
         self._read_to: dict[int, int] = {}
         self._assigned: set[int] = set()
-        self._has_assignment = False
+        self.has_assignment = False
+        """Whether the group has said which partitions are ours, be it none."""
         self._lost = False
-        # What a transaction leaves at the end of a log is no record: see `_note_end`.
+        # What a transaction leaves at the end of a log is no record: see `_records`.
         self._sent: dict[int, int] = {}
         """Positions that were sent last, by partition, but those that were refused."""
         self._acknowledged: dict[int, int] = {}
@@ -157,11 +158,6 @@ class StatusConsumer:
         )
         self._hearing = hearing_of(self._consumer, topic, HOME, HOME, home, SystemClock())
 
-    @property
-    def has_assignment(self) -> bool:
-        """Whether the group has said which partitions are ours, be it none."""
-        return self._has_assignment
-
     def poll(self, timeout: float) -> Poll:
         """What has arrived, at most 100 records; waits up to `timeout` seconds for the first."""
         try:
@@ -174,7 +170,7 @@ class StatusConsumer:
         if self._lost:
             # Another notifier may serve them already: nothing that is still in hand may be written.
             raise ClusterUnreachable(HOME, "home.bootstrap", "partitions lost, session timed out")
-        self._hearing.follow(heard=bool(more), joined=self._has_assignment)
+        self._hearing.follow(heard=bool(more), joined=self.has_assignment)
         self._assigned.clear()
         self._owned |= starts.keys()
         records = [record for m in more for record in self._records(m)]
@@ -183,23 +179,19 @@ class StatusConsumer:
 
     def _records(self, message: confluent_kafka.Message) -> list[SourceRecord]:
         error = message.error()
+        partition, offset = message.partition() or 0, message.offset() or 0
         if error is not None:
             if error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
-                self._note_end(message)
+                # Aborted records and transaction markers are passed over without a word.
+                if partition in self._owned:
+                    self._read_to[partition] = offset
                 return []
             if error.retriable() or error.code() == confluent_kafka.KafkaError._MAX_POLL_EXCEEDED:
                 return []
             raise classify(HOME, HOME, error)
-        partition, offset = message.partition() or 0, message.offset() or 0
         if partition not in self._owned:  # revoked while the batch was put together
             return []
         return [SourceRecord(partition, offset, message.key(), message.value())]
-
-    def _note_end(self, message: confluent_kafka.Message) -> None:
-        """Aborted records and transaction markers are passed over without a word."""
-        partition, offset = message.partition() or 0, message.offset() or 0
-        if partition in self._owned:
-            self._read_to[partition] = offset
 
     def _start(self, partition: int) -> PartitionStart:
         at = TopicPartition(self._topic, partition)
@@ -253,7 +245,7 @@ class StatusConsumer:
         self._consumer.close()
 
     def _assign(self, _: Consumer, partitions: list[TopicPartition]) -> None:
-        self._has_assignment = True
+        self.has_assignment = True
         self._assigned |= {at.partition for at in partitions}
 
     def _revoke(self, _: Consumer, partitions: list[TopicPartition]) -> None:

@@ -266,7 +266,9 @@ def _notify(service: NotifyBase, text: IncidentText) -> bool:
     else:  # Apprise puts it before the body, with a line's end between
         most = int(service.body_maxlen * TITLE_SHARE)
         title = fitting(lambda long: escape(shortened(title, long)).encode(), most, TITLE).decode()
-    whole, room = _uncalled(_body(text)), service.body_maxlen - len(title.encode()) - 2
+    acknowledge = f"Acknowledge: {text.acknowledge}" if text.acknowledge else ""
+    whole = _uncalled("\n".join(filter(None, [text.sentences, acknowledge, text.link])))
+    room = service.body_maxlen - len(title.encode()) - 2
     body = fitting(lambda longest: escape(shortened(whole, longest)).encode(), room, BODY)
     return service.notify(
         body=body.decode(),
@@ -276,25 +278,15 @@ def _notify(service: NotifyBase, text: IncidentText) -> bool:
     )
 
 
-def _body(text: IncidentText) -> str:
-    acknowledge = f"Acknowledge: {text.acknowledge}" if text.acknowledge else ""
-    return "\n".join(filter(None, [text.sentences, acknowledge, text.link]))
-
-
 def _uncalled(text: str) -> str:
     return _CALL.sub(lambda call: call[0] + _WORD_JOINER, text)
 
 
-def _html(text: str) -> str:
-    return html.escape(text).replace("\n", "<br>\n")
-
-
-def _markdown(text: str) -> str:
-    return _MARKS.sub(r"\\\g<0>", text)
-
-
 # By Apprise's name for what a service shows; plain text is shown as it is.
-_ESCAPES = {"html": _html, "markdown": _markdown}
+_ESCAPES: dict[str, Callable[[str], str]] = {
+    "html": lambda text: html.escape(text).replace("\n", "<br>\n"),
+    "markdown": lambda text: _MARKS.sub(r"\\\g<0>", text),
+}
 
 
 class _Said(logging.Handler):

@@ -73,7 +73,7 @@ def _linked(links: Facts) -> Iterator[JsonObject]:
     for place, (words, url) in enumerate(links):
         if place:
             yield _plain(" · ")
-        yield _link(words, url)
+        yield {"type": "link", "url": url, "text": words}
     if links:
         yield _plain("\n")
 
@@ -81,10 +81,6 @@ def _linked(links: Facts) -> Iterator[JsonObject]:
 def _plain(text: str, *, bold: bool = False) -> JsonObject:
     element: JsonObject = {"type": "text", "text": text}
     return element | {"style": {"bold": True}} if bold else element
-
-
-def _link(words: str, url: str) -> JsonObject:
-    return {"type": "link", "url": url, "text": words}
 
 
 def _text_object(text: str, limit: int) -> JsonObject:
