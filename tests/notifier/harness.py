@@ -26,9 +26,8 @@ from warren_notifier.channels.channel import (
     Delivered,
     Result,
 )
-from warren_notifier.delivery.attempts import Shared
+from warren_notifier.delivery.attempts import RetryPlan, Shared
 from warren_notifier.delivery.outcomes import Outcomes, Records
-from warren_notifier.delivery.retry_plan import RetryPlan
 from warren_notifier.delivery.slots import RateLimit
 from warren_notifier.delivery.worker import Worker
 from warren_notifier.dispatcher import Dispatcher

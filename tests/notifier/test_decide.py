@@ -19,7 +19,7 @@ from warren.contracts import GroupStatusName, NotifierState
 from warren.silences import Silences
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.decide import Decided, decide
-from warren_notifier.delivery.retry_plan import RetryPlan
+from warren_notifier.delivery.attempts import RetryPlan
 from warren_notifier.inputs import (
     Attempted,
     Begun,

@@ -16,10 +16,8 @@ from warren_api.http.access import Access
 from warren_api.http.access_control import AccessControl
 from warren_api.http.errors import Errors
 from warren_api.http.middleware import (
-    InLine,
-    RequestLimits,
-    RequestMetrics,
-    ResponseHeaders,
+    Answering,
+    Gate,
     Revalidation,
 )
 from warren_api.http.names import RawPathRouting
@@ -83,8 +81,7 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
         from starlette.middleware.sessions import SessionMiddleware  # likewise
 
         app.add_middleware(SessionMiddleware, **login.session_options())
-    app.add_middleware(RequestLimits, refusal=errors.refusal)
-    app.add_middleware(InLine, refusal=errors.refusal)
+    app.add_middleware(Gate, refusal=errors.refusal)
     if context.settings.api.cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -93,7 +90,7 @@ def create_app(context: ApiContext, access: Access, login: Login | None = None) 
             allow_headers=["Authorization", "Content-Type", "Last-Event-ID"],
             expose_headers=["Retry-After", "WWW-Authenticate"],
         )
-    app.add_middleware(RequestMetrics, clock=context.clock)
-    app.add_middleware(ResponseHeaders, is_tls=bool(context.settings.api.tls_certificate))
+    is_tls = bool(context.settings.api.tls_certificate)
+    app.add_middleware(Answering, clock=context.clock, is_tls=is_tls)
     app.add_middleware(RawPathRouting)
     return app

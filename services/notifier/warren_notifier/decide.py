@@ -106,7 +106,7 @@ class _Course:
         change = self._known(change)
         self._end_lost(change, offset)
         subject = self.subject
-        damped = Damping.of(self._router).on_change(
+        damped = Damping(self._router).on_change(
             change, offset, subject.incident, subject.told(), subject.flaps, self._now
         )
         result = "withheld"
@@ -214,8 +214,8 @@ class _Course:
 
     def _calm(self, at: int) -> None:
         """Tells what was withheld, if it has been quiet until `at`; forgets old incidents."""
-        damping, subject, flaps = Damping.of(self._router), self.subject, self.subject.flaps
-        if flaps is None or not damping.is_over(flaps, at):
+        damping, subject, flaps = Damping(self._router), self.subject, self.subject.flaps
+        if flaps is None or at < damping.calm_at(flaps):
             return
         if flaps.since is None:
             self.subject = replace(subject, flaps=None)

@@ -103,7 +103,7 @@ def due_at(subject: SubjectState, router: Router) -> int | None:
     """When time alone may lead to something, Unix milliseconds; None: it will not."""
     times = [subject.repeat_at]
     if subject.flaps is not None:
-        times.append(Damping.of(router).calm_at(subject.flaps))
+        times.append(Damping(router).calm_at(subject.flaps))
     return min((at for at in times if at is not None), default=None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import threading
 from collections.abc import Callable
@@ -126,7 +127,9 @@ class Service:
                         log_retry(error)
                         if isinstance(error, KafkaError):
                             self._trouble.note(error)
-                    await self._pause()
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(RETRY_SECONDS):
+                            await self._stop.wait()
         finally:
             watching.cancel()
             for channel in self._channels.values():
@@ -194,13 +197,6 @@ class Service:
             log.info("ready")
         self.ready = True
         self._trouble.over()
-
-    async def _pause(self) -> None:
-        try:
-            async with asyncio.timeout(RETRY_SECONDS):
-                await self._stop.wait()
-        except TimeoutError:
-            return
 
 
 def _require_equal_partitions(admin: AdminClient, home: HomeSettings) -> None:

@@ -27,15 +27,8 @@ CLUSTER_NOT_FOUND = "cluster not found"
 
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(prefix="/v3/kafka", include_in_schema=False)
-    _clusters(routes, context)
-    _topics(routes, context)
-    _consumers(routes, context)
-    _statuses(routes, context)
     _deletions(routes, context)
-    return routes
 
-
-def _clusters(routes: APIRouter, context: ApiContext) -> None:
     @routes.get("")
     async def clusters(request: Request) -> Response:
         return answer(request, "cluster list returned", clusters=context.clusters)
@@ -45,8 +38,6 @@ def _clusters(routes: APIRouter, context: ApiContext) -> None:
         view = context.model.cluster(cluster, context.clock.now_ms())
         return cluster_detail(request, context, cluster, state=shapes.cluster_state(view))
 
-
-def _topics(routes: APIRouter, context: ApiContext) -> None:
     @routes.get("/{cluster}/topic")
     def topics(request: Request, cluster: Segment) -> Response:
         if cluster not in context.clusters:
@@ -69,8 +60,6 @@ def _topics(routes: APIRouter, context: ApiContext) -> None:
         groups = sorted(view.groups) if view else []
         return answer(request, "consumers of topic returned", consumers=groups)
 
-
-def _consumers(routes: APIRouter, context: ApiContext) -> None:
     @routes.get("/{cluster}/consumer")
     def consumers(request: Request, cluster: Segment) -> Response:
         if cluster not in context.clusters:
@@ -85,8 +74,6 @@ def _consumers(routes: APIRouter, context: ApiContext) -> None:
             return error_response(request, 404, "cluster or consumer not found")
         return answer(request, "consumer detail returned", topics=shapes.group_detail(view))
 
-
-def _statuses(routes: APIRouter, context: ApiContext) -> None:
     @routes.get("/{cluster}/consumer/{group}/status")
     def status(request: Request, cluster: Segment, group: Segment) -> Response:
         return _status(request, cluster, group, all_partitions=False)
@@ -106,6 +93,8 @@ def _statuses(routes: APIRouter, context: ApiContext) -> None:
         response = answer(request, "consumer status returned", status=found)
         response.status_code = 200 if view else 404
         return response
+
+    return routes
 
 
 log = structlog.get_logger(__name__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from http import HTTPStatus
 from posixpath import normpath
@@ -47,17 +47,10 @@ class Refused(NamedTuple):
         return f"{where}: {self.said}"
 
 
-class Refusal(Protocol):
-    """Answers a request that reaches no route, in the shape that clients of its path expect."""
-
-    def __call__(
-        self,
-        scope: Scope,
-        kind: ProblemKind,
-        detail: str,
-        headers: Mapping[str, str] | None = None,
-        /,
-    ) -> Response: ...
+Refusal = Callable[..., Response]
+"""Answers a request that reaches no route, in the shape that clients of its path expect; is given
+scope, kind of problem, detail and, where there are some, headers.
+"""
 
 
 class ErrorAnswers(Protocol):

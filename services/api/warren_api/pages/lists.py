@@ -137,18 +137,13 @@ def topic_list(
 ) -> tuple[Paged[TopicView], list[str]]:
     """`views`: by cluster and name. And what was, or may have been, not understood."""
     search = TopicSearch(asked.q)
-    shown = paged(_sorted([*filter(search.finds, views)], asked), asked.page, TOPICS_SHOWN)
-    return shown, search.problems + search.hints(lambda: views)
-
-
-def _sorted(views: list[TopicView], asked: TopicListView) -> list[TopicView]:
+    found = sorted(filter(search.finds, views), key=lambda v: (v.topic.casefold(), v.cluster))
     if asked.sort == "name":
-        return sorted(views, key=_name, reverse=asked.is_falling)
-    return by_measure(sorted(views, key=_name), _MEASURES[asked.sort], falling=asked.is_falling)
-
-
-def _name(view: TopicView) -> tuple[str, str]:
-    return view.topic.casefold(), view.cluster
+        found = found[::-1] if asked.is_falling else found
+    else:
+        found = by_measure(found, _MEASURES[asked.sort], falling=asked.is_falling)
+    shown = paged(found, asked.page, TOPICS_SHOWN)
+    return shown, search.problems + search.hints(lambda: views)
 
 
 class AtOpening(NamedTuple):

@@ -22,7 +22,7 @@ from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
 from warren_api.model.status_history import IncidentRecord, RecordedChange, incidents
-from warren_api.pages import asking, cluster_page, indexes, many, reference, reports
+from warren_api.pages import asking, indexes, many, reference, reports
 from warren_api.pages.asking import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
 from warren_api.pages.group_sections import (
@@ -268,10 +268,9 @@ def router(context: ApiContext) -> APIRouter:
             wrong_of=words(),
         )
 
-    cluster_page.add_routes(routes, context, render, asked, trends)
     asking.add_routes(routes, context, render, lambda view: asked().row(view))
     many.add_routes(routes, context, render, asked)
     reports.add_routes(routes, context)
     reference.add_routes(routes, render)
-    indexes.add_routes(routes, context, render, asked)
+    indexes.add_routes(routes, context, render, asked, trends)
     return routes

@@ -51,7 +51,8 @@ def _parts(text: str, at: int, *, is_past: bool) -> Iterator[Markup]:
         yield escape(text[end : found.start()])
         end = found.end()
         if named is None:
-            yield Markup("at ") + clock_of(at - _milliseconds(found["age"]), at)
+            age = 0 if found["age"] == "<1s" else seconds_of(found["age"].replace(" ", "")) or 0
+            yield Markup("at ") + clock_of(at - age * 1000, at)
             continue
         yield clock_of(named, at)
         left = found["left"] or ""
@@ -76,10 +77,6 @@ def _unix(iso: str) -> int | None:
         return round(datetime.fromisoformat(iso).timestamp() * 1000)
     except ValueError:
         return None
-
-
-def _milliseconds(span: str) -> int:
-    return 0 if span == "<1s" else (seconds_of(span.replace(" ", "")) or 0) * 1000
 
 
 def _iso(at: int) -> str:
