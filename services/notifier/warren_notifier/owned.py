@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 from warren.clock import Clock
@@ -136,10 +136,10 @@ class Line:
         return min(by_wall, noted.due[1] - now)
 
 
+@dataclass(slots=True)
 class _Partition:
-    def __init__(self, committed: int) -> None:
-        self.committed = committed
-        self.subjects: dict[Subject, Owned] = {}
+    committed: int
+    subjects: dict[Subject, Owned] = field(default_factory=dict)
 
 
 class OwnedSubjects:

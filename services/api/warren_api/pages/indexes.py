@@ -55,9 +55,7 @@ def add_routes(
         ready = context.feed_state().ready
         now, about = context.clock.now_ms(), asked()
         rows = [about.row(view) for view in context.model.views_of(cluster)]
-        totals = no_groups()
-        for row in rows:
-            totals[row.status] = totals.get(row.status, 0) + 1
+        totals = no_groups() | Counter(row.status for row in rows)
         bad = sorted((row for row in rows if row.kind != "ok"), key=lambda row: row.rank)
         is_known = cluster in context.clusters
         incidents = [one for one in context.model.incidents().all if one.cluster == cluster]

@@ -18,7 +18,7 @@ from warren_api.model.cluster import TROUBLE, ClusterView
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import Kind
-from warren_api.pages.headline import Standings, Totals, no_groups, together
+from warren_api.pages.headline import Standings, Totals, no_groups
 from warren_api.pages.lists import ListView, Paged, by_measure, paged
 from warren_api.search import GroupSearch
 
@@ -149,7 +149,7 @@ def overview(
         sections,
         *shown,
         by_cluster,
-        together(by_cluster.values()),
+        no_groups() | Counter(row.status for row in rows),
         _standings(rows, tabs, len(groups), clusters),
         tabs,
     )
