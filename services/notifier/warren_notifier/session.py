@@ -27,6 +27,7 @@ from warren.redaction import Redaction
 from warren.settings import Settings
 from warren.silences import Silences
 from warren.standstill import Turns
+from warren_core.objectives.limits import ObjectiveBook
 
 from warren_notifier.channels.as_now import as_now
 from warren_notifier.channels.channel import (
@@ -46,7 +47,7 @@ from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.holds import Holds
 from warren_notifier.routing.routes import Grouping, Route
 from warren_notifier.source.consumer import Positions, StatusConsumer
-from warren_notifier.source.newest import Configured, Groups, Newest, NewestTopics
+from warren_notifier.source.newest import Groups, Newest, NewestTopics
 from warren_notifier.source.topics import SilenceTopics, read_states
 
 log = structlog.get_logger(__name__)
@@ -79,8 +80,9 @@ class Session:
         redaction: Redaction,
         turns: Turns,
     ) -> None:
+        self._book = ObjectiveBook(settings.objectives, settings.groups)
+        self._servers = {name: each.bootstrap for name, each in settings.clusters.items()}
         self._home, self._settings = settings.home, settings.notifier
-        self._configured = Configured.by(settings)
         self._turns = turns
         self._channels = channels
         self._stop = stop
@@ -122,7 +124,8 @@ class Session:
         outcomes, clock = self._outcomes, self._outcomes.clock
         async with asyncio.TaskGroup() as tasks:
             newest = Newest(outcomes.owned.is_open)
-            groups = Groups(newest, self._silences, self._configured, clock.now_ms)
+            about = (self._book.limits_for, self._servers)
+            groups = Groups(newest, self._silences, clock.now_ms, *about)
             figures = NewestTopics(self._home, newest, clock)
             shared = Shared(
                 tasks,

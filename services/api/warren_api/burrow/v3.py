@@ -8,7 +8,6 @@ tells every api.
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 
 import structlog
 from fastapi import APIRouter, Request, Response
@@ -16,6 +15,7 @@ from warren.contracts import OffsetEvent, group_key
 from warren.contracts.topics import OFFSETS
 from warren.errors import KafkaError
 
+from warren_api.asked import shown
 from warren_api.burrow import answers as shapes
 from warren_api.burrow.answers import ADMIN, answer, error_response
 from warren_api.burrow.config import cluster_detail
@@ -99,9 +99,6 @@ def router(context: ApiContext) -> APIRouter:
 
 log = structlog.get_logger(__name__)
 
-EFFECT_SECONDS = 3.0  # at most, until the answer: then the next request shows it already
-LOOK_SECONDS = 0.02
-
 
 def _deletions(routes: APIRouter, context: ApiContext) -> None:
     @routes.delete("/{cluster}/consumer/{group}", tags=[ADMIN])
@@ -143,10 +140,7 @@ async def _forget(context: ApiContext, cluster: str, group: str, topics: list[st
     key = group_key(cluster, group)
     await asyncio.to_thread(context.write, OFFSETS, key, asked.to_bytes())
     log.info("group removed until its next commit", cluster=cluster, group=group, topics=topics)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(EFFECT_SECONDS):
-            while _has(context, cluster, group, topics):
-                await asyncio.sleep(LOOK_SECONDS)
+    await shown(lambda: not _has(context, cluster, group, topics))
 
 
 def _has(context: ApiContext, cluster: str, group: str, topics: list[str]) -> bool:

@@ -34,7 +34,7 @@ from warren_api.metrics.series import (
 from warren_api.model.freshness import late_ms
 from warren_api.model.group import GroupView, group_status, partition_status
 from warren_api.model.group_incidents import KnownIncidents
-from warren_api.model.partitions import burrow_lags, lags_to_show
+from warren_api.model.partitions import burrow_lags, lags_to_show, least_total
 
 _GROUP_STATUSES = ("OK", "WARN", "ERR", "UNKNOWN")
 
@@ -108,7 +108,7 @@ _PARTITION_COUNTS: tuple[Series[GroupView], ...] = (
     Series(families.GROUP_PARTITIONS, lambda v: v.partition_counts.values()),
 )
 _TOPICS: tuple[Series[JudgedTopic], ...] = (
-    Series(families.TOPIC_LAG, lambda topic: [topic.total_lag]),
+    Series(families.TOPIC_LAG, lambda topic: [least_total(topic.columns)]),
 )
 _PARTITIONS: tuple[Series[JudgedTopic], ...] = (
     Series(families.PARTITION_LAG, lambda topic: lags_to_show(topic.columns)),
@@ -232,7 +232,7 @@ _EXPORTER_GROUPS: tuple[Series[GroupView], ...] = (
     ),
 )
 _EXPORTER_TOPICS: tuple[Series[JudgedTopic], ...] = (
-    Series(adopted.EXPORTER_TOPIC_SUM_LAG, lambda topic: [topic.total_lag]),
+    Series(adopted.EXPORTER_TOPIC_SUM_LAG, lambda topic: [least_total(topic.columns)]),
 )
 _EXPORTER_JUDGED: tuple[Series[JudgedTopic], ...] = (
     Series(

@@ -19,7 +19,6 @@ from warren.metrics.family import Family
 from warren_api.metrics.exposition import SampleLines, Value, partition_lines, row_lines
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
-from warren_api.model.partitions import least_total
 
 
 class LogEnds(NamedTuple):
@@ -64,32 +63,21 @@ def _of_topic(cluster: str, topic: str, rows: dict[int, tuple[int, int]]) -> Log
 _AT_ONCE = 1000  # series that are written in one go: a tenth of a millisecond
 
 
-class JudgedTopic(NamedTuple):
-    """A topic of a group as the evaluation has it."""
+TopicColumns = TypeVar("TopicColumns", TopicLag, TopicFreshness)
+
+
+class TopicOf(NamedTuple, Generic[TopicColumns]):
+    """A topic of a group, as the evaluation has it or as the freshness service measured it."""
 
     cluster: str
     group: str
     topic: str
-    columns: TopicLag
-    membership: Membership | None
-
-    @property
-    def total_lag(self) -> int | None:
-        """What is left, at least; None where nothing is known of some partition."""
-        return least_total(self.columns)
-
-
-class MeasuredTopic(NamedTuple):
-    """A topic of a group as the freshness service measured it."""
-
-    cluster: str
-    group: str
-    topic: str
-    columns: TopicFreshness
+    columns: TopicColumns
     membership: Membership | None
 
 
-GroupTopic = TypeVar("GroupTopic", JudgedTopic, MeasuredTopic)
+JudgedTopic = TopicOf[TopicLag]
+MeasuredTopic = TopicOf[TopicFreshness]
 Item = TypeVar("Item")
 
 
@@ -174,7 +162,7 @@ def group_things(views: Sequence[GroupView]) -> Things[GroupView]:
     return Things(views, lambda labels, view: row_lines(labels, [(view.cluster, view.group)]))
 
 
-def topic_things(topics: Sequence[GroupTopic]) -> Things[GroupTopic]:
+def topic_things(topics: Sequence[TopicOf[TopicColumns]]) -> Things[TopicOf[TopicColumns]]:
     """One series per topic of a group."""
     return Things(topics, lambda labels, topic: row_lines(labels, [topic[:3]]))
 
@@ -184,9 +172,9 @@ def plain_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> li
 
 
 def partition_things(
-    topics: Sequence[GroupTopic],
+    topics: Sequence[TopicOf[TopicColumns]],
     lines: Callable[[Sequence[str], JudgedTopic | MeasuredTopic], list[str]] = plain_lines,
-) -> Things[GroupTopic]:
+) -> Things[TopicOf[TopicColumns]]:
     """One series per partition of a group; `lines`: where they have labels after `partition`."""
     return Things(topics, lines, lambda topic: len(topic.columns.partition))
 
@@ -209,7 +197,7 @@ class Snapshot:
     @cached_property
     def judged(self) -> list[JudgedTopic]:
         return [
-            JudgedTopic(view.cluster, view.group, topic, columns, view.membership)
+            TopicOf(view.cluster, view.group, topic, columns, view.membership)
             for view in self.views
             for topic, columns in view.event.topics.items()
         ]
@@ -217,7 +205,7 @@ class Snapshot:
     @cached_property
     def measured(self) -> list[MeasuredTopic]:
         return [
-            MeasuredTopic(view.cluster, view.group, topic, columns, view.membership)
+            TopicOf(view.cluster, view.group, topic, columns, view.membership)
             for view in self.views
             if (measured := view.measured or view.freshness)
             for topic, columns in measured.event.topics.items()

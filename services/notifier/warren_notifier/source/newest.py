@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -22,7 +22,7 @@ from warren.contracts.group_key import split_group_key
 from warren.contracts.lag_event import Incident
 from warren.contracts.topics import FRESHNESS, LAG
 from warren.errors import ContractViolation, KafkaError, TopicMissing
-from warren.settings import HomeSettings, Settings
+from warren.settings import HomeSettings
 from warren.silences import Silences
 from warren_core.objectives.limits import Limit, ObjectiveBook
 
@@ -189,26 +189,16 @@ class NewestTopics:
 
 
 @dataclass(frozen=True, slots=True)
-class Configured:
-    """What the settings say of groups and clusters: objectives, bootstrap servers by cluster."""
-
-    limits_for: Callable[[str, str], Sequence[Limit]] = ObjectiveBook([]).limits_for
-    servers: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def by(cls, settings: Settings) -> Self:
-        servers = {name: each.bootstrap for name, each in settings.clusters.items()}
-        return cls(ObjectiveBook(settings.objectives, settings.groups).limits_for, servers)
-
-
-@dataclass(frozen=True, slots=True)
 class Groups:
-    """Knows how each group stands."""
+    """All that a notifier knows of each group now, from topics and settings."""
 
     newest: Newest
     silences: Silences
-    configured: Configured
     now_ms: Callable[[], int]
+    limits_for: Callable[[str, str], Sequence[Limit]] = ObjectiveBook([]).limits_for
+    """What objectives ask of a group."""
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """Bootstrap servers by cluster."""
 
     def standing(self, event: GroupIncidentEvent) -> Standing:
         """Of the group of an incident."""
@@ -220,9 +210,9 @@ class Groups:
         return Standing(
             self.newest.lag(cluster, group),
             self.newest.freshness(cluster, group),
-            self.configured.limits_for(cluster, group),
+            self.limits_for(cluster, group),
             next(filter(None, said), None),
             None if silence is None else silence.ends_at,
-            self.configured.servers.get(cluster, ""),
+            self.servers.get(cluster, ""),
             causes,
         )

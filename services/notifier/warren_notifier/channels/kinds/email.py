@@ -190,7 +190,8 @@ class EmailChannel(Channel):
         self._settings = settings
         self._clock = clock
         self._writer = MailWriter(settings.sender, settings.to, link_base)
-        self._reached = MailRecipients()
+        self._reached: OrderedDict[str, frozenset[str]] = OrderedDict()
+        """Whom mails have reached that have not reached all of theirs, by `Message-ID`."""
         self._leaving: dict[asyncio.Task[None], SMTP] = {}
         self._context = ssl.create_default_context()
         if settings.ca:
@@ -206,17 +207,22 @@ class EmailChannel(Channel):
 
     async def _post(self, mail: EmailMessage) -> Result:
         """To whom it has not reached: others do not get it again where some are put off."""
-        reached, message_id = self._reached, str(mail["Message-ID"])
-        left = reached.left(message_id, self._settings.to)
+        message_id = str(mail["Message-ID"])
+        reached = self._reached.get(message_id, frozenset())
+        left = [recipient for recipient in self._settings.to if recipient not in reached]
         result, refused = await self._try(mail, left)
         if refused:
-            reached.add(message_id, [recipient for recipient in left if recipient not in refused])
+            reached = reached.union(left).difference(refused)
+            self._reached[message_id] = reached
+            self._reached.move_to_end(message_id)
             result = _some_refused(refused.values())
-        if not reached.of(message_id):
+        while len(self._reached) > MAILS:
+            self._reached.popitem(last=False)
+        if not reached:
             return result
         if isinstance(result, Retry):
             return replace(result, uncertain=True)
-        reached.forget(message_id)
+        self._reached.pop(message_id, None)
         return Delivered(f"except for {result.detail}") if isinstance(result, Refused) else result
 
     async def _try(
@@ -304,32 +310,6 @@ def _some_refused(errors: Iterable[SMTPRecipientRefused]) -> Retry | Refused:
 
 def _answer(code: int, text: str) -> str:
     return f"{code} {text}"
-
-
-class MailRecipients:
-    """Recipients by `Message-ID`, of mails that have not reached all of theirs."""
-
-    def __init__(self, mails: int = MAILS) -> None:
-        self._mails = mails
-        self._reached: OrderedDict[str, frozenset[str]] = OrderedDict()
-
-    def of(self, message_id: str) -> frozenset[str]:
-        return self._reached.get(message_id, frozenset())
-
-    def left(self, message_id: str, recipients: Sequence[str]) -> list[str]:
-        """Those who do not have it, in their order."""
-        reached = self.of(message_id)
-        return [recipient for recipient in recipients if recipient not in reached]
-
-    def add(self, message_id: str, recipients: Iterable[str]) -> None:
-        """These have it, others are still waiting for it."""
-        self._reached[message_id] = self.of(message_id).union(recipients)
-        self._reached.move_to_end(message_id)
-        while len(self._reached) > self._mails:
-            self._reached.popitem(last=False)
-
-    def forget(self, message_id: str) -> None:
-        self._reached.pop(message_id, None)
 
 
 KIND = Kind(EmailSettings, EmailChannel)
