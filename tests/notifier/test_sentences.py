@@ -121,7 +121,7 @@ def shown(published: StatusChangeEvent, kind: Any) -> Iterator[str]:
     yield text(mail(published, kind=kind))
     yield html(mail(published, kind=kind))
     said = incident_text(about, "https://w.example", now)
-    yield f"{said.title} {said.headline} {said.facts} {said.owner} {said.runbook}"
+    yield f"{said.title} {said.headline} {said.facts} {said.owner} {said.runbooks}"
     yield json.dumps(slack_message(incident_note(said, about.pending)))
     yield json.dumps(alert_annotations(said))
     yield json.dumps(_alert(said, "critical", 2_000))

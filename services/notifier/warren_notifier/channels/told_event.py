@@ -148,25 +148,18 @@ class ToldEvent:
     @property
     def lag(self) -> tuple[int, int]:
         """The newest that somebody has measured, and as of when; without a measurement it is 0."""
-        said = [*self.open, *self.kept] or self.ended
-        newest = max(said, key=lambda each: (each.data.total_lag > 0, each.time))
-        return newest.data.total_lag, at(newest)
+        return _lag([*self.open, *self.kept] or self.ended)
 
     @property
     def late_ms(self) -> tuple[int, int] | None:
         """How late the group is, and as of when; None: nobody has measured it."""
-        return self._newest("late_ms")
+        return _newest(self.open or self.kept, "late_ms")
 
     @property
     def loss_at(self) -> tuple[int, int] | None:
         """When it loses data (Unix milliseconds), and as of when; likewise."""
-        left = self._newest("time_to_loss_ms")
+        left = _newest(self.open or self.kept, "time_to_loss_ms")
         return left and (left[0] + left[1], left[1])
-
-    def _newest(self, figure: str) -> tuple[int, int] | None:
-        said = self.open or self.kept
-        known = [(ms, at(each)) for each in said if (ms := getattr(each.data, figure)) is not None]
-        return max(known, key=lambda one: one[1], default=None)
 
     @property
     def is_several(self) -> bool:
@@ -210,17 +203,17 @@ def _as_one(whole: GroupIncidentEvent) -> StatusChangeEvent:
     data = whole.data
     said = data.conditions or data.kept or data.ended
     root = said[0]
-    measured = max(said, key=lambda each: (each.data.total_lag > 0, each.time)).data
+    late, left = _newest(said, "late_ms"), _newest(said, "time_to_loss_ms")
     breaches = [b for each in data.conditions for b in each.data.objectives or ()]
     update = {
         "status": data.status,
         "previous": data.previous,
         "incident_id": data.incident_id,
         "opened_at": data.opened_at,
-        "total_lag": measured.total_lag,
+        "total_lag": _lag(said)[0],
         "objectives": breaches[:MAX_OBJECTIVES] if breaches else root.data.objectives,
-        "late_ms": _newest(said, "late_ms"),
-        "time_to_loss_ms": _newest(said, "time_to_loss_ms"),
+        "late_ms": late and late[0],
+        "time_to_loss_ms": left and left[0],
     }
     if not data.conditions and data.kept:
         update |= {
@@ -236,6 +229,13 @@ def _as_one(whole: GroupIncidentEvent) -> StatusChangeEvent:
     return root.model_copy(update={"id": whole.id, "time": whole.time, "data": merged})
 
 
-def _newest(said: Sequence[StatusChangeEvent], figure: str) -> int | None:
-    known = [(each.time, ms) for each in said if (ms := getattr(each.data, figure)) is not None]
-    return max(known, default=(None, None))[1]
+def _newest(said: Sequence[StatusChangeEvent], figure: str) -> tuple[int, int] | None:
+    """The figure that was measured last, and when; None: none was."""
+    known = [(ms, at(each)) for each in said if (ms := getattr(each.data, figure)) is not None]
+    return max(known, key=lambda one: one[1], default=None)
+
+
+def _lag(said: Sequence[StatusChangeEvent]) -> tuple[int, int]:
+    """Likewise; without a measurement it is 0."""
+    newest = max(said, key=lambda each: (each.data.total_lag > 0, each.time))
+    return newest.data.total_lag, at(newest)

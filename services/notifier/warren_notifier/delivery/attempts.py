@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import structlog
@@ -78,10 +78,6 @@ T = TypeVar("T")
 UNFIT_IN_A_ROW = 16  # of 32,000 news in halves one is alone by then: more, and it is the receiver
 
 
-async def _at_once() -> None:
-    """Nothing is waited for."""
-
-
 @dataclass(frozen=True, slots=True)
 class Shared:
     """What the channels of a notifier deliver with."""
@@ -94,10 +90,10 @@ class Shared:
     """Groups that a channel works on at most; others wait."""
     check_lease: Callable[[], None]
     """Raises when nothing may be sent any more."""
-    limits: Mapping[str, RateLimit] = field(default_factory=dict)
-    as_now: Callable[[str], str] = str
+    limits: Mapping[str, RateLimit]
+    as_now: Callable[[str], str]
     """An event's text with what is known of its group now, which people are told."""
-    known: Callable[[], Awaitable[None]] = _at_once
+    known: Callable[[], Awaitable[None]]
     """Returns when that is known."""
 
 

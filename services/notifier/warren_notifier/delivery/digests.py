@@ -112,7 +112,12 @@ class Digests:
         if key is None:
             return []
         self._owned.note_digest(queue.head)
-        waiting = self._waiting.get(key) or self._begin(key)
+        now = self._clock.now_ms()
+        for other, idle in list(self._waiting.items()):
+            over = idle.sent_at + 2 * self._grouping.interval_ms(other) <= now
+            if over and other != key and not idle.members and idle.task is None:
+                del self._waiting[other]
+        waiting = self._waiting.setdefault(key, _Waiting(key))
         member = _Member(queue, asyncio.get_running_loop().create_future())
         waiting.members[member] = None
         if waiting.task is None:
@@ -124,15 +129,6 @@ class Digests:
             if not waiting.members and waiting.task is not None:
                 waiting.task.cancel()
                 waiting.task = None
-
-    def _begin(self, key: DigestKey) -> _Waiting:
-        now = self._clock.now_ms()
-        for other, waiting in list(self._waiting.items()):
-            over = waiting.sent_at + 2 * self._grouping.interval_ms(other) <= now
-            if over and not waiting.members and waiting.task is None:
-                del self._waiting[other]
-        waiting = self._waiting[key] = _Waiting(key)
-        return waiting
 
     async def _work_off(self, waiting: _Waiting) -> None:
         self._recall(waiting)

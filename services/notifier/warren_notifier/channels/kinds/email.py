@@ -9,7 +9,7 @@ import socket
 import ssl
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from email import policy
 from email.header import Header
@@ -78,13 +78,10 @@ class MailWriter:
             "incident": shown_id(pending.incident_id),
         }
         root = f"{pending.incident_id}.{pending.channel}"
-        if digest is not None and digest.thread is not None:
-            heads = _Heads(pending.delivery_id, pending.delivery_id, digest.thread)
-        elif pending.kind == "opened":
-            heads = _Heads(pending.delivery_id, root, None)
-        else:
-            heads = _Heads(pending.delivery_id, pending.delivery_id, root)
-        return self._mail(text, heads, "email", values, now)
+        thread = digest.thread if digest is not None else None
+        begins = thread is None and pending.kind == "opened"
+        heads = (root, None) if begins else (pending.delivery_id, thread or root)
+        return self._mail(text, pending.delivery_id, heads, "email", values, now)
 
     def digest(self, digest: Digest, now: int) -> EmailMessage:
         """One mail about many incidents, or about one as it would be alone; in the digest's
@@ -93,30 +90,35 @@ class MailWriter:
         if digest.alone is not None:
             return self.message(digest.alone, now, digest)
         text = digest_text(digest, self._link_base, now)
-        heads = _Heads(digest.digest_id, digest.digest_id, digest.thread)
-        return self._mail(text, heads, "digest", {"text": text, "digest": digest}, now)
+        heads, values = (digest.digest_id, digest.thread), {"text": text, "digest": digest}
+        return self._mail(text, digest.digest_id, heads, "digest", values, now)
 
     def _mail(
         self,
         text: IncidentText | DigestText,
-        heads: _Heads,
+        delivery_id: str,
+        heads: tuple[str, str | None],
         template: str,
         values: Mapping[str, object],
         now: int,
     ) -> EmailMessage:
+        """`heads`: ids of the message and of the thread that it is in, without their domain; None
+        begins one.
+        """
+        message_id, thread = heads
         mail = EmailMessage(policy=_POLICY)
         mail.set_raw("Subject", _subject(text.title))
         mail["From"] = self._sender
         mail["To"] = ", ".join(self._to)
         mail["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
         domain = self._sender.rpartition("@")[2]
-        mail["Message-ID"] = f"<{_token(heads.message_id)}@{domain}>"
-        if heads.thread is not None:
-            root = f"<{_token(heads.thread)}@{domain}>"
+        mail["Message-ID"] = f"<{_token(message_id)}@{domain}>"
+        if thread is not None:
+            root = f"<{_token(thread)}@{domain}>"
             mail["In-Reply-To"] = root
             mail["References"] = root
         mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
-        mail["X-Warren-Delivery"] = heads.delivery_id
+        mail["X-Warren-Delivery"] = delivery_id
         values = {**values, "colours": COLOURS, "and_more": and_more}
         plain, html = (
             self._environment.get_template(f"{template}.{kind}.j2").render(values)
@@ -125,15 +127,6 @@ class MailWriter:
         mail.set_content(plain)
         mail.add_alternative(html, subtype="html")
         return mail
-
-
-@dataclass(frozen=True, slots=True)
-class _Heads:
-    """`message_id` and `thread` without their domain; `thread`: None begins one."""
-
-    delivery_id: str
-    message_id: str
-    thread: str | None
 
 
 def _subject(text: str) -> str:
