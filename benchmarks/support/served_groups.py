@@ -16,7 +16,7 @@ from warren.clock import SystemClock
 from warren.contracts import MINUTE_MS, FreshnessEvent, LagEvent, TrendEvent, group_key
 from warren.garbage import collect_seldom
 from warren.settings import Settings
-from warren_api.app import create_app
+from warren_api.server import create_app
 from warren_api.context import ApiContext
 from warren_api.home.cluster import HomeWriter
 from warren_api.http.access import Access

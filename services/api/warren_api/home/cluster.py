@@ -83,3 +83,23 @@ class HomeWriter:
                 unknown = "it is not known whether it was written: look before you try again"
                 problem = f"{unknown} ({error.problem})"
                 raise MaybePublished(error.cluster, error.setting, problem) from None
+
+
+class HomeThread:
+    """Reads topics of the home cluster, until it is stopped."""
+
+    def __init__(self, name: str) -> None:
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread; waits for it."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        raise NotImplementedError

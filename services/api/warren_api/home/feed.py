@@ -7,7 +7,6 @@ them as many as the history keeps. When the home cluster goes away the model sta
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -40,7 +39,7 @@ from warren.metrics import api as metrics
 from warren.settings import HomeSettings
 from warren.standstill import Turns
 
-from warren_api.home.cluster import HomeCluster
+from warren_api.home.cluster import HomeCluster, HomeThread
 from warren_api.model.cluster import FeedState
 from warren_api.model.group_views import GroupName
 from warren_api.model.read_model import ReadModel
@@ -63,7 +62,7 @@ class Reader(Protocol):
     def close(self) -> None: ...
 
 
-class Feed:
+class Feed(HomeThread):
     """The thread and its state. `on_fatal` is called with what reading cannot go on after."""
 
     def __init__(
@@ -73,6 +72,7 @@ class Feed:
         clock: Clock,
         on_fatal: Callable[[Exception], None],
     ) -> None:
+        super().__init__("feed")
         self._home = home
         self._model = model
         prefix = home.topic_prefix
@@ -97,19 +97,8 @@ class Feed:
             metrics.API_EVENTS_REFUSED.labels(topic)
         self._clock = clock
         self._on_fatal = on_fatal
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
         self.state = FeedState(ready=False, problem=None)
         self.turns = Turns()
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ends the thread; waits for it."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
 
     def _run(self) -> None:
         try:

@@ -5,8 +5,6 @@ A thread of its own: nobody has to wait for the past to be told of the present.
 
 from __future__ import annotations
 
-import threading
-
 import structlog
 from warren.clock import Clock
 from warren.contracts.topics import DAY_MS, TRENDS
@@ -17,6 +15,7 @@ from warren.kafka.topics import HOME
 from warren.metrics import api as metrics
 from warren.settings import HomeSettings
 
+from warren_api.home.cluster import HomeThread
 from warren_api.home.feed import refuse
 from warren_api.model.past import Past
 
@@ -27,25 +26,15 @@ RETRY_SECONDS = 5.0
 TIDY_SECONDS = 3600.0
 
 
-class PastFeed:
+class PastFeed(HomeThread):
     """The thread."""
 
     def __init__(self, home: HomeSettings, past: Past, clock: Clock) -> None:
+        super().__init__("past")
         self._home = home
         self._past = past
         self._clock = clock
         self._topic = TRENDS.full_name(home.topic_prefix)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="past", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ends the thread; waits for it."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -65,22 +54,16 @@ class PastFeed:
         reader = TopicReader(HOME, HOME, self._home, [self._topic], since=since)
         try:
             self._past.begin_again()
-            self._go_on(reader)
+            tidied_at = self._clock.monotonic()
+            while not self._stop.is_set():
+                for record in reader.poll(POLL_SECONDS):
+                    try:
+                        self._past.apply(record.key(), record.value())
+                        metrics.API_EVENTS_APPLIED.labels(self._topic).inc()
+                    except ContractViolation as violation:
+                        refuse(record, violation)
+                if self._clock.monotonic() - tidied_at >= TIDY_SECONDS:
+                    tidied_at = self._clock.monotonic()
+                    self._past.forget_before(self._clock.now_ms() - DAY_MS)
         finally:
             reader.close()
-
-    def _go_on(self, reader: TopicReader) -> None:
-        tidied_at = self._clock.monotonic()
-        while not self._stop.is_set():
-            self._take(reader)
-            if self._clock.monotonic() - tidied_at >= TIDY_SECONDS:
-                tidied_at = self._clock.monotonic()
-                self._past.forget_before(self._clock.now_ms() - DAY_MS)
-
-    def _take(self, reader: TopicReader) -> None:
-        for record in reader.poll(POLL_SECONDS):
-            try:
-                self._past.apply(record.key(), record.value())
-                metrics.API_EVENTS_APPLIED.labels(self._topic).inc()
-            except ContractViolation as violation:
-                refuse(record, violation)

@@ -15,7 +15,6 @@ from warren.metrics import adopted_families as adopted
 from warren.metrics import api_families as families
 
 from warren_api.context import Verdicts
-from warren_api.metrics.exposition import Value, partition_lines, row_lines
 from warren_api.metrics.series import (
     Collected,
     JudgedTopic,
@@ -24,10 +23,13 @@ from warren_api.metrics.series import (
     Series,
     Snapshot,
     Things,
+    Value,
     Wanted,
     group_things,
     log_things,
+    partition_lines,
     partition_things,
+    row_lines,
     topic_things,
     unconsumed,
 )

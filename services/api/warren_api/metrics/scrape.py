@@ -20,9 +20,18 @@ from warren.metrics.family import ORIGINS, Detail, Family, Origin
 from warren.settings import ApiSettings
 
 from warren_api.context import ApiContext
-from warren_api.metrics.exposition import chunked, gzipped, head, row_lines
 from warren_api.metrics.group_series import adopted_series, group_series
-from warren_api.metrics.series import Collected, Series, Snapshot, Things, Wanted
+from warren_api.metrics.series import (
+    Collected,
+    Series,
+    Snapshot,
+    Things,
+    Wanted,
+    chunked,
+    gzipped,
+    head,
+    row_lines,
+)
 from warren_api.model.cluster import STATES, ClusterView
 
 log = structlog.get_logger(__name__)
@@ -37,9 +46,6 @@ class Extent(NamedTuple):
 
     detail: Detail
     origins: Set[Origin]
-
-    def has(self, family: Family) -> bool:
-        return family.origin in self.origins and family.is_within(self.detail)
 
 
 class Extents:
@@ -110,7 +116,7 @@ def _is_wanted(family: Family, extent: Extent, names: Set[str]) -> bool:
         return False
     if not family.labels:  # of this service itself
         return True
-    return extent.has(family)
+    return family.origin in extent.origins and family.is_within(extent.detail)
 
 
 _CLUSTERS: list[Series[ClusterView]] = [

@@ -21,7 +21,7 @@ from warren_api.context import ApiContext
 from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
 from warren_api.model.status_history import IncidentRecord, incidents
-from warren_api.pages import asking, indexes, many, reference, reports
+from warren_api.pages import asking, indexes, many, reports
 from warren_api.pages.asking import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
 from warren_api.pages.group_sections import (
@@ -265,7 +265,6 @@ def router(context: ApiContext) -> APIRouter:
 
     asking.add_routes(routes, context, render, lambda view: asked().row(view))
     many.add_routes(routes, context, render, asked)
-    reports.add_routes(routes, context)
-    reference.add_routes(routes, render)
+    reports.add_routes(routes, context, render)
     indexes.add_routes(routes, context, render, asked, trends)
     return routes
