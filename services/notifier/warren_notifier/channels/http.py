@@ -151,7 +151,7 @@ class HttpChannel(Channel, Generic[S]):
         self._link_base = link_base
         self._clock = clock
         self._gone = False
-        self._headers = {"user-agent": "Warren", "accept-encoding": "identity", **headers}
+        self._always = {"user-agent": "Warren", "accept-encoding": "identity", **headers}
         self._url = url = httpx.URL(address)
         port = url.port or (443 if url.scheme == "https" else 80)
         digest = hashlib.sha256("\n".join((str(url), *details)).encode()).hexdigest()
@@ -212,7 +212,7 @@ class HttpChannel(Channel, Generic[S]):
             "POST",
             f"{self._url}{path}" if path else self._url,
             content=content,
-            headers={**self._headers, **headers},
+            headers={**self._always, **headers},
         )
         try:
             response = await self._client.send(request, stream=True)
