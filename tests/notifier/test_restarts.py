@@ -87,7 +87,7 @@ class TestRevoking:
             await asyncio.sleep(0)
             hanging.let_go.set()
             await revoking
-            assert len(harness.queues["mail"]) == 0
+            assert harness.queues["mail"].idle
             assert harness.owned.partitions == set()
 
         log = play({"mail": hanging}, revoked)

@@ -50,4 +50,4 @@ def test_where_it_ends() -> None:
     backlog = Backlog(until=5)
     assert backlog.covers(4)
     assert not backlog.covers(5)
-    assert [backlog.ends_with(offset) for offset in (3, 4, 7)] == [False, True, True]
+    assert [backlog.is_read_to(offset + 1) for offset in (3, 4, 7)] == [False, True, True]

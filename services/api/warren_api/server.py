@@ -24,12 +24,11 @@ from warren.metrics import api as metrics
 from warren.settings import ApiSettings, Settings
 from warren.standstill_watch import StandstillWatch
 
-from warren_api.burrow import admin, config, v3
 from warren_api.burrow import answers as burrow_errors
+from warren_api.burrow import config, v3
 from warren_api.context import ApiContext
 from warren_api.home.cluster import HomeWriter
-from warren_api.home.feed import Feed
-from warren_api.home.past_feed import PastFeed
+from warren_api.home.feed import Feed, PastFeed
 from warren_api.http.access import Access
 from warren_api.http.access_control import AccessControl
 from warren_api.http.errors import Errors
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
 INTERFACES = (
     v3.router,
     config.router,
-    admin.router,
+    config.admin_router,
     topics.clusters_router,
     groups.router,
     topics.router,

@@ -148,7 +148,7 @@ class Dispatcher:
         if change is not None and backlog.covers(record.offset):
             metrics.NOTIFIER_EVENTS.labels("history").inc()
             backlog.fold(change, record.offset)
-        if not backlog.ends_with(record.offset):
+        if not backlog.is_read_to(record.offset + 1):
             return
         self._end_backlog(record.partition, backlog, batch)
         if change is not None and not backlog.covers(record.offset):

@@ -6,10 +6,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from warren.contracts import DigestKey
 from warren.metrics import notifier as metrics
 
 from warren_notifier.delivery.outcomes import Outcomes
-from warren_notifier.state.telling import Telling
+from warren_notifier.state.telling import Delivery
 
 PART = 200  # states between two turns of everything else
 SHARE = 50  # of so many seconds one is spent on looking at all states
@@ -45,13 +46,15 @@ class Gauges:
                 if telling.is_held:
                     silenced[telling.told.channel] += 1
                 elif telling.delivery is not None:
-                    due.setdefault(telling.told.channel, []).append(self._due(telling))
+                    due.setdefault(telling.told.channel, []).append(
+                        self._due(telling.delivery, telling.told.digest)
+                    )
             if states % PART == 0:
                 yield
         now = self._clock.now_ms()
-        for channel, since in due.items():
-            age = (now - min(since, default=now)) / 1000
-            metrics.NOTIFIER_PENDING.labels(channel).set(len(since))
+        for channel, times in due.items():
+            age = (now - min(times, default=now)) / 1000
+            metrics.NOTIFIER_PENDING.labels(channel).set(len(times))
             metrics.NOTIFIER_OLDEST_PENDING.labels(channel).set(max(age, 0))
         for channel, count in silenced.items():
             metrics.NOTIFIER_SILENCED.labels(channel).set(count)
@@ -60,10 +63,8 @@ class Gauges:
         metrics.NOTIFIER_STATE_BYTES.set(size)
         metrics.NOTIFIER_PARTITIONS.set(len(self._outcomes.owned.partitions))
 
-    def _due(self, telling: Telling) -> int:
+    def _due(self, delivery: Delivery, key: DigestKey | None) -> int:
         """From when on a delivery is late; one that is told with others waits for them."""
-        if telling.delivery is None:
-            return self._clock.now_ms()
-        pending, key = telling.delivery.pending, telling.told.digest
+        pending = delivery.pending
         due = pending.accepted_at if pending.attempts else pending.next_attempt_at
         return due if key is None else due + self._outcomes.router.grouping.interval_ms(key)

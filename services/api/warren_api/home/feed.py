@@ -1,4 +1,5 @@
-"""Keeps the read model up to date: one thread that reads the topics it is made of.
+"""Keeps the read model up to date: a thread that reads the topics it is made of, and another one for
+the past of a day: nobody has to wait for the past to be told of the present.
 
 Catching up, only the newest record per key is parsed, and of status changes and attempts to tell of
 them as many as the history keeps. When the home cluster goes away the model stays as it is and
@@ -22,6 +23,7 @@ from warren.contracts.status_change import EVENT_TYPES
 from warren.contracts.topics import (
     ACKNOWLEDGEMENTS,
     CLUSTERS,
+    DAY_MS,
     FRESHNESS,
     GROUPS,
     LAG,
@@ -30,8 +32,9 @@ from warren.contracts.topics import (
     NOTIFIER_STATE,
     SILENCES,
     TOPICS,
+    TRENDS,
 )
-from warren.errors import ContractViolation, KafkaError
+from warren.errors import ContractViolation, KafkaError, SettingsError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
@@ -42,6 +45,7 @@ from warren.standstill import Turns
 from warren_api.home.cluster import HomeCluster, HomeThread
 from warren_api.model.cluster import FeedState
 from warren_api.model.group_views import GroupName
+from warren_api.model.past import Past
 from warren_api.model.read_model import ReadModel
 
 log = structlog.get_logger(__name__)
@@ -285,3 +289,51 @@ class NewestChanges:
     def in_order(self) -> Sequence[Message]:
         """The newest, oldest first; those of a partition in its order."""
         return [record for *_, record in sorted(self._kept, key=lambda kept: kept[:3])]
+
+
+PAST_POLL_SECONDS = 0.5
+PAST_RETRY_SECONDS = 5.0
+TIDY_SECONDS = 3600.0
+
+
+class PastFeed(HomeThread):
+    """The thread."""
+
+    def __init__(self, home: HomeSettings, past: Past, clock: Clock) -> None:
+        super().__init__("past")
+        self._home = home
+        self._past = past
+        self._clock = clock
+        self._topic = TRENDS.full_name(home.topic_prefix)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._follow()
+            except SettingsError:
+                return  # the feed of the present says it, and ends the service
+            except KafkaError as error:
+                log_retry(error)
+                self._stop.wait(PAST_RETRY_SECONDS)
+            except Exception:  # the past never ends what tells of the present
+                log.exception("the past cannot be read, beginning again")
+                self._stop.wait(PAST_RETRY_SECONDS)
+
+    def _follow(self) -> None:
+        since = self._clock.now_ms() - DAY_MS
+        reader = TopicReader(HOME, HOME, self._home, [self._topic], since=since)
+        try:
+            self._past.begin_again()
+            tidied_at = self._clock.monotonic()
+            while not self._stop.is_set():
+                for record in reader.poll(PAST_POLL_SECONDS):
+                    try:
+                        self._past.apply(record.key(), record.value())
+                        metrics.API_EVENTS_APPLIED.labels(self._topic).inc()
+                    except ContractViolation as violation:
+                        refuse(record, violation)
+                if self._clock.monotonic() - tidied_at >= TIDY_SECONDS:
+                    tidied_at = self._clock.monotonic()
+                    self._past.forget_before(self._clock.now_ms() - DAY_MS)
+        finally:
+            reader.close()

@@ -23,6 +23,8 @@ from warren_api.context import ApiContext
 from warren_api.metrics.group_series import adopted_series, group_series
 from warren_api.metrics.series import (
     Collected,
+    SampleLines,
+    Samples,
     Series,
     Snapshot,
     Things,
@@ -100,7 +102,8 @@ def scrape(
         (families.API_GROUPS, size.groups),
         (families.API_PARTITIONS, size.partitions),
     ):
-        yield from wanted.collect_one(family, value)
+        if wanted.wanted(family):
+            yield Collected(family, [Samples(SampleLines(row_lines((), [()])), [value])])
     incidents, now = context.model.incidents(), context.clock.now_ms()
     clusters = Things(  # one series per cluster and state
         [context.model.cluster(cluster, now) for cluster in context.clusters],

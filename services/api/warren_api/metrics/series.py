@@ -255,11 +255,6 @@ class Wanted:
             for series in alike:
                 yield Collected(series.family, _samples(series, blocks))
 
-    def collect_one(self, family: Family, value: Value) -> Iterator[Collected]:
-        """A family without labels."""
-        if self.wanted(family):
-            yield Collected(family, [Samples(SampleLines(row_lines((), [()])), [value])])
-
 
 def _samples(
     series: Series[Item], blocks: Iterable[tuple[list[Item], SampleLines]]

@@ -42,7 +42,7 @@ from warren_api.model.group import GroupView
 from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.lists import at_opening
 from warren_api.pages.sentences import commands
-from warren_api.pages.timeline import of_incident
+from warren_api.pages.trends import of_incident
 
 Render = Callable[..., Response]
 RowOf = Callable[[GroupView], GroupRow]

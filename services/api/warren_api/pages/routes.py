@@ -44,8 +44,7 @@ from warren_api.pages.lists import (
 from warren_api.pages.overview import By, Sort, View, last_changes, overview
 from warren_api.pages.sentences import commands
 from warren_api.pages.span import SpanAsked
-from warren_api.pages.timeline import of_group
-from warren_api.pages.trends import Trends, catch_up_ms, rates_of
+from warren_api.pages.trends import Trends, catch_up_ms, of_group, rates_of
 from warren_api.search import Row, near_names
 
 STATIC = Path(__file__).parent / "static"

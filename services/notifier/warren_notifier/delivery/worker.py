@@ -33,11 +33,6 @@ class Worker:
         self._active: dict[Group, tuple[GroupQueue, asyncio.Task[None]]] = {}
         self._waiting: dict[Group, GroupQueue] = {}
 
-    def __len__(self) -> int:
-        """Pending deliveries."""
-        queues = [queue for queue, _ in self._active.values()] + list(self._waiting.values())
-        return sum(line.delivery is not None for queue in queues for line in queue.lines)
-
     @property
     def idle(self) -> bool:
         """Whether there is no work, not even to write down what was done."""

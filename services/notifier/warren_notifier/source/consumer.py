@@ -45,10 +45,6 @@ class Backlog:
         else:
             self._open[change.subject] = (change, offset)
 
-    def ends_with(self, offset: int) -> bool:
-        """Whether a record at `offset` is the last one, or beyond."""
-        return self.is_read_to(offset + 1)
-
     def is_read_to(self, offset: int) -> bool:
         """Whether all is known when there is no record below `offset` any more."""
         return offset >= self._until
