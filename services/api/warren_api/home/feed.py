@@ -1,5 +1,5 @@
-"""Keeps the read model up to date: a thread that reads the topics it is made of, and another one for
-the past of a day: nobody has to wait for the past to be told of the present.
+"""Keeps the read model up to date: a thread that reads the topics it is made of, and another one
+for the past of a day: nobody has to wait for the past to be told of the present.
 
 Catching up, only the newest record per key is parsed, and of status changes and attempts to tell of
 them as many as the history keeps. When the home cluster goes away the model stays as it is and
