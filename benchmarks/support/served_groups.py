@@ -1,7 +1,5 @@
 """The API as a process of its own, over groups that need no Kafka."""
 
-from __future__ import annotations
-
 import multiprocessing
 import threading
 import time

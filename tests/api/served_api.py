@@ -1,7 +1,5 @@
 """Lag and freshness events, a served model and an HTTP client that needs no socket."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator

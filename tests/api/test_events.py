@@ -1,7 +1,5 @@
 """`/api/v1/events` over a real connection: streams do not end, which a client in memory needs."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

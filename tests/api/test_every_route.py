@@ -2,8 +2,6 @@
 name, what is not read yet, what nobody knows, and with which methods.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

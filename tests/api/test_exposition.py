@@ -1,7 +1,5 @@
 """Our text against prometheus_client: its parser reads it, its writer writes the same."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """The list of incidents: searched, page by page."""
 
-from __future__ import annotations
-
 import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api

@@ -1,7 +1,5 @@
 """People log in at an identity provider, and what they may then."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

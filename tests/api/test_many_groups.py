@@ -1,7 +1,5 @@
 """What is done to many groups at once from the overview, without any script."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 import httpx

@@ -1,7 +1,5 @@
 """How the past of a day is read, from a real broker."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from confluent_kafka import Producer

@@ -1,7 +1,5 @@
 """Clients that send half a request, too much, or take nothing: others are answered all the same."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

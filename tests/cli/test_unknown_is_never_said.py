@@ -1,7 +1,5 @@
 """Whatever the API does not know: the terminal leaves it out, or says so; it never says `None`."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Iterator

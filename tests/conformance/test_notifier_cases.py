@@ -8,8 +8,6 @@ wants OK, told of a group that was and is OK) need a change that the evaluator n
 route decides as Burrow does when it is handed one, and a healthy group is simply silent in Warren.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

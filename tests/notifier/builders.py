@@ -1,7 +1,5 @@
 """Events, routes and deliveries as tests need them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

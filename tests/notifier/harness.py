@@ -1,7 +1,5 @@
 """The service without Kafka: a writer in memory, a clock that jumps, channels that do as told."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A specimen of each kind of channel, for the tests that hold for all: `test_<kind>.py` has one."""
 
-from __future__ import annotations
-
 import asyncio
 import tomllib
 from collections.abc import Callable, Sequence

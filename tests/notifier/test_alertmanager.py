@@ -1,7 +1,5 @@
 """Alerts as Alertmanager takes and sends them; the real one is in test_real_alertmanager.py."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

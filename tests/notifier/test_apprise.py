@@ -1,7 +1,5 @@
 """Channels through Apprise, which posts to a real server."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -2,8 +2,6 @@
 its cluster is.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Incidents that open, flap and close while receivers fail and notifiers are killed."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import threading

@@ -4,8 +4,6 @@ What is checked needs no second implementation: what a channel took tells by its
 told in order, once, and to the end.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from operator import itemgetter
 

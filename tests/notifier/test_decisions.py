@@ -1,7 +1,5 @@
 """Decisions: what is delivered because of a change."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Incidents that are told together: one message for a storm, one thread, nothing lost by a kill."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise

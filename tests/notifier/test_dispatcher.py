@@ -1,7 +1,5 @@
 """From changes to deliveries, through queues and state in memory."""
 
-from __future__ import annotations
-
 import pytest
 from notifier.builders import OPENED_AT, event
 from notifier.harness import Hanging, Harness, Scripted, play

@@ -1,7 +1,5 @@
 """E-mail against a real SMTP server."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a mail says about many incidents, and how their mails hang together."""
 
-from __future__ import annotations
-
 import re
 from email.message import EmailMessage
 from typing import Any

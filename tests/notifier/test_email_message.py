@@ -1,7 +1,5 @@
 """What a mail says, and how an incident's mails hang together."""
 
-from __future__ import annotations
-
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Any

@@ -1,7 +1,5 @@
 """What holds for channels of every kind, by the specimens of all."""
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """What `warren notify explain` says is what the router does."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Metrics of what is pending: right, and nobody waits for them."""
 
-from __future__ import annotations
-
 import asyncio
 
 from notifier.builders import event

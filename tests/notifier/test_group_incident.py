@@ -1,7 +1,5 @@
 """People are told one story of a group: an incident with conditions, machines of each condition."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

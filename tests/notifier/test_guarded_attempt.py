@@ -1,7 +1,5 @@
 """Threads of a library that connects by itself: what they reach, and what all others still do."""
 
-from __future__ import annotations
-
 import contextlib
 import smtplib
 import socket

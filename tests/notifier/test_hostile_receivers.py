@@ -1,7 +1,5 @@
 """No receiver can end the service, and none gets a secret into what Warren writes."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import itertools

@@ -1,7 +1,5 @@
 """A group's line in a digest: all that is open of it, the root first, and what is over."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Incidents whose end was never seen: who knows of them is told of it when another one begins."""
 
-from __future__ import annotations
-
 from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT, change, event, route
 from notifier.harness import Log, Scripted, play

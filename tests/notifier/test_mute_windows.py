@@ -1,7 +1,5 @@
 """Mute windows: days, nights, time zones, and the two days a year that are not 24 hours long."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo

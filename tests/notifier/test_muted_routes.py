@@ -1,7 +1,5 @@
 """A channel that several routes name is told by the first of them that is not muted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT, change, event, route

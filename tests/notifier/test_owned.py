@@ -1,7 +1,5 @@
 """Subjects in memory: by partition, and which of them are looked at when."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """PagerDuty against a receiver that checks what its documentation demands."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Digests on Slack and Teams: one message for a storm, within limits whatever groups are called."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence

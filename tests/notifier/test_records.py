@@ -1,7 +1,5 @@
 """The records that a notifier writes."""
 
-from __future__ import annotations
-
 import pytest
 from notifier.builders import OPENED_AT, change, delivery, pending_delivery, route
 from warren.contracts import DeliveryOutcome, NotificationEvent, NotifierState

@@ -2,8 +2,6 @@
 when it last heard of the incident.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

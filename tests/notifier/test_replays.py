@@ -1,7 +1,5 @@
 """Events that come again, or late: an evaluator that was killed publishes its last ones again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """What a crash leaves behind, and how partitions change hands."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Sentences of mails and chats: right for every count, timed when they are old, never `None`."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

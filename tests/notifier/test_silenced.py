@@ -1,7 +1,5 @@
 """What is silenced is put off: told when the silence is over and it is still so, or never."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

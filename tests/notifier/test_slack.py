@@ -1,7 +1,5 @@
 """Slack's incoming webhooks against a receiver that checks what Slack's documentation demands."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How many attempts a channel makes at the same time, above all when none is answered."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """What is read: positions that are committed, and the past before the first start."""
 
-from __future__ import annotations
-
 from notifier.builders import MINUTE, OPENED_AT, change
 from warren_notifier.source.consumer import Backlog, Positions
 

@@ -1,7 +1,5 @@
 """Teams against a receiver that checks what Microsoft's documentation demands."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

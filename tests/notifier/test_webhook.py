@@ -1,7 +1,5 @@
 """Webhooks against real servers."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from email.utils import formatdate

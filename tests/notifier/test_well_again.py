@@ -2,8 +2,6 @@
 end.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT, delivery

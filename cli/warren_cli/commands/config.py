@@ -1,7 +1,5 @@
 """`warren config`: the settings in force, and those of Burrow as Warren's."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import tomllib

@@ -1,7 +1,5 @@
 """What every route is given: settings, read model, the feed's state, the clock, who is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ Upper and lower case are the same. Of groups without a verdict names, members, o
 known: what asks for anything else does not find them.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping

@@ -4,8 +4,6 @@ Pure: the same subject, input, rules and time give the same subject and effects.
 makes the subject durable before any delivery of it is sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 

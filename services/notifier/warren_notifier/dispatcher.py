@@ -5,8 +5,6 @@ before the source's position is committed and before anything is sent. After kil
 therefore either not taken in, and is read again, or taken in, and then recognised as a replay.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What the time makes due: each second the subjects are looked at of which something may be."""
 
-from __future__ import annotations
-
 import asyncio
 import heapq
 from itertools import count

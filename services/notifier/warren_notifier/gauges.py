@@ -1,7 +1,5 @@
 """What is pending and what is remembered, as metrics."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator

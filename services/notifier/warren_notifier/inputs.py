@@ -1,7 +1,5 @@
 """What can happen to a subject, and what can follow: the inputs and effects of `decide`."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

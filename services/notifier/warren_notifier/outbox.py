@@ -1,7 +1,5 @@
 """What is decided, made durable before any of it is sent, and then queued for its channels."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The service: sessions with the home cluster, one after the other, until a signal comes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

@@ -5,8 +5,6 @@ everything from the topics. One asyncio loop decides and delivers; the consumer,
 name look-ups have threads.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

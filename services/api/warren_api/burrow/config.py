@@ -7,8 +7,6 @@ a login only the name.
 And its health checks, and the log level of this process by the names that Burrow uses.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Sequence

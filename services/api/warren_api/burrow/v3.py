@@ -5,8 +5,6 @@ it, until it commits again: nothing happens on the monitored cluster. The evalua
 tells every api.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 import structlog

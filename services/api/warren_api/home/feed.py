@@ -6,8 +6,6 @@ them as many as the history keeps. When the home cluster goes away the model sta
 `state` says what is wrong; reading goes on by itself when it is back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Tokens that nobody knows are counted, and told without them, so that guessing is seen.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from http import HTTPStatus

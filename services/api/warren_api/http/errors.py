@@ -1,7 +1,5 @@
 """What a client gets when no route answers, or one fails: said by the interface of its path."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from http import HTTPStatus

@@ -2,8 +2,6 @@
 server knows requests of HTTP only.
 """
 
-from __future__ import annotations
-
 from hashlib import blake2b
 from http import HTTPStatus
 

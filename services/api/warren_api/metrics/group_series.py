@@ -5,8 +5,6 @@ fires all the more when its records are lost. What is wholly unknown has no samp
 measured long ago keeps its last one: see `warren_group_freshness_measured_timestamp_seconds`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 

@@ -5,8 +5,6 @@ Prometheus' text format or OpenMetrics, as the client asks. `?name[]=…` gives 
 as Prometheus' own client libraries do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Set
 from typing import NamedTuple
 

@@ -11,8 +11,6 @@ word. As in prometheus_client, labels are sorted by name. Values are finite; int
 such.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

@@ -1,7 +1,5 @@
 """How late a group is, as it was last measured, and whether to believe it still."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

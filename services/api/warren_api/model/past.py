@@ -3,8 +3,6 @@
 A topic's minutes come from the groups that consume it: of one that nobody consumes none are known.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import threading

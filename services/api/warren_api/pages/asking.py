@@ -4,8 +4,6 @@ Plain forms: a GET shows one, and changes nothing however often a mail scanner f
 POST acts, is refused when a page of another site sends it, and leads back to what it changed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Pure. Presentation attributes and classes only, as the pages' policy allows no s
 has a `<title>` that says in words what it shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil, floor, log10
 from typing import NamedTuple

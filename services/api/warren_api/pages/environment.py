@@ -1,7 +1,5 @@
 """The Jinja2 environment of the pages: everything escaped, nothing silently undefined."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache

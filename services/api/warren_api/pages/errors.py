@@ -2,8 +2,6 @@
 browsers do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from urllib.parse import parse_qsl, urlencode

@@ -6,8 +6,6 @@ trouble is, at a glance, also among 1,000. Keys pass over them: the rows to whic
 the order of what to look at.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

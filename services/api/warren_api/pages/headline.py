@@ -2,8 +2,6 @@
 readers say of the topic. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

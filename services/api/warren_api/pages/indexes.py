@@ -2,8 +2,6 @@
 groups; silences, notifications.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 

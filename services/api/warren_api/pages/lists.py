@@ -2,8 +2,6 @@
 all topics, also those that no group consumes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypeVar

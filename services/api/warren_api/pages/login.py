@@ -1,7 +1,5 @@
 """Logging in and out: the way to the identity provider and back, and what is said on the way."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote

@@ -3,8 +3,6 @@ finds, or all of an owner are silenced, or their incidents acknowledged. The
 answer takes it back. Plain forms.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import defaultdict

@@ -5,8 +5,6 @@ Only files of the names that Warren itself writes are served, whatever else is i
 script, nothing from elsewhere.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Each page has a fragment of itself that its script asks for every two seconds. W
 says as of when it is, and a link renews it: a reload would take away what is ticked and typed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial

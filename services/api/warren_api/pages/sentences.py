@@ -3,8 +3,6 @@ page, and what was said before keeps its time instead of ages that were true the
 that match listed names and no other, and which names one lists. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Which time a page's charts are of: a span up to now, or a part that somebody looks at closer."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Annotated, Literal, NamedTuple
 from urllib.parse import urlencode

@@ -4,8 +4,6 @@ happened to a group, or in one of its incidents, in one order.
 Times are Unix milliseconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Literal, NamedTuple

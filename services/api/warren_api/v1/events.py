@@ -8,8 +8,6 @@ of the API and after a restart, unlike a counter or an order of arrival.
 Thousands of changes may have to be matched and written at once: a thread does it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress

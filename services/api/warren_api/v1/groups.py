@@ -1,7 +1,5 @@
 """Consumer groups: which a list shows, in which order, and one with all that is known of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """The past of a group, a topic or a cluster, in columns."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query

@@ -4,8 +4,6 @@ A cursor is the sort key of the last row shown: the list goes on behind it. Rows
 across it meanwhile are missed or shown twice.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -2,8 +2,6 @@
 ask for one and end it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, Literal, Self

@@ -4,8 +4,6 @@ Properties that are called the same mean the same wherever they are; one with wo
 them.
 """
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import version
 from typing import Any

@@ -1,7 +1,5 @@
 """Clusters; topics and the groups that consume them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Annotated, Literal, Self
 

@@ -5,8 +5,6 @@ newest evaluation and measurement. What these do not say keeps the time of its e
 again by them is told as that.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -2,8 +2,6 @@
 to do first. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from warren.contracts import Cause, LimitName, PartitionStatusName, StatusChange, StatusChangeEvent

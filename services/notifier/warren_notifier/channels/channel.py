@@ -4,8 +4,6 @@ A `detail` may hold what the receiver said, as it said it: it is made fit to be 
 recorded (`warren_notifier.delivery.outcomes`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar, get_args

@@ -1,7 +1,5 @@
 """Several incidents in one message, by groups: each once, the root first. Pure."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

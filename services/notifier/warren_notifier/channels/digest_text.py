@@ -1,7 +1,5 @@
 """What a message says about many incidents: the worst, how many more, and what is over."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

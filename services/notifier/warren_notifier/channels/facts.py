@@ -1,7 +1,5 @@
 """What is said of an incident, fact by fact: of a group's, the root first. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 
 from warren.contracts import (

@@ -2,8 +2,6 @@
 answers judged alike for all of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """What all channels say about a change: words for people, and figures apart for machines. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

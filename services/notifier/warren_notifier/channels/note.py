@@ -1,7 +1,5 @@
 """What people are shown of an incident, or of many: channels differ in how, not in what."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

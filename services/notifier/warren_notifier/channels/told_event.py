@@ -1,7 +1,5 @@
 """What a delivery tells: one event, or the conditions of a group's incident, as one. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

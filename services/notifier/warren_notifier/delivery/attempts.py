@@ -1,7 +1,5 @@
 """Attempts on one channel: what must be durable before, and what they led to."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace

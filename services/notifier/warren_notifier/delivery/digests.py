@@ -5,8 +5,6 @@ others, that task joins the digest and is handed what the message led to. When a
 follows from what is stored with each telling, so that a kill neither hurries nor forgets one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections import deque

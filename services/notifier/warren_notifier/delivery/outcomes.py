@@ -2,8 +2,6 @@
 records that a notifier writes, each in the partition of the group's events.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import structlog

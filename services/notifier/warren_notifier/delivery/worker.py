@@ -5,8 +5,6 @@ its own group's news, so that no opening overtakes it, and nobody else's. Channe
 a hanging one delays no other.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection
 

@@ -3,8 +3,6 @@
 The same change, incident and knowledge always give the same deliveries with the same ids.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5

@@ -4,8 +4,6 @@ The incident that is told as flapping stays open until then, whatever happens me
 gets worse than was told. All times are those of events, so that replays decide the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ the group. The incident has the id of its first condition, so that who was told 
 by another version, knows it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TypedDict

@@ -2,8 +2,6 @@
 somebody looks after it, and what a start finds told otherwise. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from warren.contracts import (

@@ -4,8 +4,6 @@ Several routes may name a channel. One tells it, so that it hears of a change on
 muted does as long as another one is not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta

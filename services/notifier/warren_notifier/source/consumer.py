@@ -4,8 +4,6 @@ Before a partition goes to another notifier, `on_revoke` has ended the work on i
 delivered but not committed is read again by the next one.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

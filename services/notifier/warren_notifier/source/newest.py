@@ -4,8 +4,6 @@
 Both topics have many records of groups that are well; those are let go by their keys alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import OrderedDict

@@ -7,8 +7,6 @@ another alert: the one before is resolved in the same request. Annotations are t
 last; times are RFC 3339.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """E-mail through an SMTP server. What the server calls temporary (4xx) is tried again."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import re

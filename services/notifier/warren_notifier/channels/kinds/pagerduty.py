@@ -8,8 +8,6 @@ at most, `dedup_key` 255; events with the key of an open alert belong to it, and
 after it is resolved is dropped, so that deliveries that come twice do no harm.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

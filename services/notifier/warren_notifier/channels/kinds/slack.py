@@ -5,8 +5,6 @@ where something is wrong, which older webhooks say with 200 as well. Mattermost 
 which take the same messages, answer `ok` or a JSON object.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -10,8 +10,6 @@ https://learn.microsoft.com/adaptive-cards/schema-explorer/text-run: Markdown is
 text run (it is in text blocks and facts), so all that has names in it are text runs.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

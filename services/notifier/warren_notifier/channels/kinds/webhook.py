@@ -4,8 +4,6 @@ https://github.com/standard-webhooks/standard-webhooks: the id stays over all at
 timestamp is the attempt's, so that a receiver can refuse old ones.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json
