@@ -14,16 +14,15 @@ from warren.clock import SystemClock
 from warren.contracts import MINUTE_MS, FreshnessEvent, LagEvent, TrendEvent, group_key
 from warren.garbage import collect_seldom
 from warren.settings import Settings
-from warren_api.app import create_app
 from warren_api.context import ApiContext
-from warren_api.home.requests import HomeWriter
+from warren_api.home.cluster import HomeWriter
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
 from warren_api.model.cluster import FeedState
 from warren_api.model.past import DAY, Past
 from warren_api.model.read_model import ReadModel
-from warren_api.server import listen
+from warren_api.server import create_app, listen
 from warren_local.ports import free_port
 
 CLUSTER = "bench"

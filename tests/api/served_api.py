@@ -26,14 +26,13 @@ from warren.contracts import (
 )
 from warren.contracts.topics import NOTIFICATION_TESTS, SILENCES, Topic
 from warren.settings import ApiSettings, ClusterSettings, Settings
-from warren_api.app import create_app
 from warren_api.context import ApiContext, Write
 from warren_api.http.access import Access
 from warren_api.http.serving import HttpServer
 from warren_api.model.archive import Archive
 from warren_api.model.cluster import FeedState
 from warren_api.model.read_model import ReadModel
-from warren_api.server import listen, login_of
+from warren_api.server import create_app, listen, login_of
 
 NOW = 1_795_244_400_000
 STOP_WITHIN = 60  # seconds

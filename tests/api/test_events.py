@@ -12,7 +12,7 @@ import pytest
 from api.served_api import NOW, Api, served
 from support.waiting import eventually
 from warren_api.model.status_history import StatusHistory
-from warren_api.v1.event_stream import EventStream, id_of, positions_of
+from warren_api.v1.events import EventStream, id_of, positions_of
 
 SECONDS = 60  # a test that waits longer fails
 

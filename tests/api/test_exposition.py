@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from warren.metrics.family import Family
-from warren_api.metrics.exposition import (
+from warren_api.metrics.series import (
     SampleLines,
     Value,
     chunked,

@@ -3,7 +3,7 @@
 import pytest
 from api.read_pages import page, text
 from api.served_api import NOW, Api
-from warren_api.pages.incidents import INCIDENTS_SHOWN
+from warren_api.pages.lists import INCIDENTS_SHOWN
 
 MINUTE = 60_000
 

@@ -272,7 +272,7 @@ def test_keys_that_change_are_read_again(lab: Lab, client: httpx.Client) -> None
 
 def test_without_oidc_nothing_of_it_is_loaded_or_served() -> None:
     code = (
-        "import sys, warren_api.server, warren_api.app\n"
+        "import sys, warren_api.server, warren_api.server\n"
         "print([m for m in ('authlib', 'joserfc', 'itsdangerous') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

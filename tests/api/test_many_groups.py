@@ -8,8 +8,8 @@ import re2
 from api.read_pages import page, text
 from api.served_api import NOW, Api
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
-from warren_api.pages.listed_names import LONGEST, alternations, in_words, names_in
 from warren_api.pages.many import expressions, named
+from warren_api.pages.sentences import LONGEST, alternations, in_words, names_in
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "Origin": "http://localhost"}
 

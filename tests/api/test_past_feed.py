@@ -10,7 +10,7 @@ from warren.contracts.topics import TRENDS
 from warren.kafka.connection import connect
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings
-from warren_api.home.past_feed import PastFeed
+from warren_api.home.feed import PastFeed
 from warren_api.model.past import Past
 
 NOTHING = TrendTopics(topic=[], lag=[], produced=[], consumed=[], late_ms=[])

@@ -16,7 +16,7 @@ from warren.contracts.topics import Topic
 from warren.settings import ApiSettings
 from warren_api.burrow.answers import refusal
 from warren_api.http import middleware, serving
-from warren_api.http.middleware import LARGEST_BODY, PLACES, InLine
+from warren_api.http.middleware import LARGEST_BODY, PLACES, Gate
 from warren_api.http.serving import LARGEST_HEAD
 
 HEALTH = "/burrow/admin/ready"
@@ -139,13 +139,19 @@ def test_health_is_told_while_others_wait_and_a_full_line_says_when_to_come_agai
 
     async def ask() -> None:
         work, told = Work(), list[Message]()
-        line = InLine(work, refusal)
+        line = Gate(work, refusal)
 
         async def keep(message: Message) -> None:
             told.append(message)
 
         def request(path: str) -> asyncio.Task[None]:
-            scope = {"type": "http", "method": "GET", "path": path, "headers": []}
+            scope = {
+                "type": "http",
+                "method": "GET",
+                "path": path,
+                "headers": [],
+                "query_string": b"",
+            }
             return asyncio.create_task(line(scope, nothing, keep))
 
         waiting = [request("/") for _ in range(PLACES + 2)]
@@ -165,8 +171,8 @@ def test_who_takes_an_answer_slowly_keeps_no_place() -> None:
     async def ask() -> None:
         work, may_take = Work(), asyncio.Event()
         work.may_answer.set()
-        line = InLine(work, refusal)
-        scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+        line = Gate(work, refusal)
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": b""}
 
         async def take_slowly(_: Message) -> None:
             await may_take.wait()

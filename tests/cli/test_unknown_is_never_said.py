@@ -10,12 +10,10 @@ import pytest
 from cli.api_bodies import PENDING, SILENCE, TOLD
 from pydantic import BaseModel
 from rich.console import Console, RenderableType
-from warren_api.v1.clusters import ClusterSummary
 from warren_api.v1.group_bodies import GroupDetail, GroupSummary
 from warren_api.v1.group_parts import IncidentView
-from warren_api.v1.notifications import NotificationView, PendingView
-from warren_api.v1.silences import SilenceView
-from warren_api.v1.topics import TopicDetail, TopicSummary
+from warren_api.v1.notifications import NotificationView, PendingView, SilenceView
+from warren_api.v1.topics import ClusterSummary, TopicDetail, TopicSummary
 from warren_cli.resources import catalogue, descriptions
 from warren_cli.resources.catalogue import Resource
 from warren_cli.resources.output import NONE, resource_table

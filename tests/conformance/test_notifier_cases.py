@@ -16,7 +16,7 @@ from support.conformance import conformance_cases
 from warren.contracts import GroupStatusName, OpenIncident, Told
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.decisions import Decision, Router
-from warren_notifier.routing.repeats import on_repeat
+from warren_notifier.routing.reminders import on_repeat
 
 CASES: list[dict[str, Any]] = conformance_cases("burrow/notifier_cases.json")["cases"]
 SEVERITY = {1: "OK", 2: "WARN", 3: "ERR"}

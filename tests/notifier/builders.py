@@ -18,7 +18,7 @@ from warren.contracts import (
 from warren.settings.notifier import RouteSettings
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.routes import Route
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 OPENED_AT = 1_795_244_400_123
 MINUTE = 60_000

@@ -24,11 +24,10 @@ from warren_notifier.channels.channel import (
     Delivered,
     Result,
 )
-from warren_notifier.delivery.outcomes import Outcomes
-from warren_notifier.delivery.rate_limit import RateLimit
-from warren_notifier.delivery.records import Records
-from warren_notifier.delivery.retry_plan import RetryPlan
-from warren_notifier.delivery.workers import Workers
+from warren_notifier.delivery.attempts import RetryPlan, Shared
+from warren_notifier.delivery.outcomes import Outcomes, Records
+from warren_notifier.delivery.slots import RateLimit
+from warren_notifier.delivery.worker import Worker
 from warren_notifier.dispatcher import Dispatcher
 from warren_notifier.due import Due
 from warren_notifier.outbox import Outbox
@@ -36,10 +35,8 @@ from warren_notifier.owned import OwnedSubjects
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.holds import Holds
 from warren_notifier.routing.routes import Grouping, Route
-from warren_notifier.rules import Rulebook
-from warren_notifier.source.consumer import PartitionStart, SourceRecord
-from warren_notifier.source.past import Backlog
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.source.consumer import Backlog, PartitionStart, SourceRecord
+from warren_notifier.state.telling import Delivery
 
 END = 1_000_000  # of the partition's log: beyond every offset here
 
@@ -167,7 +164,6 @@ class Harness:
         self.clock = clock or ManualClock(OPENED_AT)
         self.owned = OwnedSubjects()
         self.writer = MemoryWriter(log, crash_after)
-        known = (self.owned, Records("t."), self.writer)
         digesting = {name for name, channel in channels.items() if channel.tells_many}
         grouping = Grouping(routes, digesting)
         router = Router(
@@ -181,15 +177,19 @@ class Harness:
             {name for name, channel in channels.items() if channel.takes_acknowledgements},
             {name for name, channel in channels.items() if channel.tells_people},
         )
-        rulebook = Rulebook(router, Holds(silences or Silences(), routes), self.clock)
-        outcomes = Outcomes(*known, rulebook, redaction or Redaction(()), self.clock)
-        making = Workers(
+        self.outcomes = Outcomes(
+            self.owned,
+            Records("t."),
+            self.writer,
+            router,
+            Holds(silences or Silences(), routes),
+            redaction or Redaction(()),
+            self.clock,
+        )
+        shared = Shared(
             tasks,
             RetryPlan(2, 60, lambda: 1.0),
-            outcomes,
-            self.owned,
-            grouping,
-            self.clock,
+            self.outcomes,
             self._sleep,
             queue_size,
             lambda: None,
@@ -197,14 +197,14 @@ class Harness:
             as_now,
             self._known,
         )
-        self.queues = {name: making.of(name, channel) for name, channel in channels.items()}
+        self.queues = {name: Worker(name, channel, shared) for name, channel in channels.items()}
         self._going = asyncio.Event()
         if not stopped:
             self.start()
-        outbox = Outbox(rulebook, *known, outcomes, self.queues)
-        self.due = Due(rulebook, self.owned, outbox, self.clock)
+        outbox = Outbox(self.outcomes, self.queues)
+        self.due = Due(outbox)
         self.tick = self.due.tick
-        self.dispatcher = Dispatcher(routes, *known, self.queues, outbox)
+        self.dispatcher = Dispatcher(outbox)
 
     async def _known(self) -> None:
         if self._is_known is not None:

@@ -13,7 +13,7 @@ from warren.clock import Clock, ManualClock
 from warren.settings.notifier import NotifierSettings
 from warren_notifier.channels.channel import Channel, Result
 from warren_notifier.channels.configured import configured_channels, kinds
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 BASE = "https://warren.example.org"
 CLOCK = ManualClock(OPENED_AT + MINUTE)

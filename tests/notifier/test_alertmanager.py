@@ -13,7 +13,7 @@ from warren.contracts import Breach, Cause, Finding
 from warren_notifier.channels.channel import Delivered
 from warren_notifier.channels.incident_text import incident_text
 from warren_notifier.channels.kinds.alertmanager import alert_annotations
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 LABELS = {
     "alertname": "WarrenGroupStatus",

@@ -15,7 +15,7 @@ from notifier.specimens import channel as channel_of
 from warren.errors import SettingsError
 from warren_notifier.channels.channel import Delivered, Retry
 from warren_notifier.channels.kinds.apprise import LEAST, AppriseChannel
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 SERVICES = [  # the first three have one format, a NotifyFormat; the others a tuple of them
     "ntfy://user:password@{at}/topic",

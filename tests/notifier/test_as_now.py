@@ -29,10 +29,9 @@ from warren.contracts import (
 from warren.silences import Silences
 from warren_core.objectives.limits import ObjectiveBook
 from warren_notifier.channels.as_now import Standing, as_now
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.told_event import told_event
-from warren_notifier.source.groups import Configured, Groups
-from warren_notifier.source.newest import Newest
+from warren_notifier.source.newest import Groups, Newest
 
 LATER = OPENED_AT + 18 * MINUTE
 LINK = "https://warren.example.org"
@@ -293,7 +292,7 @@ def test_all_that_is_known_of_a_group_comes_together() -> None:
     )
     silences.apply_acknowledgement(b"losing-status", said.to_bytes())
     put(silences, silence(ends_at=LATER + MINUTE))
-    configured = Configured(lambda *_: LIMITS, {"prod": "kafka:9092"})
-    groups = Groups(newest, silences, configured, lambda: OPENED_AT)
+    said = (lambda *_: LIMITS, {"prod": "kafka:9092"})
+    groups = Groups(newest, silences, lambda: OPENED_AT, *said)
     known = groups.standing(GroupIncidentEvent.from_bytes(whole(stuck()).encode()))
     assert known == Standing(evaluated(), None, LIMITS, said, LATER + MINUTE, "kafka:9092")

@@ -17,8 +17,8 @@ from notifier.process import Home, config, notifier, webhook
 from support.waiting import eventually
 from warren.contracts import GroupStatusName, StatusChangeEvent
 from warren_notifier.channels.channel import Delivered, Result, Retry
-from warren_notifier.channels.digest import Digest
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.channels.digest_groups import Digest
+from warren_notifier.state.telling import Delivery
 
 pytestmark = pytest.mark.heavy
 

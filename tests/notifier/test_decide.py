@@ -17,7 +17,7 @@ from warren.contracts import GroupStatusName, NotifierState
 from warren.silences import Silences
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.decide import Decided, decide
-from warren_notifier.delivery.retry_plan import RetryPlan
+from warren_notifier.delivery.attempts import RetryPlan
 from warren_notifier.inputs import (
     Attempted,
     Begun,
@@ -30,11 +30,9 @@ from warren_notifier.inputs import (
     TimePassed,
 )
 from warren_notifier.routing.decisions import Router
-from warren_notifier.routing.holds import Holds
-from warren_notifier.rules import Rules
-from warren_notifier.state.delivery import Delivery, Ended
-from warren_notifier.state.stored import restored, to_store
-from warren_notifier.state.subject_state import SubjectState
+from warren_notifier.routing.holds import Holds, Rules
+from warren_notifier.state.subject_state import SubjectState, restored, to_store
+from warren_notifier.state.telling import Delivery, Ended
 
 REPEAT = 30 * MINUTE
 ROUTES = [

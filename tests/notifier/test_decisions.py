@@ -8,9 +8,8 @@ from notifier.builders import MINUTE, OPENED_AT, change, route
 from warren.contracts import Breach, ChannelIdentity, OpenIncident, PendingDelivery, Told
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.decisions import Decision, Router, delivery_id
-from warren_notifier.routing.repeats import on_repeat
+from warren_notifier.routing.reminders import on_repeat, on_start
 from warren_notifier.routing.routes import Route
-from warren_notifier.routing.start import on_start
 
 HOUR = 60 * MINUTE
 NOW = OPENED_AT

@@ -18,7 +18,7 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren_notifier.channels.channel import Refused, Result, Retry
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import digest_text
 from warren_notifier.routing.routes import Grouping, Route
 

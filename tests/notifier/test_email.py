@@ -15,7 +15,7 @@ from notifier.tls import self_signed
 from warren_local.ports import free_port
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.kinds.email import EmailChannel
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 SPECIMEN = Specimen(
     lambda _: (

@@ -7,8 +7,8 @@ from typing import Any
 from notifier.builders import MINUTE, OPENED_AT, delivery, event
 from notifier.test_email_message import NOW, html, mail, text, writer
 from warren.contracts import Cause, DigestKey, Finding, GroupStatusName
-from warren_notifier.channels.digest import Digest
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.channels.digest_groups import Digest
+from warren_notifier.state.telling import Delivery
 
 PROD = DigestKey(route="all", cluster="prod")
 LINK = "https://warren.example.org"

@@ -8,7 +8,7 @@ import pytest
 from markupsafe import escape
 from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
 from warren.contracts import Breach, Cause, CauseEvidence, Finding, StatusChangeEvent
-from warren_notifier.channels.email_message import MailWriter
+from warren_notifier.channels.kinds.email import MailWriter
 
 NOW = OPENED_AT + 12 * MINUTE
 LINK = "https://warren.example.org"

@@ -25,7 +25,7 @@ from warren_notifier.channels.channel import (
 )
 from warren_notifier.channels.configured import channel_settings, digesting
 from warren_notifier.routing import trial
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 URLS = [kind for kind in KINDS if specimen(kind).is_url]
 GUARDED = [kind for kind in KINDS if specimen(kind).is_guarded]

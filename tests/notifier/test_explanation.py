@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from notifier.builders import OPENED_AT, change, route
 from warren.settings.notifier import DAYS
 from warren_notifier.routing.decisions import Router
-from warren_notifier.routing.explanation import explain
-from warren_notifier.routing.routes import Grouping, Route
+from warren_notifier.routing.routes import Grouping, Route, explain
 
 ROUTES = [
     route("a", ("mail",), minimum_severity="ERR", continue_matching=True),

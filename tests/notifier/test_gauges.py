@@ -7,7 +7,6 @@ from notifier.harness import Hanging, Harness, play
 from support.waiting import until
 from warren.metrics.notifier import NOTIFIER
 from warren_notifier.gauges import PART, Gauges
-from warren_notifier.routing.routes import Grouping
 
 GROUPS = 3 * PART + 1
 
@@ -35,7 +34,7 @@ def test_they_are_of_all_states_and_others_get_their_turns() -> None:
         await until(lambda: {one.pending.channel for one in harness.pending()} == {"gauged"})
         harness.clock.advance(90)
         names = ["gauged", "taking", "idle"]
-        gauges = Gauges(names, harness.owned, Grouping([], set()), harness.clock)
+        gauges = Gauges(names, harness.outcomes)
         other_work = asyncio.create_task(count_turns())
         await gauges.show()
         other_work.cancel()

@@ -17,7 +17,7 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.silences import Silences
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 ROOT = "losing-status"
 

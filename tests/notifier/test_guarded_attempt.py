@@ -12,7 +12,7 @@ import pytest
 import requests
 from notifier.http_receiver import Answer, HttpReceiver
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.guarded_attempt import GuardedAttempt
+from warren_notifier.channels.kinds.apprise import GuardedAttempt
 
 CLOSED, OPEN = EgressGuard([]), EgressGuard([ip_network("127.0.0.0/8"), ip_network("::1")])
 

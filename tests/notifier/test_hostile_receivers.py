@@ -17,7 +17,7 @@ from notifier.test_webhook import hook
 from warren.redaction import Redaction
 from warren_local.ports import free_port
 from warren_notifier.channels.channel import Channel, Result
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 TAKEN = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 BUSY = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n"

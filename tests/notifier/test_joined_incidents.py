@@ -1,5 +1,6 @@
 """A group's line in a digest: all that is open of it, the root first, and what is over."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,12 +14,15 @@ from warren.contracts import (
     Cause,
     EventTypeName,
     Finding,
+    GroupIncidentEvent,
     GroupStatusName,
     StatusChangeEvent,
 )
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import besides, digest_text
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.routing.change import read_stored
+from warren_notifier.routing.group_incident import after, incident_of
+from warren_notifier.state.telling import Delivery
 
 SECOND = 1_000
 NOW = OPENED_AT + 2 * MINUTE
@@ -63,15 +67,31 @@ def broken(
     return of(kind, status, at, opened_at=at, objectives=breaches, total_lag=lag, **none)
 
 
-def told(published: StatusChangeEvent, kind: Any = "opened") -> Delivery:
+def joined(*conditions: StatusChangeEvent, over: StatusChangeEvent | None = None) -> str:
+    """The group's incident, as people are told it: with these conditions, and one that is over."""
+    opens = [read_stored(each.model_dump_json()) for each in conditions]
+    whole = after(None, [each for each in opens if each is not None])
+    if over is not None:
+        was = over.model_copy(update={"data": stuck().data.model_copy(update={"status": "ERR"})})
+        first = after(None, [*filter(None, [*opens, read_stored(was.model_dump_json())])])
+        by = read_stored(over.model_dump_json())
+        whole = after(incident_of(first), [*filter(None, opens)], by)
+    assert whole is not None
+    return whole.event
+
+
+def told(published: StatusChangeEvent | str, kind: Any = "opened") -> Delivery:
+    if isinstance(published, str):
+        data = GroupIncidentEvent.from_bytes(published.encode()).data
+        about = of(STATUS_CHANGED, group=data.group)
+        return replace(told(about, kind), event=published)
     name = f"{published.data.incident_id}-{kind}"
     return delivery(published, kind=kind, delivery_id=name)
 
 
-def line(*new: Delivery, lasting: tuple[StatusChangeEvent, ...] = (), now: int = NOW) -> str:
+def line(*new: Delivery, now: int = NOW) -> str:
     """Of the group `losing`: as the text has it, which is what the HTML has, too."""
-    before = [one.to_bytes().decode() for one in lasting]
-    about = Digest("digest-1", PROD, [*new, news(1, "WARN", total_lag=0)], before, None)
+    about = Digest("digest-1", PROD, [*new, news(1, "WARN", total_lag=0)], [], None)
     (found,) = [row for row in digest_text(about, "", now).worst if row.name == "losing"]
     mail = writer("").digest(about, now)
     for body in (text(mail), html(mail)):
@@ -83,7 +103,7 @@ def line(*new: Delivery, lasting: tuple[StatusChangeEvent, ...] = (), now: int =
 @pytest.mark.parametrize("lag", [0, 1, 10_000])
 def test_a_consequence_that_is_worse_does_not_hide_its_root(lag: int) -> None:
     gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, OPENED_AT + MINUTE, "ERR", lag)
-    said = line(told(gone, "changed"), lasting=(stuck(),))
+    said = line(told(joined(stuck(), gone), "changed"))
     assert said.startswith("ERR losing: stuck record, losing data; since 07:00 UTC")
 
 
@@ -92,9 +112,10 @@ def test_all_incidents_of_a_group_are_told_the_root_first() -> None:
     limits = {"lost_records": DELETED, "min_time_to_loss": LOSING}
     losing = broken(RETENTION_CHANGED, limits, NOW - 2 * SECOND, "ERR")
     root = stuck(NOW - SECOND, opened_at=NOW - 4 * SECOND)
-    said = line(told(late), told(losing), told(root))
+    said = line(told(joined(late, losing, root)))
     what = "stuck record, losing data, late"
-    assert said == f"ERR losing: {what}; since 07:01 UTC · lag 2,140 · data loss from 07:01 UTC on"
+    figures = "since 07:01 UTC · lag 2,140 · data loss from 07:01 UTC on · 1 record lost"
+    assert said == f"ERR losing: {what}; {figures}"
 
 
 def test_lost_records_are_told_once() -> None:
@@ -106,26 +127,15 @@ def test_lost_records_are_told_once() -> None:
     wanted = "ERR losing: stuck record, losing data; "
     assert line(told(root)).startswith(wanted)
     gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW, "ERR")
-    assert line(told(root), told(gone)).startswith(wanted)
+    assert line(told(joined(root, gone))).startswith(wanted)
 
 
 def test_what_is_over_of_a_group_in_trouble_is_told() -> None:
     gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW - SECOND, "ERR")
     over = of(STATUS_CHANGED, "OK", NOW, previous="ERR")
-    said = line(told(over, "resolved"), lasting=(gone,))
+    said = line(told(joined(gone, over=over), "changed"))
     assert said.startswith("ERR losing: losing data; ")
     assert said.endswith(" · consumer status: OK again after 2m")
-
-
-def test_of_a_group_that_is_over_each_end_is_told() -> None:
-    ends = [
-        told(of(STATUS_CHANGED, "OK", OPENED_AT + MINUTE, previous="ERR"), "resolved"),
-        told(of(RETENTION_CHANGED, "OK", NOW, previous="ERR", objectives=[]), "resolved"),
-    ]
-    said = digest_text(Digest("digest-1", PROD, ends, [], None), "", NOW)
-    ended = "consumer status: OK again after 1m; retention: objectives kept again after 2m"
-    assert said.over == [("losing", ended)]
-    assert said.title == "[OK] prod: over: losing"
 
 
 def facts(*new: Delivery, lasting: tuple[StatusChangeEvent, ...]) -> dict[str, str]:
@@ -136,38 +146,38 @@ def facts(*new: Delivery, lasting: tuple[StatusChangeEvent, ...]) -> dict[str, s
 def test_a_cause_is_counted_as_long_as_it_is_open_and_once_for_each_group() -> None:
     gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW, "ERR", lag=10_000)
     others = tuple(of(STATUS_CHANGED, group=name, cause=STUCK) for name in ("a", "b"))
-    assert facts(told(gone), lasting=(stuck(), *others))["Conditions"] == (
+    assert facts(told(joined(stuck(), gone)), lasting=others)["Conditions"] == (
         "3 stuck record; 1 losing data"
     )
-    over = told(of(STATUS_CHANGED, "OK", NOW, previous="ERR", cause=STUCK), "resolved")
-    said = facts(over, told(gone), lasting=others)["Conditions"]
+    over = of(STATUS_CHANGED, "OK", NOW, previous="ERR", cause=STUCK)
+    said = facts(told(joined(gone, over=over), "changed"), lasting=others)["Conditions"]
     assert said == "2 stuck record; 1 losing data"
 
 
 def test_a_storm_counts_what_its_rows_have_no_room_for() -> None:
     lasting = tuple(of(STATUS_CHANGED, group=f"g{number}") for number in range(30))
     assert facts(told(stuck()), lasting=lasting)["Conditions"] == ("30 stopped; 1 stuck record")
-    warned = [
-        told(of(RETENTION_CHANGED, "WARN", group=f"g{number}", objectives=[]), "opened")
-        for number in range(25)
-    ]
     late = of(FRESHNESS_CHANGED, group="g1", objectives=[])
-    said = facts(*warned, lasting=(*lasting, late))["Conditions"]
+    warned = [
+        told(
+            joined(
+                each,
+                of(RETENTION_CHANGED, "WARN", group=each.data.group, objectives=[]),
+                *([late] if each.data.group == "g1" else []),
+            )
+        )
+        for each in lasting[:25]
+    ]
+    said = facts(*warned, lasting=lasting[25:])["Conditions"]
     assert said == "30 stopped; 25 objectives not kept"
 
 
 def test_a_group_with_something_new_is_not_unchanged() -> None:
     warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
-    before = (stuck(), of(STATUS_CHANGED, group="other"))
-    said = facts(told(warned), told(stuck(), "repeated"), lasting=before)
-    assert (said["New"], said["Unchanged"]) == ("1", "1")
-    over = of(FRESHNESS_CHANGED, "OK", NOW, previous="ERR", objectives=[])
-    said = facts(told(over, "resolved"), told(news_of("new")), lasting=before)
+    before = (of(STATUS_CHANGED, group="other"),)
+    new = told(joined(of(STATUS_CHANGED, group="new")))
+    said = facts(told(joined(stuck(), warned), "changed"), new, lasting=before)
     assert (said["New"], said["Changed"], said["Unchanged"]) == ("1", "1", "1")
-
-
-def news_of(group: str) -> StatusChangeEvent:
-    return of(STATUS_CHANGED, group=group)
 
 
 def test_told_alone_it_says_what_else_of_its_group_is_open() -> None:

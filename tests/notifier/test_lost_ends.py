@@ -9,7 +9,7 @@ from support.waiting import until
 from warren.contracts import StatusChangeEvent
 from warren.silences import Silences
 from warren_notifier.channels.channel import Refused, Retry
-from warren_notifier.routing.lost_end import lost_end
+from warren_notifier.routing.group_incident import lost_end
 
 FIRST = event(incident_id="a", event_id="a-1")
 SECOND = event(incident_id="b", event_id="b-1", at=OPENED_AT + MINUTE)

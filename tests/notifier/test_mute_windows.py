@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import ValidationError
 from warren.settings.notifier import DAYS, MuteWindow
-from warren_notifier.routing.mute_windows import muted_until
+from warren_notifier.routing.routes import muted_until
 
 
 def window(**fields: Any) -> MuteWindow:

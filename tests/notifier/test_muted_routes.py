@@ -6,8 +6,8 @@ from notifier.builders import MINUTE, OPENED_AT, change, event, route
 from notifier.harness import Scripted, play
 from warren.contracts import OpenIncident, Told
 from warren_notifier.routing.decisions import Decision, Router
+from warren_notifier.routing.reminders import on_start
 from warren_notifier.routing.routes import Route
-from warren_notifier.routing.start import on_start
 
 HOUR = 60 * MINUTE
 

@@ -14,8 +14,7 @@ from warren_notifier.due import Timetable
 from warren_notifier.owned import Owned, OwnedSubjects
 from warren_notifier.routing.change import Subject
 from warren_notifier.routing.decisions import Router
-from warren_notifier.state.stored import to_store
-from warren_notifier.state.subject_state import SubjectState
+from warren_notifier.state.subject_state import SubjectState, to_store
 
 NEWS = change()
 END = change("OK", previous="ERR", event_id="event-2")

@@ -11,7 +11,7 @@ from notifier.http_receiver import Answer, HttpReceiver, Request
 from notifier.specimens import BASE, Specimen, made, send
 from warren.contracts import Cause, StatusChangeEvent
 from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 FIELDS = {
     *("routing_key", "event_action", "dedup_key", "payload", "images", "links"),

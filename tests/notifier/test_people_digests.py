@@ -16,8 +16,8 @@ from notifier.test_email_digest import news as told
 from notifier.test_teams import shown as shown_by_teams
 from warren.contracts import Cause
 from warren_notifier.channels.channel import Channel, Delivered, Result
-from warren_notifier.channels.digest import Digest
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.channels.digest_groups import Digest
+from warren_notifier.state.telling import Delivery
 
 STORM = 2_000
 

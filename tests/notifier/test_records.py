@@ -1,14 +1,13 @@
 """The records that a notifier writes."""
 
 import pytest
-from notifier.builders import OPENED_AT, change, delivery, event, pending_delivery, route
-from warren.contracts import DeadLetter, DeliveryOutcome, NotificationEvent, NotifierState
-from warren_notifier.delivery.records import Records
+from notifier.builders import OPENED_AT, change, delivery, pending_delivery, route
+from warren.contracts import DeliveryOutcome, NotificationEvent, NotifierState
+from warren_notifier.delivery.outcomes import Records
 from warren_notifier.owned import Owned
 from warren_notifier.routing.decisions import Router
-from warren_notifier.state.delivery import Step
-from warren_notifier.state.stored import restored, to_store
-from warren_notifier.state.subject_state import SubjectState
+from warren_notifier.state.subject_state import SubjectState, restored, to_store
+from warren_notifier.state.telling import Step
 
 RECORDS = Records("t.")
 NOW = OPENED_AT + 1000
@@ -32,17 +31,6 @@ def test_the_end_of_a_delivery_is_noted_though_its_event_is_gone() -> None:
     gone.event = ""
     record = RECORDS.audit(gone, Step(pending_delivery(), "superseded", "newer news"), NOW, None)
     assert NotificationEvent.from_bytes(record.value).conditions == []
-
-
-def test_what_could_not_be_delivered_is_there_whole() -> None:
-    step = Step(pending_delivery(attempts=2, offset=41), "given_up", "HTTP 503")
-    record = RECORDS.undelivered(delivery(partition=2), step, NOW)
-    assert (record.topic, record.partition, record.key) == ("t.dead-letters", 2, b"prod|billing")
-    letter = DeadLetter.from_bytes(record.value)
-    assert (letter.offset, letter.failed_at, letter.value) == (41, NOW, event().to_bytes())
-    assert letter.reason == (
-        "delivery delivery-1 (route all, channel mail) given up after 2 attempts: HTTP 503"
-    )
 
 
 def test_a_state_and_its_tombstone_have_one_key() -> None:

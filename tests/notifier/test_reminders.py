@@ -12,7 +12,7 @@ from warren.clock import ManualClock
 from warren.contracts import ChannelIdentity
 from warren.silences import Silences
 from warren_notifier.channels.channel import Refused, Result
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 REMINDING = [route(repeat_interval=20 * 60)]
 

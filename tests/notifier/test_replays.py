@@ -6,7 +6,7 @@ import pytest
 from notifier.builders import MINUTE, OPENED_AT, event
 from notifier.harness import Log, Scripted, play
 from warren.contracts import StatusChangeEvent
-from warren_notifier.source.past import SeenEvents
+from warren_notifier.source.consumer import SeenEvents
 
 
 def of_incident(number: int) -> tuple[StatusChangeEvent, StatusChangeEvent, StatusChangeEvent]:

@@ -9,7 +9,7 @@ from support.waiting import until
 from warren.clock import ManualClock
 from warren_notifier.channels.channel import Refused, Result, Retry
 from warren_notifier.routing.decisions import delivery_id
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 ERR = event("ERR")
 OK = event("OK", "ERR", event_id="event-2")
@@ -86,7 +86,7 @@ class TestRevoking:
             await asyncio.sleep(0)
             hanging.let_go.set()
             await revoking
-            assert len(harness.queues["mail"]) == 0
+            assert harness.queues["mail"].idle
             assert harness.owned.partitions == set()
 
         log = play({"mail": hanging}, revoked)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from notifier.builders import MINUTE, OPENED_AT, pending_delivery
 from warren.contracts import PendingDelivery
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
-from warren_notifier.delivery.retry_plan import RetryPlan
+from warren_notifier.delivery.attempts import RetryPlan
 
 NOW = OPENED_AT
 

@@ -11,13 +11,13 @@ from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
 from notifier.test_email_digest import PROD, news, over
 from notifier.test_email_message import breach, html, mail, text
 from warren.contracts import Cause, CauseEvidence, MaxLag, StatusChangeEvent
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import digest_text
 from warren_notifier.channels.incident_text import incident_text
 from warren_notifier.channels.kinds.alertmanager import alert_annotations
 from warren_notifier.channels.kinds.pagerduty import _alert
+from warren_notifier.channels.kinds.slack import slack_message
 from warren_notifier.channels.note import incident_note
-from warren_notifier.channels.slack_message import slack_message
 
 SAID = re.compile(r"\b(None|null|nan|NaN)\b")
 FULL: dict[str, Any] = {
@@ -119,7 +119,7 @@ def shown(published: StatusChangeEvent, kind: Any) -> Iterator[str]:
     yield text(mail(published, kind=kind))
     yield html(mail(published, kind=kind))
     said = incident_text(about, "https://w.example", now)
-    yield f"{said.title} {said.headline} {said.facts} {said.owner} {said.runbook}"
+    yield f"{said.title} {said.headline} {said.facts} {said.owner} {said.runbooks}"
     yield json.dumps(slack_message(incident_note(said, about.pending)))
     yield json.dumps(alert_annotations(said))
     yield json.dumps(_alert(said, "critical", 2_000))

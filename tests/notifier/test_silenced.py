@@ -12,7 +12,7 @@ from warren.silences import Silences
 from warren_notifier.channels.channel import Retry
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.holds import Holds
-from warren_notifier.routing.repeats import on_repeat
+from warren_notifier.routing.reminders import on_repeat
 
 HOUR = 3600.0  # seconds: how long a silence of these tests lasts
 

@@ -11,7 +11,7 @@ from notifier.slack_receiver import shown, violations
 from notifier.specimens import BASE, Specimen, made, send
 from warren.contracts import Cause
 from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 
 def checked(request: Request) -> Answer:

@@ -7,9 +7,8 @@ from notifier.builders import event
 from notifier.harness import Harness, Scripted, play, until
 from warren.clock import ManualClock
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
-from warren_notifier.delivery.rate_limit import RateLimit
-from warren_notifier.delivery.slots import HUNG_ROUNDS, Slots
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.delivery.slots import HUNG_ROUNDS, RateLimit, Slots
+from warren_notifier.state.telling import Delivery
 
 HUNG = Retry("no answer within 10s", uncertain=True, hung=True)
 TAKEN = Delivered("taken")

@@ -1,8 +1,7 @@
 """What is read: positions that are committed, and the past before the first start."""
 
 from notifier.builders import MINUTE, OPENED_AT, change
-from warren_notifier.source.consumer import Positions
-from warren_notifier.source.past import Backlog
+from warren_notifier.source.consumer import Backlog, Positions
 
 
 def test_what_was_refused_is_due_until_it_is_committed() -> None:
@@ -49,4 +48,4 @@ def test_where_it_ends() -> None:
     backlog = Backlog(until=5)
     assert backlog.covers(4)
     assert not backlog.covers(5)
-    assert [backlog.ends_with(offset) for offset in (3, 4, 7)] == [False, True, True]
+    assert [backlog.is_read_to(offset + 1) for offset in (3, 4, 7)] == [False, True, True]

@@ -11,7 +11,7 @@ from notifier.specimens import BASE, Specimen, made, send
 from notifier.test_alertmanager import breach
 from warren.contracts import Cause
 from warren_notifier.channels.channel import Delivered, Refused, Retry
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 # https://adaptivecards.io/explorer: what our cards are made of, with what each must and may have.
 ELEMENTS = {

@@ -20,8 +20,8 @@ from warren.clock import SystemClock
 from warren.contracts import StatusChangeEvent
 from warren.errors import SettingsError
 from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
-from warren_notifier.channels.http_endpoint import judged
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.channels.http import judged
+from warren_notifier.state.telling import Delivery
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 

@@ -22,12 +22,11 @@ from warren.settings import ObjectiveSettings
 from warren.silences import Silences
 from warren_core.objectives.limits import ObjectiveBook
 from warren_notifier.channels.as_now import as_now
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import DigestText, digest_text
 from warren_notifier.channels.incident_text import incident_text
-from warren_notifier.source.groups import Configured, Groups
-from warren_notifier.source.newest import Newest
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.source.newest import Groups, Newest
+from warren_notifier.state.telling import Delivery
 
 FRESH = ObjectiveSettings(name="fresh", max_freshness=60)
 LIMITS = ObjectiveBook([FRESH]).limits_for("prod", "losing")
@@ -174,6 +173,6 @@ def test_an_end_has_the_cause_that_was_known_later_than_its_opening() -> None:
     end = GroupIncidentEvent.from_bytes(whole(root).encode())
     update = {"conditions": [], "ended": [over], "was": [root], "status": "OK"}
     ended = end.model_copy(update={"time": over.time, "data": end.data.model_copy(update=update)})
-    groups = Groups(newest, Silences(), Configured(), lambda: LATER)
+    groups = Groups(newest, Silences(), lambda: LATER)
     told = as_now(ended.model_dump_json(), groups.standing)
     assert title(told, "resolved") == "[OK] prod: losing OK again after 18m; was no members"

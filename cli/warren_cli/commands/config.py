@@ -120,8 +120,7 @@ def check(
 def _check_login(oidc: OidcSettings, *, connect: bool) -> int:
     """1 when the provider was asked and does not answer as it should."""
     # With them come libraries that no other command needs.
-    from warren_api.login.claims import ProviderAway
-    from warren_api.login.service import CALLBACK, LOGGED_OUT, Login
+    from warren_api.login.service import CALLBACK, LOGGED_OUT, Login, ProviderAway
 
     login = Login(oidc, SystemClock())  # it refuses what it cannot use
     typer.echo(f"login: {oidc.issuer}, client {oidc.client_id}")

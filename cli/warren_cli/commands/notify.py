@@ -25,7 +25,7 @@ from warren_cli.listed_commands import ListedCommands
 from warren_cli.resources.listing import clusters, require_known
 
 if TYPE_CHECKING:
-    from warren_notifier.routing.explanation import ChannelPart, RoutePart
+    from warren_notifier.routing.routes import ChannelPart, RoutePart
 
 LOOK_EVERY = 0.5  # seconds
 _STATUSES: dict[StatusName, GroupStatusName] = {
@@ -62,8 +62,7 @@ def explain_(
     """
     from warren_notifier.channels.configured import digesting
     from warren_notifier.routing.change import Change, Subject
-    from warren_notifier.routing.explanation import explain
-    from warren_notifier.routing.routes import Grouping, Route
+    from warren_notifier.routing.routes import Grouping, Route, explain
 
     if event_type not in EVENT_TYPES:
         raise SettingsError("--type", f"{visible(event_type)} is none of {', '.join(EVENT_TYPES)}")

@@ -139,7 +139,7 @@ def _signed(said: str, asker: Asker) -> str:
 async def _write(context: ApiContext, silence: Silence) -> None:
     await asyncio.to_thread(context.write, SILENCES, silence.id.encode(), silence.to_bytes())
     log.info("silence", **silence.model_dump(exclude={"v"}))
-    await _shown(lambda: context.model.silences.silence(silence.id) == silence)
+    await shown(lambda: context.model.silences.silence(silence.id) == silence)
 
 
 async def acknowledge(
@@ -166,7 +166,7 @@ async def acknowledge(
         await asyncio.to_thread(context.write, ACKNOWLEDGEMENTS, id_.encode(), of_one.to_bytes())
     log.info("incident acknowledged", **acknowledgement.model_dump(exclude={"v"}))
     found = context.model.silences.acknowledgement
-    await _shown(lambda: found(incident.id) == acknowledgement)
+    await shown(lambda: found(incident.id) == acknowledgement)
     return acknowledgement
 
 
@@ -189,7 +189,7 @@ async def withdraw(context: ApiContext, incident: IncidentRecord) -> None:
     for id_ in [id_ for id_ in incident.ids if id_ == incident.id or found(id_) is not None]:
         await asyncio.to_thread(context.write, ACKNOWLEDGEMENTS, id_.encode(), None)
     log.info("acknowledgement withdrawn", incident_id=incident.id)
-    await _shown(lambda: found(incident.id) is None)
+    await shown(lambda: found(incident.id) is None)
 
 
 def find_incident(context: ApiContext, id_: str) -> IncidentRecord | None:
@@ -198,7 +198,7 @@ def find_incident(context: ApiContext, id_: str) -> IncidentRecord | None:
     return next((each for each in known if id_ in each.ids), None)
 
 
-async def _shown(is_so: Callable[[], bool]) -> None:
+async def shown(is_so: Callable[[], bool]) -> None:
     """Waits until this API shows it; another copy may be a moment later."""
     with suppress(TimeoutError):
         async with asyncio.timeout(EFFECT_SECONDS):

@@ -13,7 +13,6 @@ from warren_api.model.archive import Archive
 from warren_api.model.cluster import ClusterView, FeedState
 from warren_api.model.group import GroupView, Verdict
 from warren_api.model.group_incidents import KnownIncidents
-from warren_api.model.membership import Membership
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import IncidentRecord
 from warren_api.model.verdict import Doubts, believed_from, doubts, group_doubts, verdict
@@ -34,8 +33,8 @@ class Notes:
     """Of an incident, by its id."""
     incidents: KnownIncidents
 
-    def silence_of(self, group: GroupView | Membership) -> Silence | None:
-        return self.silences.of(group.cluster, group.group) if self.silences else None
+    def silence_of(self, cluster: str, group: str) -> Silence | None:
+        return self.silences.of(cluster, group) if self.silences else None
 
     def acknowledgement_among(self, ids: Iterable[str]) -> Acknowledgement | None:
         """Of an incident that is known by several ids: the first that there is."""
@@ -49,9 +48,9 @@ class Notes:
             if (said := self.acknowledgement_among(incident.ids)) and said.at == at
         ]
 
-    def acknowledgement_of(self, group: GroupView | Membership) -> Acknowledgement | None:
+    def acknowledgement_of(self, cluster: str, group: str) -> Acknowledgement | None:
         """Of the group's open incident, by whichever of its conditions it was said."""
-        incident = self.incidents.open_of(group.cluster, group.group)
+        incident = self.incidents.open_of(cluster, group)
         return None if incident is None else self.acknowledgement_among(incident.ids)
 
 
@@ -87,11 +86,6 @@ class ApiContext:
         """Age from which an evaluation is old: silent groups are judged at every heartbeat."""
         return self._silence_ms(2)
 
-    @property
-    def unknown_after_ms(self) -> int:
-        """Age from which an evaluation says nothing about now."""
-        return self._silence_ms(3)
-
     def _silence_ms(self, heartbeats: int) -> int:
         collector = self.settings.collector
         return round((heartbeats * collector.heartbeat + collector.interval) * 1000)
@@ -104,7 +98,7 @@ class ApiContext:
     def verdicts(self) -> Verdicts:
         """What is to be believed of each group at this moment."""
         now, clusters = self.clock.now_ms(), dict[str, ClusterView]()
-        feed, unknown_after = self.feed_state(), self.unknown_after_ms
+        feed, unknown_after = self.feed_state(), self._silence_ms(3)
         believed = dict[str, float]()
 
         def of(view: GroupView) -> Verdict:

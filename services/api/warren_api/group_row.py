@@ -61,41 +61,29 @@ class Asked:
         return cls(verdicts, context.notes(), book, context.is_freshness_stale, now)
 
     def row(self, view: GroupView) -> GroupRow:
-        return GroupRow(view, self.verdicts(view), self)
+        verdict = self.verdicts(view)
+        return GroupRow(view.cluster, view.group, view.membership, self, view, verdict)
 
     def any_row(self, group: GroupView | Membership) -> GroupRow | UnjudgedRow:
         """With or without a verdict."""
-        return self.row(group) if isinstance(group, GroupView) else UnjudgedRow(group, self)
+        if isinstance(group, GroupView):
+            return self.row(group)
+        return UnjudgedRow(group.cluster, group.group, group, self)
 
 
 @dataclass(frozen=True)
-class GroupRow:
-    """Times in Unix milliseconds, durations in milliseconds."""
+class AnyRow:
+    """A group with or without a verdict; what is known of it either way."""
 
-    view: GroupView
-    verdict: Verdict
+    cluster: str
+    group: str
+    membership: Membership | None
     asked: Asked
-
-    @property
-    def cluster(self) -> str:
-        return self.view.cluster
-
-    @property
-    def group(self) -> str:
-        return self.view.group
-
-    @property
-    def topics(self) -> Iterable[str]:
-        return self.view.event.topics
 
     @property
     def members(self) -> Sequence[GroupMember]:
         """As far as they are known."""
-        return self.view.membership.event.members if self.view.membership else ()
-
-    @property
-    def membership(self) -> Membership | None:
-        return self.view.membership
+        return self.membership.event.members if self.membership else ()
 
     @property
     def ownership(self) -> Ownership:
@@ -107,20 +95,41 @@ class GroupRow:
         return self.ownership.owner or ""
 
     @property
-    def runbook(self) -> str:
-        return self.ownership.runbook or ""
-
-    @property
-    def labels(self) -> Sequence[tuple[str, str]]:
-        return self.ownership.labels
-
-    @property
     def silence(self) -> Silence | None:
-        return self.asked.notes.silence_of(self.view)
+        return self.asked.notes.silence_of(self.cluster, self.group)
+
+    @property
+    def is_deserted(self) -> bool:
+        """It has had members, as far as its coordinator says, and has none."""
+        return self.membership is not None and not self.members
+
+
+@dataclass(frozen=True)
+class UnjudgedRow(AnyRow):
+    """A group without a verdict."""
+
+    membership: Membership
+
+    @property
+    def topics(self) -> Iterable[str]:
+        """That its members subscribe to or are assigned."""
+        return self.membership.topics
+
+
+@dataclass(frozen=True)
+class GroupRow(AnyRow):
+    """Times in Unix milliseconds, durations in milliseconds."""
+
+    view: GroupView
+    verdict: Verdict
+
+    @property
+    def topics(self) -> Iterable[str]:
+        return self.view.event.topics
 
     @property
     def acknowledgement(self) -> Acknowledgement | None:
-        return self.asked.notes.acknowledgement_of(self.view)
+        return self.asked.notes.acknowledgement_of(self.cluster, self.group)
 
     @property
     def is_looked_after(self) -> bool:
@@ -193,53 +202,6 @@ class GroupRow:
         left, measured = self.view.loses_in_ms, self.view.freshness
         return None if left is None or measured is None else measured.at(left)
 
-    @property
-    def is_deserted(self) -> bool:
-        """It has had members, as far as its coordinator says, and has none."""
-        membership = self.view.membership
-        return membership is not None and not membership.event.members
-
-
-@dataclass(frozen=True, slots=True)
-class UnjudgedRow:
-    """A group without a verdict. `topics`: that its members subscribe to or are assigned."""
-
-    membership: Membership
-    asked: Asked
-
-    @property
-    def cluster(self) -> str:
-        return self.membership.cluster
-
-    @property
-    def group(self) -> str:
-        return self.membership.group
-
-    @property
-    def topics(self) -> Iterable[str]:
-        return self.membership.topics
-
-    @property
-    def members(self) -> Sequence[GroupMember]:
-        return self.membership.event.members
-
-    @property
-    def ownership(self) -> Ownership:
-        return self.asked.book.ownership_for(self.cluster, self.group)
-
-    @property
-    def owner(self) -> str:
-        """Whose it is; empty where nobody says it."""
-        return self.ownership.owner or ""
-
-    @property
-    def silence(self) -> Silence | None:
-        return self.asked.notes.silence_of(self.membership)
-
-    @property
-    def is_deserted(self) -> bool:
-        return not self.members
-
 
 _CLOSING = ("OK", "NOTFOUND")
 
@@ -292,18 +254,17 @@ def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
     lost = any(found.name == "records_lost" for found in findings)
     told = {root.sentence, *(found.sentence for found in findings)}
     follows = [
-        Finding(name=one.type, sentence=_dated(wrong, row), action=wrong.action or None)
+        Finding(
+            name=one.type,
+            sentence=wrong.sentence  # what was said then carries its time
+            if wrong.at is None or row is None
+            else as_of(wrong.sentence, wrong.at, row.asked.now),
+            action=wrong.action or None,
+        )
         for one, wrong in others
         if not (lost and _is_loss(one, row)) and wrong.sentence not in told
     ]
     return root._replace(follows=tuple(follows))
-
-
-def _dated(wrong: Wrong, row: GroupRow | None) -> str:
-    """What was said then carries its time."""
-    if wrong.at is None or row is None:
-        return wrong.sentence
-    return as_of(wrong.sentence, wrong.at, row.asked.now)
 
 
 def _is_loss(incident: IncidentRecord, row: GroupRow | None) -> bool:

@@ -49,11 +49,6 @@ class Term(NamedTuple):
         return any(wanted in text for wanted in self.alternatives for text in folded)
 
 
-def terms(text: str, keys: Collection[str]) -> list[Term]:
-    """A colon behind anything but one of `keys` belongs to the word: names may have colons, too."""
-    return [_term(found, keys) for found in _TERM.finditer(text)]
-
-
 MOST_COMPARED = 2_000  # names, 30 microseconds each (measured)
 
 
@@ -69,6 +64,7 @@ def _no_key(written: str, keys: Collection[str]) -> str:
 
 
 def _term(found: re.Match[str], keys: Collection[str]) -> Term:
+    """A colon behind anything but one of `keys` belongs to the word: names may have colons, too."""
     key = (found["key"] or "").lower()
     value: str = found["plain"] if found["quoted"] is None else found["quoted"]
     is_exact, is_quoted = bool(found["exact"]), found["quoted"] is not None
@@ -100,7 +96,7 @@ class Search(Generic[T]):
         self.text = text
         self.problems: list[str] = []
         self._matches: list[Matches[T]] = []
-        self._terms = terms(text, self.keys)
+        self._terms = [_term(found, self.keys) for found in _TERM.finditer(text)]
         for term in self._terms:
             try:
                 self._matches.append(self._matching(term))

@@ -1,4 +1,6 @@
-"""Running the application with uvicorn: a listening socket, signals, one feed."""
+"""The ASGI application, put together from what it is given, and how it is run with uvicorn: a
+listening socket, signals, one feed.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,10 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import structlog
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from warren.clock import Clock, SystemClock
 from warren.errors import SettingsError
 from warren.garbage import collect_seldom
@@ -18,18 +24,98 @@ from warren.metrics import api as metrics
 from warren.settings import ApiSettings, Settings
 from warren.standstill_watch import StandstillWatch
 
-from warren_api.app import create_app
+from warren_api.burrow import answers as burrow_errors
+from warren_api.burrow import config, v3
 from warren_api.context import ApiContext
-from warren_api.home.feed import Feed
-from warren_api.home.past_feed import PastFeed
-from warren_api.home.requests import HomeWriter
+from warren_api.home.cluster import HomeWriter
+from warren_api.home.feed import Feed, PastFeed
 from warren_api.http.access import Access
+from warren_api.http.access_control import AccessControl
+from warren_api.http.errors import Errors
+from warren_api.http.middleware import (
+    Answering,
+    Gate,
+    Revalidation,
+)
+from warren_api.http.names import RawPathRouting
 from warren_api.http.serving import HttpServer
+from warren_api.metrics import scrape
 from warren_api.model.archive import Archive
 from warren_api.model.read_model import ReadModel
+from warren_api.pages import routes as pages
+from warren_api.pages.errors import PageErrors
+from warren_api.v1 import errors as v1_errors
+from warren_api.v1 import events, groups, history, incidents, notifications, openapi, topics
 
 if TYPE_CHECKING:
     from warren_api.login.service import Login
+
+INTERFACES = (
+    v3.router,
+    config.router,
+    config.admin_router,
+    topics.clusters_router,
+    groups.router,
+    topics.router,
+    history.router,
+    incidents.router,
+    notifications.router,
+    notifications.silences_router,
+    events.router,
+    scrape.router,
+    pages.router,
+)
+
+
+def create_app(context: ApiContext, access: Access, login: Login | None = None) -> FastAPI:
+    """Serves `context` to whom `access` allows. The feed is its owner's business. `login`: None
+    where nobody logs in.
+    """
+    app = FastAPI(
+        openapi_url=openapi.PATH,
+        # Both would load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    # As they are: included, all of them would be made once more.
+    routers = [v1_errors.router(), *(interface(context) for interface in INTERFACES)]
+    if login is not None:
+        from warren_api.pages.login import router as login_pages  # with it come its libraries
+
+        routers.append(login_pages(login))
+    for router in routers:
+        app.router.routes += router.routes
+    app.mount("/static", StaticFiles(directory=pages.STATIC), name="static")
+    errors = Errors(
+        {v1_errors.PREFIX: v1_errors, burrow_errors.PREFIX: burrow_errors},
+        elsewhere=PageErrors(burrow_errors),
+    )
+    errors.install(app)
+    v1_errors.install(app)
+    openapi.install(app)
+    # The last one added is the first to see a request.
+    app.add_middleware(Revalidation)
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
+    app.add_middleware(AccessControl, access=access, refusal=errors.refusal, clock=context.clock)
+    if login is not None:
+        from starlette.middleware.sessions import SessionMiddleware  # likewise
+
+        app.add_middleware(SessionMiddleware, **login.session_options())
+    app.add_middleware(Gate, refusal=errors.refusal)
+    if context.settings.api.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=context.settings.api.cors_origins,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Last-Event-ID"],
+            expose_headers=["Retry-After", "WWW-Authenticate"],
+        )
+    is_tls = bool(context.settings.api.tls_certificate)
+    app.add_middleware(Answering, clock=context.clock, is_tls=is_tls)
+    app.add_middleware(RawPathRouting)
+    return app
+
 
 log = structlog.get_logger(__name__)
 

@@ -26,19 +26,24 @@ from warren_notifier.inputs import (
     TimePassed,
 )
 from warren_notifier.routing import trial
-from warren_notifier.routing.acknowledging import on_acknowledged
 from warren_notifier.routing.change import Change, as_known
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.routing.flapping import Damped, Damping
-from warren_notifier.routing.holds import HoldsAt
-from warren_notifier.routing.lost_end import lost_end
-from warren_notifier.routing.repeats import on_repeat
+from warren_notifier.routing.group_incident import lost_end
+from warren_notifier.routing.holds import Rules
+from warren_notifier.routing.reminders import on_acknowledged, on_repeat, on_start
 from warren_notifier.routing.routes import Route
-from warren_notifier.routing.start import on_start
-from warren_notifier.rules import Rules
-from warren_notifier.state.delivery import Delivery, Ended, Key
 from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import FLAPS, LOOKED_AFTER, NOT_LOOKED_AFTER, REPLACED, Telling
+from warren_notifier.state.telling import (
+    FLAPS,
+    LOOKED_AFTER,
+    NOT_LOOKED_AFTER,
+    REPLACED,
+    Delivery,
+    Ended,
+    Key,
+    Telling,
+)
 
 
 @dataclass(slots=True)
@@ -65,15 +70,11 @@ def decide(subject: SubjectState, given: Input, rules: Rules, now: int) -> Decid
             course.on_attempt(given)
         case MayArrive(delivery) | NotSent(delivery) | Begun(delivery):
             telling = subject.telling(delivery)
-            if telling is not None:
-                course.put(_sending(telling, given))
+            if telling is not None and isinstance(given, Begun):
+                course.put(telling.begun(uncertain=given.uncertain))
+            elif telling is not None:
+                course.put(telling.knowing(uncertain=isinstance(given, MayArrive)))
     return Decided(course.subject, tuple(course.effects))
-
-
-def _sending(telling: Telling, given: MayArrive | NotSent | Begun) -> Telling:
-    if isinstance(given, Begun):
-        return telling.begun(uncertain=given.uncertain)
-    return telling.knowing(uncertain=isinstance(given, MayArrive))
 
 
 class _Course:
@@ -85,10 +86,6 @@ class _Course:
         self._router = rules.router
         self._rules = rules
         self._now = now
-
-    @property
-    def _holds(self) -> HoldsAt:
-        return self._rules.holds
 
     def put(self, telling: Telling) -> None:
         self.subject = self.subject.with_telling(telling)
@@ -107,7 +104,7 @@ class _Course:
         change = self._known(change)
         self._end_lost(change, offset)
         subject = self.subject
-        damped = Damping.of(self._router).on_change(
+        damped = Damping(self._router).on_change(
             change, offset, subject.incident, subject.told(), subject.flaps, self._now
         )
         result = "withheld"
@@ -181,7 +178,7 @@ class _Course:
             self._hold_or_release(telling, telling.delivery)
 
     def _hold_or_release(self, telling: Telling, delivery: Delivery) -> None:
-        hold = self._holds.of(self.subject.subject, delivery.pending)
+        hold = self._rules.holds.of(self.subject.subject, delivery.pending)
         if (hold is not None) == telling.is_held:
             return
         if hold is not None:
@@ -195,9 +192,9 @@ class _Course:
         """Decided before somebody acknowledged the incident, or took that back."""
         pending, incident = delivery.pending, self.subject.incident
         if incident is None or incident.incident_id != pending.incident_id:
-            acknowledgement = self._holds.acknowledged(pending.incident_id)
+            acknowledgement = self._rules.holds.acknowledged(pending.incident_id)
         else:
-            acknowledgement = self._holds.acknowledgement(incident)
+            acknowledgement = self._rules.holds.acknowledgement(incident)
         if pending.kind == "acknowledged":
             return NOT_LOOKED_AFTER if acknowledgement is None else None
         reminds = pending.kind == "repeated" and pending.channel not in self._router.resends
@@ -215,8 +212,8 @@ class _Course:
 
     def _calm(self, at: int) -> None:
         """Tells what was withheld, if it has been quiet until `at`; forgets old incidents."""
-        damping, subject, flaps = Damping.of(self._router), self.subject, self.subject.flaps
-        if flaps is None or not damping.is_over(flaps, at):
+        damping, subject, flaps = Damping(self._router), self.subject, self.subject.flaps
+        if flaps is None or at < damping.calm_at(flaps):
             return
         if flaps.since is None:
             self.subject = replace(subject, flaps=None)
@@ -230,7 +227,7 @@ class _Course:
             return
         # Nobody is reminded of what flaps; what must hear of an incident again still does.
         quiet = subject.flapping is not None or change.is_told_once
-        quiet |= self._holds.acknowledgement(incident) is not None
+        quiet |= self._rules.holds.acknowledgement(incident) is not None
         known = (change, incident, subject.told(), subject.under_way(), self._now)
         self._take(change, on_repeat(self._router, *known, is_looked_after=quiet))
 
@@ -239,7 +236,7 @@ class _Course:
         subject, change, incident = self.subject, self.subject.change, self.subject.incident
         if incident is None or change is None or subject.is_over_for_now:
             return
-        acknowledgement = self._holds.acknowledgement(incident)
+        acknowledgement = self._rules.holds.acknowledgement(incident)
         if acknowledgement is not None:
             known = (change, incident, subject.told(), subject.under_way())
             decision = on_acknowledged(self._router, *known, acknowledgement, self._now)

@@ -12,21 +12,15 @@ from collections.abc import Collection, Mapping, Sequence
 import structlog
 from warren.contracts import NotificationTest, NotifierState
 from warren.errors import ContractViolation
-from warren.kafka.batched_writer import BatchedWriter
 from warren.metrics import notifier as metrics
 from warren.words import visible
 
-from warren_notifier.delivery.records import Records
-from warren_notifier.delivery.worker import Worker
 from warren_notifier.inputs import Changed, TakenUp, Tested
 from warren_notifier.outbox import Batch, Outbox
-from warren_notifier.owned import OwnedSubjects
 from warren_notifier.routing import trial
 from warren_notifier.routing.change import Change, Subject, read_change
 from warren_notifier.routing.group_incident import after, conditions_of, incident_of
-from warren_notifier.routing.routes import Route
-from warren_notifier.source.consumer import PartitionStart, SourceRecord
-from warren_notifier.source.past import Backlog, SeenEvents
+from warren_notifier.source.consumer import Backlog, PartitionStart, SeenEvents, SourceRecord
 
 log = structlog.get_logger(__name__)
 
@@ -35,23 +29,11 @@ _COUNTS = ("routed", "withheld", "unrouted", "replayed")
 
 
 class Dispatcher:
-    """Hands what is read to `outbox`, as long as `owned` has its partition."""
+    """Hands what is read to `outbox`, as long as its partition is ours."""
 
-    def __init__(
-        self,
-        routes: Sequence[Route],
-        owned: OwnedSubjects,
-        records: Records,
-        writer: BatchedWriter,
-        workers: Mapping[str, Worker],
-        outbox: Outbox,
-    ) -> None:
-        self._routes = routes
-        self._owned = owned
-        self._records = records
-        self._writer = writer
-        self._workers = workers
-        self._outbox = outbox
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox, self._outcomes = outbox, outbox.outcomes
+        self._owned = self._outcomes.owned
         self._backlogs: dict[int, Backlog] = {}
         self._seen = SeenEvents()
 
@@ -73,7 +55,7 @@ class Dispatcher:
 
     async def revoke(self, partitions: Collection[int], grace: float) -> None:
         """Serves some partitions no longer; attempts under way have `grace` seconds to finish."""
-        for worker in self._workers.values():
+        for worker in self._outbox.workers.values():
             await worker.revoke(partitions, grace)
         for partition in partitions:
             self._owned.revoke(partition)
@@ -81,7 +63,7 @@ class Dispatcher:
             self._backlogs.pop(partition, None)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace):
-                await self._writer.drain()  # the next owner reads what we wrote
+                await self._outcomes.writer.drain()  # the next owner reads what we wrote
 
     async def accept(self, records: Sequence[SourceRecord]) -> dict[int, int]:
         """Makes durable what follows from some records, and starts to deliver it.
@@ -122,11 +104,11 @@ class Dispatcher:
 
     async def test(self, partition: int, test: NotificationTest) -> None:
         """Tells a route's channels of an incident that there is not, if the partition is ours."""
-        route = next((one for one in self._routes if one.name == test.route), None)
+        route = next((one for one in self._outcomes.router.routes if one.name == test.route), None)
         if partition not in self._owned.partitions or route is None:
             return
         batch = self._outbox.batch()
-        opening = trial.opening(test, batch.now)
+        opening = trial.opening(test, batch.rules.at)
         for change in (opening, after(None, [opening], opening)):
             if change is not None:
                 batch.decide(self._owned.of(partition, change.subject), Tested(change, route))
@@ -144,13 +126,13 @@ class Dispatcher:
                 reason=visible(violation.reason),
             )
             batch.records.append(
-                self._records.dead_letter(
+                self._outcomes.records.dead_letter(
                     record.partition,
                     record.offset,
                     record.key,
                     record.value,
                     visible(violation.reason),
-                    batch.now,
+                    batch.rules.at,
                 )
             )
             return None
@@ -164,7 +146,7 @@ class Dispatcher:
         if change is not None and backlog.covers(record.offset):
             metrics.NOTIFIER_EVENTS.labels("history").inc()
             backlog.fold(change, record.offset)
-        if not backlog.ends_with(record.offset):
+        if not backlog.is_read_to(record.offset + 1):
             return
         self._end_backlog(record.partition, backlog, batch)
         if change is not None and not backlog.covers(record.offset):
@@ -196,7 +178,7 @@ class Dispatcher:
         offset: int | None = None,
     ) -> str:
         """What the conditions of a group mean for its incident; empty: nothing."""
-        if not self._outbox.people:
+        if not self._outcomes.router.people:
             return ""
         group = self._owned.of(partition, subject.whole)
         states = self._owned.states(partition, conditions_of(subject))

@@ -10,10 +10,9 @@ from warren.contracts import TEST_CLUSTER
 
 from warren_notifier.inputs import Input, TimePassed
 from warren_notifier.outbox import Outbox
-from warren_notifier.owned import Owned, OwnedSubjects
+from warren_notifier.owned import Owned
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.flapping import Damping
-from warren_notifier.rules import Rulebook
 from warren_notifier.state.subject_state import SubjectState
 
 log = structlog.get_logger(__name__)
@@ -25,15 +24,10 @@ LEAST_MS = 1_000  # by which a clock is set back; less is one that is being corr
 class Due:
     """A few subjects at a time: everything else gets its turn in between."""
 
-    def __init__(
-        self, rulebook: Rulebook, owned: OwnedSubjects, outbox: Outbox, clock: Clock
-    ) -> None:
-        self._rulebook = rulebook
-        self._router = rulebook.router
-        self._owned = owned
-        self._outbox = outbox
-        self._clock = clock
-        self._set_back = SetBack(clock)
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox, self._outcomes = outbox, outbox.outcomes
+        self._owned, self._router = self._outcomes.owned, self._outcomes.router
+        self._set_back = SetBack(self._outcomes.clock)
         self._timetable = Timetable()
         self._tests: dict[Owned, None] = {}
         self._open: dict[Owned, None] = {}
@@ -65,12 +59,12 @@ class Due:
         over = [one for one in self._tests if one.state.change is None or not self._owned.has(one)]
         for owned in over:
             del self._tests[owned]
-        due = [*self._owned.pending(), *self._timetable.take(self._clock.now_ms())]
+        due = [*self._owned.pending(), *self._timetable.take(self._outcomes.clock.now_ms())]
         return list(dict.fromkeys([*due, *self._acknowledged(), *self._tests]))
 
     def _acknowledged(self) -> list[Owned]:
         """Those of which somebody may have to be told that, where anybody is."""
-        rules, found = self._rulebook.now(), []
+        rules, found = self._outcomes.rules(), []
         for owned in list(self._open):
             incident = owned.state.incident
             if incident is None or not self._owned.has(owned):
@@ -107,7 +101,7 @@ def due_at(subject: SubjectState, router: Router) -> int | None:
     """When time alone may lead to something, Unix milliseconds; None: it will not."""
     times = [subject.repeat_at]
     if subject.flaps is not None:
-        times.append(Damping.of(router).calm_at(subject.flaps))
+        times.append(Damping(router).calm_at(subject.flaps))
     return min((at for at in times if at is not None), default=None)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.routes import Route
-from warren_notifier.state.delivery import Delivery, Ended, Step
+from warren_notifier.state.telling import Delivery, Ended, Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 from warren.clock import Clock
@@ -15,10 +15,8 @@ from warren.contracts import GROUP_INCIDENT, DigestKey, NotifierState
 from warren.errors import ContractViolation
 
 from warren_notifier.routing.change import Subject
-from warren_notifier.state.delivery import Delivery, Ended, Key
-from warren_notifier.state.stored import restored
-from warren_notifier.state.subject_state import SubjectState
-from warren_notifier.state.telling import Telling
+from warren_notifier.state.subject_state import SubjectState, restored
+from warren_notifier.state.telling import Delivery, Ended, Key, Telling
 
 log = structlog.get_logger(__name__)
 
@@ -138,10 +136,10 @@ class Line:
         return min(by_wall, noted.due[1] - now)
 
 
+@dataclass(slots=True)
 class _Partition:
-    def __init__(self, committed: int) -> None:
-        self.committed = committed
-        self.subjects: dict[Subject, Owned] = {}
+    committed: int
+    subjects: dict[Subject, Owned] = field(default_factory=dict)
 
 
 class OwnedSubjects:
@@ -208,11 +206,12 @@ class OwnedSubjects:
         """Whether its partition is still ours."""
         return delivery.partition in self._partitions
 
-    def holding(self, delivery: Delivery) -> Owned | None:
-        """The subject that a delivery is still pending of; None: it is no more, or not here."""
+    def holding(self, delivery: Delivery) -> Line | None:
+        """Where a delivery is still pending; None: it is no more, or not here."""
         assigned = self._partitions.get(delivery.partition)
         owned = assigned.subjects.get(delivery.subject) if assigned is not None else None
-        return owned if owned is not None and owned.state.holds(delivery) else None
+        is_held = owned is not None and owned.state.holds(delivery)
+        return owned.line(delivery) if owned is not None and is_held else None
 
     def is_open(self, cluster: str, group: str) -> bool:
         """Whether people are told, or were, of an incident of the group that is not over."""

@@ -1,6 +1,7 @@
 """The service: sessions with the home cluster, one after the other, until a signal comes."""
 
 import asyncio
+import contextlib
 import signal
 import threading
 from collections.abc import Callable
@@ -29,7 +30,6 @@ from warren.standstill_watch import Looking, StandstillWatch
 from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.configured import channel_settings, configured_channels
 from warren_notifier.session import Session
-from warren_notifier.source.groups import Configured
 
 log = structlog.get_logger(__name__)
 
@@ -61,7 +61,8 @@ class Service:
         self._redaction = redaction or Redaction(secret_values(settings))
         self._channels = self._made(settings.notifier)
         self._seen, self._refused = settings.notifier, ""
-        self._ready = False
+        self.ready = False
+        """The consumer group has assigned partitions and their state is there."""
         self._turns = Turns()
         self._trouble = Trouble(HOME, clock, over="at work again")
         self._backlog = GroupBacklog(
@@ -79,11 +80,6 @@ class Service:
         for channel in channel_settings(settings).values():
             self._redaction.add(secret_values(channel))
         return configured_channels(settings, self._clock)
-
-    @property
-    def ready(self) -> bool:
-        """The consumer group has assigned partitions and their state is there."""
-        return self._ready
 
     @property
     def waits_for(self) -> str:
@@ -124,12 +120,14 @@ class Service:
                 try:
                     await self._session()
                 except* KafkaError as errors:
-                    self._ready = False
+                    self.ready = False
                     for error in errors.exceptions:
                         log_retry(error)
                         if isinstance(error, KafkaError):
                             self._trouble.note(error)
-                    await self._pause()
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(RETRY_SECONDS):
+                            await self._stop.wait()
         finally:
             watching.cancel()
             for channel in self._channels.values():
@@ -179,15 +177,13 @@ class Service:
         await asyncio.to_thread(_require_equal_partitions, admin, home)
         self._session_ended.clear()
         session = Session(
-            home,
-            self._settings.notifier,
+            self._settings,
             self._channels,
             self._clock,
             self._session_over,
             self._note_ready,
             self._redaction,
-            turns=self._turns,
-            configured=Configured.by(self._settings),
+            self._turns,
         )
         try:
             await session.run()
@@ -195,17 +191,10 @@ class Service:
             self._session_ended.set()
 
     def _note_ready(self) -> None:
-        if not self._ready:
+        if not self.ready:
             log.info("ready")
-        self._ready = True
+        self.ready = True
         self._trouble.over()
-
-    async def _pause(self) -> None:
-        try:
-            async with asyncio.timeout(RETRY_SECONDS):
-                await self._stop.wait()
-        except TimeoutError:
-            return
 
 
 def _require_equal_partitions(admin: AdminClient, home: HomeSettings) -> None:

@@ -22,21 +22,19 @@ from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
 from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
-from warren.settings import HomeSettings
-from warren.settings.notifier import NotifierSettings
+from warren.settings import Settings
 from warren.silences import Silences
 from warren.standstill import Turns
+from warren_core.objectives.limits import ObjectiveBook
 
 from warren_notifier.channels.as_now import as_now
 from warren_notifier.channels.channel import (
     Channel,
 )
-from warren_notifier.delivery.outcomes import Outcomes
-from warren_notifier.delivery.rate_limit import RateLimit
-from warren_notifier.delivery.records import Records
-from warren_notifier.delivery.retry_plan import RetryPlan
-from warren_notifier.delivery.worker import Sleep
-from warren_notifier.delivery.workers import Workers
+from warren_notifier.delivery.attempts import RetryPlan, Shared
+from warren_notifier.delivery.outcomes import Outcomes, Records
+from warren_notifier.delivery.slots import RateLimit
+from warren_notifier.delivery.worker import Worker
 from warren_notifier.dispatcher import Dispatcher
 from warren_notifier.due import Due
 from warren_notifier.gauges import Gauges
@@ -46,12 +44,9 @@ from warren_notifier.owned import OwnedSubjects
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.holds import Holds
 from warren_notifier.routing.routes import Grouping, Route
-from warren_notifier.rules import Rulebook
-from warren_notifier.source.asked import SilenceTopics
 from warren_notifier.source.consumer import Positions, StatusConsumer
-from warren_notifier.source.groups import Configured, Groups
-from warren_notifier.source.newest import Newest, NewestTopics
-from warren_notifier.source.state_topic import StateTopic
+from warren_notifier.source.newest import Groups, Newest, NewestTopics
+from warren_notifier.source.topics import SilenceTopics, read_states
 
 log = structlog.get_logger(__name__)
 
@@ -75,46 +70,39 @@ class Session:
 
     def __init__(
         self,
-        home: HomeSettings,
-        settings: NotifierSettings,
+        settings: Settings,
         channels: Mapping[str, Channel],
         clock: Clock,
         stop: asyncio.Event,
         on_ready: Callable[[], None],
         redaction: Redaction,
-        sleep: Sleep = asyncio.sleep,
-        turns: Turns | None = None,
-        configured: Configured | None = None,
+        turns: Turns,
     ) -> None:
-        self._configured = configured or Configured()
-        self._turns = turns or Turns()
-        self._home = home
-        self._settings = settings
+        self._book = ObjectiveBook(settings.objectives, settings.groups)
+        self._servers = {name: each.bootstrap for name, each in settings.clusters.items()}
+        self._home, self._settings = settings.home, settings.notifier
+        self._turns = turns
         self._channels = channels
-        self._clock = clock
         self._stop = stop
         self._on_ready = on_ready
-        self._sleep = sleep
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="source")
-        self._owned = OwnedSubjects()
         self._positions = Positions()
+        self._silences = Silences()
         # A record that is late must not overwrite what the next owner of its partition has written.
         in_time = SESSION_TIMEOUT * 0.8
         self._lease = Lease(SESSION_TIMEOUT)
-        producer = EventProducer(HOME, HOME, home, delivery_timeout=in_time)
-        self._writer = BatchedWriter(LeasedProducer(producer, self._lease))
-        self._records = Records(home.topic_prefix)
-        self._redaction = redaction
-        self._plan = RetryPlan(FIRST_RETRY, LONGEST_RETRY, random.random)
-        routes = [Route(route) for route in settings.routes]
-        digesting = {name for name, channel in channels.items() if channel.tells_many}
-        self._grouping = Grouping(routes, digesting)
-        self._gauges = Gauges(channels, self._owned, self._grouping, clock)
-        self._limits = {
-            name: RateLimit(channel.rate, clock, sleep)
-            for name, channel in settings.channels.items()
-            if channel.rate
-        }
+        producer = EventProducer(HOME, HOME, self._home, delivery_timeout=in_time)
+        router = self._router()
+        self._outcomes = Outcomes(
+            OwnedSubjects(),
+            Records(self._home.topic_prefix),
+            BatchedWriter(LeasedProducer(producer, self._lease)),
+            router,
+            Holds(self._silences, router.routes, router.resends),
+            redaction,
+            clock,
+        )
+        self._gauges = Gauges(channels, self._outcomes)
         for channel in channels:  # from 0 on: no increase is seen of a series that begins at 1
             for outcome in get_args(DeliveryOutcome):
                 metrics.NOTIFIER_DELIVERIES.labels(channel, outcome)
@@ -125,42 +113,41 @@ class Session:
                 await self._run()
         finally:
             self._turns.end()
-            self._writer.close()
+            self._outcomes.writer.close()
             self._thread.shutdown(wait=True)
-            self._gauges.show_at_once()
+            for _ in self._gauges.look():
+                pass
 
     async def _run(self) -> None:
+        outcomes, clock = self._outcomes, self._outcomes.clock
         async with asyncio.TaskGroup() as tasks:
-            silences = Silences()
-            newest = Newest(self._owned.is_open)
-            groups = Groups(newest, silences, self._configured, self._clock.now_ms)
-            rulebook = self._rulebook(silences)
-            known = (self._owned, self._records, self._writer)
-            outcomes = Outcomes(*known, rulebook, self._redaction, self._clock)
-            figures = NewestTopics(self._home, newest, self._clock, self._sleep)
-            making = Workers(
+            newest = Newest(outcomes.owned.is_open)
+            about = (self._book.limits_for, self._servers)
+            groups = Groups(newest, self._silences, clock.now_ms, *about)
+            figures = NewestTopics(self._home, newest, clock)
+            shared = Shared(
                 tasks,
-                self._plan,
+                RetryPlan(FIRST_RETRY, LONGEST_RETRY, random.random),
                 outcomes,
-                self._owned,
-                self._grouping,
-                self._clock,
-                self._sleep,
+                asyncio.sleep,
                 QUEUE_SIZE,
                 self._lease.check,
-                self._limits,
+                {
+                    name: RateLimit(channel.rate, clock, asyncio.sleep)
+                    for name, channel in self._settings.channels.items()
+                    if channel.rate
+                },
                 lambda event: as_now(event, groups.standing),
                 figures.known,
             )
-            workers = {name: making.of(name, one) for name, one in self._channels.items()}
-            outbox = Outbox(rulebook, *known, outcomes, workers)
-            due = Due(rulebook, self._owned, outbox, self._clock)
-            dispatcher = Dispatcher(self._grouping.routes, *known, workers, outbox)
-            asked = SilenceTopics(self._home, silences, dispatcher.test, self._sleep)
+            workers = {name: Worker(name, one, shared) for name, one in self._channels.items()}
+            outbox = Outbox(outcomes, workers)
+            dispatcher = Dispatcher(outbox)
+            asked = SilenceTopics(self._home, self._silences, dispatcher.test)
             helpers = [
                 tasks.create_task(figures.follow()),
-                tasks.create_task(self._writer.run()),
-                tasks.create_task(self._tick(due)),
+                tasks.create_task(outcomes.writer.run()),
+                tasks.create_task(self._tick(Due(outbox))),
                 tasks.create_task(asked.follow()),
             ]
             await asked.known(self._stop)
@@ -169,20 +156,19 @@ class Session:
             for helper in helpers:
                 helper.cancel()
 
-    def _rulebook(self, silences: Silences) -> Rulebook:
-        resends = {name: one.resend_ms for name, one in self._channels.items() if one.resend_ms}
-        router = Router(
-            self._grouping.routes,
+    def _router(self) -> Router:
+        routes, channels = [Route(route) for route in self._settings.routes], self._channels
+        return Router(
+            routes,
             round(self._settings.deadline * 1000),
-            {name: channel.identity for name, channel in self._channels.items()},
-            self._grouping,
+            {name: channel.identity for name, channel in channels.items()},
+            Grouping(routes, {name for name, channel in channels.items() if channel.tells_many}),
             self._settings.flap_openings,
             round(self._settings.flap_window * 1000),
-            resends,
-            {n for n, one in self._channels.items() if one.takes_acknowledgements},
-            {n for n, one in self._channels.items() if one.tells_people},
+            {name: one.resend_ms for name, one in channels.items() if one.resend_ms},
+            {name for name, one in channels.items() if one.takes_acknowledgements},
+            {name for name, one in channels.items() if one.tells_people},
         )
-        return Rulebook(router, Holds(silences, router.routes, resends), self._clock)
 
     @contextlib.asynccontextmanager
     async def _joined(self, dispatcher: Dispatcher) -> AsyncIterator[StatusConsumer]:
@@ -210,12 +196,11 @@ class Session:
     async def _consume(
         self, consumer: StatusConsumer, dispatcher: Dispatcher, figures: NewestTopics
     ) -> None:
-        states = StateTopic(self._home)
         while not self._stop.is_set():
             self._turns.begin()
             poll = await self._in_thread(consumer.poll, POLL_SECONDS)
             if poll.assigned:
-                stored = await self._in_thread(states.read, poll.assigned.keys())
+                stored = await self._in_thread(read_states, self._home, poll.assigned.keys())
                 with figures.assigning():
                     for partition, start in poll.assigned.items():
                         await dispatcher.assign(partition, stored[partition], start)
@@ -233,7 +218,7 @@ class Session:
             self._lease.check()
             await due.tick()
             await self._gauges.show()
-            await self._sleep(TICK_SECONDS)
+            await asyncio.sleep(TICK_SECONDS)
 
     async def _in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         work = functools.partial(call, *args, **kwargs)

@@ -6,7 +6,6 @@ tells every api.
 """
 
 import asyncio
-from contextlib import suppress
 
 import structlog
 from fastapi import APIRouter, Request, Response
@@ -14,6 +13,7 @@ from warren.contracts import OffsetEvent, group_key
 from warren.contracts.topics import OFFSETS
 from warren.errors import KafkaError
 
+from warren_api.asked import shown
 from warren_api.burrow import answers as shapes
 from warren_api.burrow.answers import ADMIN, answer, error_response
 from warren_api.burrow.config import cluster_detail
@@ -25,15 +25,8 @@ CLUSTER_NOT_FOUND = "cluster not found"
 
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(prefix="/v3/kafka", include_in_schema=False)
-    _clusters(routes, context)
-    _topics(routes, context)
-    _consumers(routes, context)
-    _statuses(routes, context)
     _deletions(routes, context)
-    return routes
 
-
-def _clusters(routes: APIRouter, context: ApiContext) -> None:
     @routes.get("")
     async def clusters(request: Request) -> Response:
         return answer(request, "cluster list returned", clusters=context.clusters)
@@ -43,8 +36,6 @@ def _clusters(routes: APIRouter, context: ApiContext) -> None:
         view = context.model.cluster(cluster, context.clock.now_ms())
         return cluster_detail(request, context, cluster, state=shapes.cluster_state(view))
 
-
-def _topics(routes: APIRouter, context: ApiContext) -> None:
     @routes.get("/{cluster}/topic")
     def topics(request: Request, cluster: Segment) -> Response:
         if cluster not in context.clusters:
@@ -67,8 +58,6 @@ def _topics(routes: APIRouter, context: ApiContext) -> None:
         groups = sorted(view.groups) if view else []
         return answer(request, "consumers of topic returned", consumers=groups)
 
-
-def _consumers(routes: APIRouter, context: ApiContext) -> None:
     @routes.get("/{cluster}/consumer")
     def consumers(request: Request, cluster: Segment) -> Response:
         if cluster not in context.clusters:
@@ -83,8 +72,6 @@ def _consumers(routes: APIRouter, context: ApiContext) -> None:
             return error_response(request, 404, "cluster or consumer not found")
         return answer(request, "consumer detail returned", topics=shapes.group_detail(view))
 
-
-def _statuses(routes: APIRouter, context: ApiContext) -> None:
     @routes.get("/{cluster}/consumer/{group}/status")
     def status(request: Request, cluster: Segment, group: Segment) -> Response:
         return _status(request, cluster, group, all_partitions=False)
@@ -105,11 +92,10 @@ def _statuses(routes: APIRouter, context: ApiContext) -> None:
         response.status_code = 200 if view else 404
         return response
 
+    return routes
+
 
 log = structlog.get_logger(__name__)
-
-EFFECT_SECONDS = 3.0  # at most, until the answer: then the next request shows it already
-LOOK_SECONDS = 0.02
 
 
 def _deletions(routes: APIRouter, context: ApiContext) -> None:
@@ -152,10 +138,7 @@ async def _forget(context: ApiContext, cluster: str, group: str, topics: list[st
     key = group_key(cluster, group)
     await asyncio.to_thread(context.write, OFFSETS, key, asked.to_bytes())
     log.info("group removed until its next commit", cluster=cluster, group=group, topics=topics)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(EFFECT_SECONDS):
-            while _has(context, cluster, group, topics):
-                await asyncio.sleep(LOOK_SECONDS)
+    await shown(lambda: not _has(context, cluster, group, topics))
 
 
 def _has(context: ApiContext, cluster: str, group: str, topics: list[str]) -> bool:

@@ -1,11 +1,17 @@
-"""Warren's own cluster, as far as the feed asks it for more than records."""
+"""Warren's own cluster, as far as the API asks it for more than records, or writes to it."""
 
 from __future__ import annotations
 
+import threading
+
 import structlog
 from confluent_kafka.admin import AdminClient
-from warren.errors import AuthorizationFailed, KafkaError, TopicMisconfigured
+from warren.contracts.topics import (
+    Topic,
+)
+from warren.errors import AuthorizationFailed, KafkaError, MaybePublished, TopicMisconfigured
 from warren.kafka.connection import answers, connect
+from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, ensure_topics
 from warren.settings import HomeSettings
 
@@ -50,3 +56,50 @@ class HomeCluster:
         except KafkaError as problem:
             return problem
         return None
+
+
+DELIVERY_SECONDS = 10.0
+
+
+class HomeWriter:
+    """Connects when first needed, so that an API that may only read works too."""
+
+    def __init__(self, home: HomeSettings) -> None:
+        self._home = home
+        self._producer: EventProducer | None = None
+        self._one_at_a_time = threading.Lock()
+
+    def write(self, topic: Topic, key: bytes, value: bytes | None) -> None:
+        """Returns when the broker has it. Raises PublishFailed; MaybePublished where nobody knows
+        whether the broker has it.
+        """
+        with self._one_at_a_time:
+            if self._producer is None:
+                self._producer = EventProducer(HOME, HOME, self._home, DELIVERY_SECONDS)
+            self._producer.send(topic.full_name(self._home.topic_prefix), key, value)
+            try:
+                self._producer.flush()
+            except MaybePublished as error:
+                unknown = "it is not known whether it was written: look before you try again"
+                problem = f"{unknown} ({error.problem})"
+                raise MaybePublished(error.cluster, error.setting, problem) from None
+
+
+class HomeThread:
+    """Reads topics of the home cluster, until it is stopped."""
+
+    def __init__(self, name: str) -> None:
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread; waits for it."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        raise NotImplementedError

@@ -1,11 +1,11 @@
-"""Keeps the read model up to date: one thread that reads the topics it is made of.
+"""Keeps the read model up to date: a thread that reads the topics it is made of, and another one
+for the past of a day: nobody has to wait for the past to be told of the present.
 
 Catching up, only the newest record per key is parsed, and of status changes and attempts to tell of
 them as many as the history keeps. When the home cluster goes away the model stays as it is and
 `state` says what is wrong; reading goes on by itself when it is back.
 """
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,6 +21,7 @@ from warren.contracts.status_change import EVENT_TYPES
 from warren.contracts.topics import (
     ACKNOWLEDGEMENTS,
     CLUSTERS,
+    DAY_MS,
     FRESHNESS,
     GROUPS,
     LAG,
@@ -29,8 +30,9 @@ from warren.contracts.topics import (
     NOTIFIER_STATE,
     SILENCES,
     TOPICS,
+    TRENDS,
 )
-from warren.errors import ContractViolation, KafkaError
+from warren.errors import ContractViolation, KafkaError, SettingsError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
@@ -38,9 +40,10 @@ from warren.metrics import api as metrics
 from warren.settings import HomeSettings
 from warren.standstill import Turns
 
-from warren_api.home.cluster import HomeCluster
+from warren_api.home.cluster import HomeCluster, HomeThread
 from warren_api.model.cluster import FeedState
 from warren_api.model.group_views import GroupName
+from warren_api.model.past import Past
 from warren_api.model.read_model import ReadModel
 
 log = structlog.get_logger(__name__)
@@ -61,7 +64,7 @@ class Reader(Protocol):
     def close(self) -> None: ...
 
 
-class Feed:
+class Feed(HomeThread):
     """The thread and its state. `on_fatal` is called with what reading cannot go on after."""
 
     def __init__(
@@ -71,6 +74,7 @@ class Feed:
         clock: Clock,
         on_fatal: Callable[[Exception], None],
     ) -> None:
+        super().__init__("feed")
         self._home = home
         self._model = model
         prefix = home.topic_prefix
@@ -95,19 +99,8 @@ class Feed:
             metrics.API_EVENTS_REFUSED.labels(topic)
         self._clock = clock
         self._on_fatal = on_fatal
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
         self.state = FeedState(ready=False, problem=None)
         self.turns = Turns()
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ends the thread; waits for it."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
 
     def _run(self) -> None:
         try:
@@ -294,3 +287,51 @@ class NewestChanges:
     def in_order(self) -> Sequence[Message]:
         """The newest, oldest first; those of a partition in its order."""
         return [record for *_, record in sorted(self._kept, key=lambda kept: kept[:3])]
+
+
+PAST_POLL_SECONDS = 0.5
+PAST_RETRY_SECONDS = 5.0
+TIDY_SECONDS = 3600.0
+
+
+class PastFeed(HomeThread):
+    """The thread."""
+
+    def __init__(self, home: HomeSettings, past: Past, clock: Clock) -> None:
+        super().__init__("past")
+        self._home = home
+        self._past = past
+        self._clock = clock
+        self._topic = TRENDS.full_name(home.topic_prefix)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._follow()
+            except SettingsError:
+                return  # the feed of the present says it, and ends the service
+            except KafkaError as error:
+                log_retry(error)
+                self._stop.wait(PAST_RETRY_SECONDS)
+            except Exception:  # the past never ends what tells of the present
+                log.exception("the past cannot be read, beginning again")
+                self._stop.wait(PAST_RETRY_SECONDS)
+
+    def _follow(self) -> None:
+        since = self._clock.now_ms() - DAY_MS
+        reader = TopicReader(HOME, HOME, self._home, [self._topic], since=since)
+        try:
+            self._past.begin_again()
+            tidied_at = self._clock.monotonic()
+            while not self._stop.is_set():
+                for record in reader.poll(PAST_POLL_SECONDS):
+                    try:
+                        self._past.apply(record.key(), record.value())
+                        metrics.API_EVENTS_APPLIED.labels(self._topic).inc()
+                    except ContractViolation as violation:
+                        refuse(record, violation)
+                if self._clock.monotonic() - tidied_at >= TIDY_SECONDS:
+                    tidied_at = self._clock.monotonic()
+                    self._past.forget_before(self._clock.now_ms() - DAY_MS)
+        finally:
+            reader.close()

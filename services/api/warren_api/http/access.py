@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from ipaddress import ip_address
 from typing import Any, NamedTuple, Protocol
@@ -29,45 +29,6 @@ from warren.settings.api import Role
 
 ANY = "*"
 BROWSERS_OWN = "sec-"  # no script can set or remove such a header (Fetch, forbidden names)
-
-
-def is_of_browser(headers: Headers) -> bool:
-    """Whether a request says that a browser sent it. Browsers leave Origin out of most GETs, and
-    send Sec-Fetch-Site and its like over HTTPS and to this machine only.
-    """
-    return "Origin" in headers or any(name.startswith(BROWSERS_OWN) for name in headers)
-
-
-class Hosts:
-    """`trusted`: names without a port."""
-
-    def __init__(self, trusted: Iterable[str], *, is_loopback: bool) -> None:
-        self._trusted = {name.lower() for name in trusted}
-        self._is_loopback = is_loopback
-
-    @property
-    def trusts_any(self) -> bool:
-        """Whether reading takes no name that is known, without anybody having said so."""
-        return not self._trusted and not self._is_loopback
-
-    def trusts(self, host: str | None, *, is_browser: bool) -> bool:
-        """`host`: the header, None without one, which no browser leaves out. Beyond loopback nobody
-        knows all names of a machine: unless some are given, only requests that say that a browser
-        sent them need one. Over plain HTTP reading says nothing: only names that are given help.
-        """
-        if host is None or ANY in self._trusted:
-            return True
-        try:
-            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
-        except ValueError:
-            return False
-        if name == "localhost" or name in self._trusted:
-            return True
-        try:
-            address = ip_address(name)
-        except ValueError:
-            return not self._is_loopback and not self._trusted and not is_browser
-        return address.is_loopback or not self._is_loopback  # nobody can make an address point here
 
 
 OPEN_PATHS = ("/burrow/admin", "/burrow/admin/ready")
@@ -96,18 +57,16 @@ class Access:
         self._own_origin = api.oidc.public_url if api.oidc else None
         self._anyone = Caller(None, _without_token(api, is_loopback=is_loopback))
         self._origins = api.cors_origins
-        self._hosts = Hosts(api.trusted_hosts, is_loopback=is_loopback)
+        self._trusted = {name.lower() for name in api.trusted_hosts}  # without a port
+        self._is_loopback = is_loopback
+        self.has_login = sessions is not None
 
     @property
     def reads_under_any_name(self) -> bool:
         """Whether a page of another site may read, by a name of its own that points here, though
         no setting says so.
         """
-        return self._anyone.role is not None and self._hosts.trusts_any
-
-    @property
-    def has_login(self) -> bool:
-        return self._sessions is not None
+        return self._anyone.role is not None and not self._trusted and not self._is_loopback
 
     def person(self, scope: Scope, headers: Headers) -> Person | None:
         """Who has logged in. A token that comes along counts instead."""
@@ -131,9 +90,27 @@ class Access:
         """Whether the name that the API was asked under is one of its own. It matters where much is
         allowed without a token: a page of another site whose name was made to point here has none.
         """
+        host = headers.get("Host")  # no browser leaves it out
         if caller is None or caller.name is not None or caller.role is None:
             return True
-        return self._hosts.trusts(headers.get("Host"), is_browser=is_of_browser(headers))
+        if host is None or ANY in self._trusted:
+            return True
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+        except ValueError:
+            return False
+        if name == "localhost" or name in self._trusted:
+            return True
+        try:
+            address = ip_address(name)
+        except ValueError:
+            # Beyond loopback nobody knows all names of a machine: unless some are given, only
+            # requests that say that a browser sent them need one. Browsers leave Origin out of most
+            # GETs, and send Sec-Fetch-Site and its like over HTTPS and to this machine only: over
+            # plain HTTP reading says nothing, and only names that are given help.
+            is_browser = "Origin" in headers or any(n.startswith(BROWSERS_OWN) for n in headers)
+            return not self._is_loopback and not self._trusted and not is_browser
+        return address.is_loopback or not self._is_loopback  # nobody can make an address point here
 
     def is_foreign(self, origin: str | None, host: str | None) -> bool:
         """Whether a page of a site asks that is neither ours nor named: `*` names none."""

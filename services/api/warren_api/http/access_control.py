@@ -19,6 +19,7 @@ from warren.words import shortened
 
 from warren_api.http.access import (
     OPEN_PATHS,
+    OPEN_PREFIX,
     READING,
     Access,
     Asker,
@@ -38,26 +39,6 @@ TELL_EVERY = 10.0  # seconds between two lines
 LONGEST_PATH = 200  # characters
 
 
-class RefusedTokens:
-    """Used by the event loop only."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._told_at = -TELL_EVERY
-        self._unlogged = 0
-
-    def note(self, address: str | None, method: str, path: str) -> None:
-        """`unlogged`, in the line: how many had no line since the one before."""
-        metrics.API_TOKENS_REFUSED.inc()
-        if self._clock.monotonic() - self._told_at < TELL_EVERY:
-            self._unlogged += 1
-            return
-        said = {"client": address, "method": method, "path": shortened(path, LONGEST_PATH)}
-        log.warning("token refused", **said, unlogged=self._unlogged)
-        self._told_at, self._unlogged = self._clock.monotonic(), 0
-
-
-OPEN_PREFIX = "/static/"
 LOGIN = "/login"
 LOGIN_PATHS = (LOGIN, "/login/callback", "/logged-out", "/logout")
 FRAGMENTS = "/fragments/"
@@ -76,7 +57,7 @@ class AccessControl:
         self._access = access
         self._refusal = refusal
         self._clock = clock
-        self._refused_tokens = RefusedTokens(clock)
+        self._told_at, self._unlogged = -TELL_EVERY, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_PREFIX):
@@ -136,7 +117,7 @@ class AccessControl:
                 headers.get("Authorization", "")
             ):  # a client may put it there, too
                 path = path.replace(given, HIDDEN)
-            self._refused_tokens.note(_asked(scope)["client"], method, path)
+            self._note_refused(_asked(scope) | {"path": shortened(path, LONGEST_PATH)})
             return self._refusal(
                 scope,
                 ProblemKind.TOKEN_NEEDED,
@@ -145,14 +126,10 @@ class AccessControl:
             )
         if who.name is not None:
             log.warning("refused to change something", **_named(who), **_asked(scope))
-            if isinstance(who, Person):
-                detail = f"Changing something needs the role admin; {who.name} may only read."
-                return self._refusal(scope, ProblemKind.ADMIN_NEEDED, detail)
-            return self._refusal(
-                scope,
-                ProblemKind.ADMIN_NEEDED,
-                f"{method} needs a token with role admin; {who.name} may only read.",
-            )
+            is_person = isinstance(who, Person)
+            what = "Changing something needs the" if is_person else f"{method} needs a token with"
+            detail = f"{what} role admin; {who.name} may only read."
+            return self._refusal(scope, ProblemKind.ADMIN_NEEDED, detail)
         if self._access.has_login:
             is_page = "text/html" in headers.get("Accept", "")
             is_fragment = scope["path"].startswith(FRAGMENTS)
@@ -171,6 +148,15 @@ class AccessControl:
             f"{method} needs a token with role {needed}, as bearer or as the password of basic.",
             {"WWW-Authenticate": CHALLENGE},
         )
+
+    def _note_refused(self, said: Mapping[str, str | None]) -> None:
+        """`unlogged`, in the line: how many had no line since the one before."""
+        metrics.API_TOKENS_REFUSED.inc()
+        if self._clock.monotonic() - self._told_at < TELL_EVERY:
+            self._unlogged += 1
+            return
+        log.warning("token refused", **said, unlogged=self._unlogged)
+        self._told_at, self._unlogged = self._clock.monotonic(), 0
 
     async def _change(
         self, scope: Scope, receive: Receive, send: Send, who: Caller | Person

@@ -1,6 +1,6 @@
 """What a client gets when no route answers, or one fails: said by the interface of its path."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from http import HTTPStatus
 from posixpath import normpath
@@ -45,17 +45,10 @@ class Refused(NamedTuple):
         return f"{where}: {self.said}"
 
 
-class Refusal(Protocol):
-    """Answers a request that reaches no route, in the shape that clients of its path expect."""
-
-    def __call__(
-        self,
-        scope: Scope,
-        kind: ProblemKind,
-        detail: str,
-        headers: Mapping[str, str] | None = None,
-        /,
-    ) -> Response: ...
+Refusal = Callable[..., Response]
+"""Answers a request that reaches no route, in the shape that clients of its path expect; is given
+scope, kind of problem, detail and, where there are some, headers.
+"""
 
 
 class ErrorAnswers(Protocol):
@@ -109,7 +102,12 @@ class Errors:
             """No such route (404) or not with this method (405)."""
             status_code = refused.status_code
             if status_code == 404 and (elsewhere := _cleaned(app, request)):
-                return _moved(elsewhere)
+                # With a body, as RFC 9110 asks for it, and as Go's http.Redirect has it.
+                moved = RedirectResponse(elsewhere, HTTPStatus.MOVED_PERMANENTLY)
+                headers = {"Location": moved.headers["location"]}
+                link = escape(headers["Location"], quote=True)
+                body = f'<a href="{link}">Moved Permanently</a>.\n\n'
+                return HTMLResponse(body, HTTPStatus.MOVED_PERMANENTLY, headers)
             methods = [
                 method
                 for method in _METHODS
@@ -143,15 +141,6 @@ def _cleaned(app: FastAPI, request: Request) -> str | None:
     if not _is_answered(app, {**request.scope, "path": cleaned}):
         return None
     return cleaned + (f"?{request.url.query}" if request.url.query else "")
-
-
-def _moved(elsewhere: str) -> Response:
-    """With a body, as RFC 9110 asks for it, and as Go's http.Redirect has it."""
-    answer = RedirectResponse(elsewhere, HTTPStatus.MOVED_PERMANENTLY)
-    link = escape(answer.headers["location"], quote=True)
-    body = f'<a href="{link}">Moved Permanently</a>.\n\n'
-    headers = {"Location": answer.headers["location"]}
-    return HTMLResponse(body, HTTPStatus.MOVED_PERMANENTLY, headers)
 
 
 def _is_answered(app: FastAPI, scope: Scope) -> bool:

@@ -7,50 +7,27 @@ from http import HTTPStatus
 
 from anyio import CapacityLimiter
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from warren.clock import Clock
 from warren.metrics import api as metrics
 
-from warren_api.http.access import OPEN_PATHS, READING
+from warren_api.http.access import OPEN_PATHS, OPEN_PREFIX, READING
 from warren_api.http.access_control import LOGIN_PATHS
 from warren_api.http.errors import Refusal
 from warren_api.http.problem import ProblemKind
 
 LONGEST_URI = 8 * 1024  # bytes of path and query, each
 LARGEST_BODY = 64 * 1024
-
-
-class RequestLimits:
-    """ASGI middleware. A body without a length is refused: there is no need for one."""
-
-    def __init__(self, app: ASGIApp, refusal: Refusal) -> None:
-        self._app = app
-        self._refusal = refusal
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        length = headers.get("Content-Length", "0")
-        is_large = "Transfer-Encoding" in headers or not length.isdigit()
-        if max(len(scope["query_string"]), len(scope["path"])) > LONGEST_URI:
-            detail = f"Path and query may have {LONGEST_URI} bytes each."
-            answer = self._refusal(scope, ProblemKind.URI_TOO_LONG, detail)
-        elif is_large or int(length) > LARGEST_BODY:
-            detail = f"A body may have {LARGEST_BODY} bytes and says how many with Content-Length."
-            answer = self._refusal(scope, ProblemKind.TOO_LARGE, detail)
-        else:
-            await self._app(scope, receive, send)
-            return
-        await answer(scope, receive, send)
-
-
 PLACES = 4
 LONGEST_LINE = 200
 RETRY_SECONDS = 5
 
 
-class InLine:
-    """ASGI middleware: few requests are worked on at a time, the others wait in line; health checks
-    never do. Threads that work share one interpreter lock with the event loop.
+class Gate:
+    """ASGI middleware. A body without a length is refused: there is no need for one. Few requests
+    are worked on at a time, the others wait in line; health checks never do. Threads that work
+    share one interpreter lock with the event loop.
 
     A place is had until an answer begins: who takes it slowly keeps none. What changes something
     waits for the home cluster, a login for its provider: they need none.
@@ -62,14 +39,12 @@ class InLine:
         self._places = CapacityLimiter(PLACES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_free = scope["path"] in (*OPEN_PATHS, *LOGIN_PATHS)
-        if is_free or scope["method"] not in READING:
-            await self._app(scope, receive, send)
+        is_free = scope["path"] in (*OPEN_PATHS, *LOGIN_PATHS) or scope["method"] not in READING
+        if refused := self._refused(scope, is_free=is_free):
+            await refused(scope, receive, send)
             return
-        if self._places.statistics().tasks_waiting >= LONGEST_LINE:
-            detail = "Too many requests wait to be answered."
-            headers = {"Retry-After": str(RETRY_SECONDS)}
-            await self._refusal(scope, ProblemKind.BUSY, detail, headers)(scope, receive, send)
+        if is_free:
+            await self._app(scope, receive, send)
             return
         place: object | None = object()
 
@@ -89,6 +64,22 @@ class InLine:
         finally:
             leave()
 
+    def _refused(self, scope: Scope, *, is_free: bool) -> Response | None:
+        headers = Headers(scope=scope)
+        length = headers.get("Content-Length", "0")
+        is_large = "Transfer-Encoding" in headers or not length.isdigit()
+        if max(len(scope["query_string"]), len(scope["path"])) > LONGEST_URI:
+            detail = f"Path and query may have {LONGEST_URI} bytes each."
+            return self._refusal(scope, ProblemKind.URI_TOO_LONG, detail)
+        if is_large or int(length) > LARGEST_BODY:
+            detail = f"A body may have {LARGEST_BODY} bytes and says how many with Content-Length."
+            return self._refusal(scope, ProblemKind.TOO_LARGE, detail)
+        if not is_free and self._places.statistics().tasks_waiting >= LONGEST_LINE:
+            detail = "Too many requests wait to be answered."
+            retry = {"Retry-After": str(RETRY_SECONDS)}
+            return self._refusal(scope, ProblemKind.BUSY, detail, retry)
+        return None
+
 
 # No inline scripts or styles, nothing from elsewhere, not to be framed.
 CONTENT_SECURITY_POLICY = (
@@ -97,56 +88,41 @@ CONTENT_SECURITY_POLICY = (
 )
 
 
-class ResponseHeaders:
-    """ASGI middleware."""
-
-    def __init__(self, app: ASGIApp, *, is_tls: bool = False) -> None:
-        self._app = app
-        self._is_tls = is_tls
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_static = scope["path"].startswith("/static/")
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
-                headers["X-Content-Type-Options"] = "nosniff"
-                # Without any referrer, browsers would not say that a form is one of our own pages'.
-                headers["Referrer-Policy"] = "same-origin"
-                headers["X-Frame-Options"] = "DENY"
-                headers["Cross-Origin-Opener-Policy"] = "same-origin"
-                headers["Cross-Origin-Resource-Policy"] = "same-origin"
-                headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=()"
-                if self._is_tls:
-                    headers["Strict-Transport-Security"] = "max-age=31536000"
-                headers.setdefault("Cache-Control", "no-cache" if is_static else "no-store")
-            await send(message)
-
-        await self._app(scope, receive, send_with_headers)
-
-
 UNKNOWN_ROUTE = "other"
 _ENDLESS = "text/event-stream"  # how long a client listens says nothing of the API
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
-class RequestMetrics:
-    """ASGI middleware; an exception counts as 500."""
+class Answering:
+    """ASGI middleware: what every answer's head has, and figures; an exception counts as 500."""
 
-    def __init__(self, app: ASGIApp, clock: Clock) -> None:
+    def __init__(self, app: ASGIApp, clock: Clock, *, is_tls: bool = False) -> None:
         self._app = app
         self._clock = clock
+        self._headers = {
+            "X-Content-Type-Options": "nosniff",
+            # Without any referrer, browsers would not say that a form is one of our own pages'.
+            "Referrer-Policy": "same-origin",
+            "X-Frame-Options": "DENY",
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+            **({"Strict-Transport-Security": "max-age=31536000"} if is_tls else {}),
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_static = scope["path"].startswith(OPEN_PREFIX)
         began, code = self._clock.monotonic(), 500
         answered: float | None = None
 
         async def send_and_note(message: Message) -> None:
             nonlocal code, answered
             if message["type"] == "http.response.start":
-                code = message["status"]
-                if Headers(raw=message["headers"]).get("content-type", "").startswith(_ENDLESS):
+                code, headers = message["status"], MutableHeaders(scope=message)
+                headers.update(self._headers)
+                headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+                headers.setdefault("Cache-Control", "no-cache" if is_static else "no-store")
+                if headers.get("content-type", "").startswith(_ENDLESS):
                     answered = self._clock.monotonic()
             await send(message)
 

@@ -210,13 +210,12 @@ def documented(*kinds: ProblemKind) -> dict[int | str, dict[str, Any]]:
         if title not in answer["description"]:
             answer["description"] += f"; {title}"
         example = Problem(type=kind.type, title=title, status=status, detail=meaning)
-        answer["content"][MEDIA_TYPE]["examples"][kind.slug] = {"value": _body(example)}
+        answer["content"][MEDIA_TYPE]["examples"][kind.slug] = {
+            "value": example.model_dump(exclude_defaults=True)
+        }
     return answers
 
 
 def _response(body: Problem, headers: Mapping[str, str] | None) -> Response:
-    return Response(json.dumps(_body(body)), body.status, headers, media_type=MEDIA_TYPE)
-
-
-def _body(problem: Problem) -> dict[str, Any]:
-    return problem.model_dump(exclude_defaults=True)
+    text = json.dumps(body.model_dump(exclude_defaults=True))
+    return Response(text, body.status, headers, media_type=MEDIA_TYPE)

@@ -6,28 +6,35 @@ measured long ago keeps its last one: see `warren_group_freshness_measured_times
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import groupby
 
-from warren.contracts import FreshnessEvent
+from warren.contracts import FreshnessEvent, Status, TopicsEvent
+from warren.metrics import adopted_families as adopted
 from warren.metrics import api_families as families
 
 from warren_api.context import Verdicts
-from warren_api.metrics.exposition import Value, row_lines
 from warren_api.metrics.series import (
     Collected,
     JudgedTopic,
+    LogEnds,
     MeasuredTopic,
     Series,
     Snapshot,
     Things,
+    Value,
     Wanted,
     group_things,
+    log_things,
+    partition_lines,
     partition_things,
+    row_lines,
     topic_things,
+    unconsumed,
 )
 from warren_api.model.freshness import late_ms
-from warren_api.model.group import GroupView
+from warren_api.model.group import GroupView, group_status, partition_status
 from warren_api.model.group_incidents import KnownIncidents
-from warren_api.model.partitions import lags_to_show
+from warren_api.model.partitions import burrow_lags, lags_to_show, least_total
 
 _GROUP_STATUSES = ("OK", "WARN", "ERR", "UNKNOWN")
 
@@ -101,7 +108,7 @@ _PARTITION_COUNTS: tuple[Series[GroupView], ...] = (
     Series(families.GROUP_PARTITIONS, lambda v: v.partition_counts.values()),
 )
 _TOPICS: tuple[Series[JudgedTopic], ...] = (
-    Series(families.TOPIC_LAG, lambda topic: [topic.total_lag]),
+    Series(families.TOPIC_LAG, lambda topic: [least_total(topic.columns)]),
 )
 _PARTITIONS: tuple[Series[JudgedTopic], ...] = (
     Series(families.PARTITION_LAG, lambda topic: lags_to_show(topic.columns)),
@@ -140,4 +147,107 @@ _MEASURED_PARTITIONS: tuple[Series[MeasuredTopic], ...] = (
     Series(families.PARTITION_RETENTION_LEFT, lambda topic: topic.columns.retention_left),
     Series(families.PARTITION_COMMIT_LAG, lambda topic: seconds(topic.columns.commit_lag_ms)),
     Series(families.PARTITION_APPEND_LAG, lambda topic: seconds(topic.columns.append_lag_ms)),
+)
+
+
+_CODES: dict[str, int] = {name: int(status) for name, status in Status.__members__.items()}
+
+
+def adopted_series(
+    wanted: Wanted, snapshot: Snapshot, listed: Sequence[TopicsEvent]
+) -> Iterator[Collected]:
+    """`listed`: all topics of the clusters whose collectors list them."""
+    groups, judged, logs = snapshot.views, snapshot.judged, snapshot.logs
+    all_logs = [*logs, *unconsumed(logs, listed)]
+    yield from wanted.collect(_BURROW_GROUPS, group_things(groups))
+    yield from wanted.collect(_BURROW_PARTITIONS, partition_things(judged))
+    yield from wanted.collect(_BURROW_LOGS, log_things(all_logs))
+    yield from wanted.collect(_EXPORTER_GROUPS, group_things(groups))
+    yield from wanted.collect(_EXPORTER_TOPICS, topic_things(judged))
+    yield from wanted.collect(_EXPORTER_JUDGED, partition_things(judged, _member_lines))
+    measured = snapshot.measured
+    yield from wanted.collect(_EXPORTER_MEASURED, partition_things(measured, _member_lines))
+    yield from wanted.collect(_EXPORTER_LOGS, log_things(logs))
+    yield from wanted.collect(_TESLA, partition_things(measured))
+
+
+def _where_full(topic: JudgedTopic, values: Sequence[Value | None]) -> list[Value | None]:
+    """Only where the window is full, as in Burrow."""
+    return [
+        value if complete == 1.0 else None
+        for value, complete in zip(values, topic.columns.complete, strict=True)
+    ]
+
+
+_BURROW_GROUPS: tuple[Series[GroupView], ...] = (
+    Series(adopted.BURROW_TOTAL_LAG, lambda v: [v.burrow_total_lag]),
+    Series(adopted.BURROW_STATUS, lambda v: [_CODES[group_status(v)]]),
+)
+_BURROW_PARTITIONS: tuple[Series[JudgedTopic], ...] = (
+    Series(adopted.BURROW_PARTITION_LAG, lambda topic: burrow_lags(topic.columns)),
+    Series(
+        adopted.BURROW_PARTITION_STATUS,
+        lambda topic: _where_full(
+            topic, [_CODES[partition_status(status, None)] for status in topic.columns.status]
+        ),
+    ),
+    Series(
+        adopted.BURROW_CURRENT_OFFSET,
+        lambda topic: _where_full(topic, topic.columns.window_end.offset),
+    ),
+)
+_BURROW_LOGS: tuple[Series[LogEnds], ...] = (
+    Series(adopted.BURROW_TOPIC_OFFSET, lambda log: log.ends),
+)
+
+
+# member_host, consumer_id and client_id where no member is known: the exporter's own word.
+_NO_MEMBER = ("unknown", "unknown", "unknown")
+
+
+def _member_lines(labels: Sequence[str], topic: JudgedTopic | MeasuredTopic) -> list[str]:
+    """With the member that owns each partition."""
+    partitions = topic.columns.partition
+    owners = topic.membership.owners if topic.membership else {}
+    lines: list[str] = []
+    for owner, run in groupby(partitions, lambda partition: owners.get((topic.topic, partition))):
+        member = (owner.host, owner.member_id, owner.client_id) if owner else _NO_MEMBER
+        lines += partition_lines(labels, (*topic[:3], *member), run)
+    return lines
+
+
+def _max_lag(view: GroupView) -> list[Value | None]:
+    if view.event.unknown_partitions:
+        return [None]
+    known = (lag for topic in view.event.topics.values() for lag in lags_to_show(topic))
+    return [max((lag for lag in known if lag is not None), default=None)]
+
+
+_EXPORTER_GROUPS: tuple[Series[GroupView], ...] = (
+    Series(adopted.EXPORTER_SUM_LAG, lambda v: [v.lag_of_all]),
+    Series(adopted.EXPORTER_MAX_LAG, _max_lag),
+    Series(
+        adopted.EXPORTER_MAX_LAG_SECONDS,
+        lambda v: seconds([v.freshness.late_ms if v.freshness else None]),
+    ),
+)
+_EXPORTER_TOPICS: tuple[Series[JudgedTopic], ...] = (
+    Series(adopted.EXPORTER_TOPIC_SUM_LAG, lambda topic: [least_total(topic.columns)]),
+)
+_EXPORTER_JUDGED: tuple[Series[JudgedTopic], ...] = (
+    Series(
+        adopted.EXPORTER_OFFSET,
+        lambda topic: [offset if offset >= 0 else None for offset in topic.columns.committed],
+    ),
+    Series(adopted.EXPORTER_LAG, lambda topic: lags_to_show(topic.columns)),
+)
+_EXPORTER_MEASURED: tuple[Series[MeasuredTopic], ...] = (
+    Series(adopted.EXPORTER_LAG_SECONDS, lambda topic: seconds(late_ms(topic.columns))),
+)
+_EXPORTER_LOGS: tuple[Series[LogEnds], ...] = (
+    Series(adopted.EXPORTER_LATEST_OFFSET, lambda log: log.ends),
+    Series(adopted.EXPORTER_EARLIEST_OFFSET, lambda log: log.starts),
+)
+_TESLA: tuple[Series[MeasuredTopic], ...] = (
+    Series(adopted.TESLA_FRESHNESS, lambda topic: late_ms(topic.columns)),
 )

@@ -18,10 +18,20 @@ from warren.metrics.family import ORIGINS, Detail, Family, Origin
 from warren.settings import ApiSettings
 
 from warren_api.context import ApiContext
-from warren_api.metrics.adopted_series import adopted_series
-from warren_api.metrics.exposition import chunked, gzipped, head, row_lines
-from warren_api.metrics.group_series import group_series
-from warren_api.metrics.series import Collected, Series, Snapshot, Things, Wanted
+from warren_api.metrics.group_series import adopted_series, group_series
+from warren_api.metrics.series import (
+    Collected,
+    SampleLines,
+    Samples,
+    Series,
+    Snapshot,
+    Things,
+    Wanted,
+    chunked,
+    gzipped,
+    head,
+    row_lines,
+)
 from warren_api.model.cluster import STATES, ClusterView
 
 log = structlog.get_logger(__name__)
@@ -36,9 +46,6 @@ class Extent(NamedTuple):
 
     detail: Detail
     origins: Set[Origin]
-
-    def has(self, family: Family) -> bool:
-        return family.origin in self.origins and family.is_within(self.detail)
 
 
 class Extents:
@@ -86,9 +93,21 @@ def scrape(
     """
     wanted = Wanted(lambda family: _is_wanted(family, extent, names))
     snapshot = Snapshot(context.model.groups())
-    yield from _of_this_service(wanted, context)
-    yield from wanted.collect(_CLUSTERS, _cluster_states(context))
+    state, size = context.feed_state(), context.model.size()
+    for family, value in (
+        (families.API_READY, int(state.ready)),
+        (families.API_FEED_WORKING, int(state.problem is None)),
+        (families.API_GROUPS, size.groups),
+        (families.API_PARTITIONS, size.partitions),
+    ):
+        if wanted.wanted(family):
+            yield Collected(family, [Samples(SampleLines(row_lines((), [()])), [value])])
     incidents, now = context.model.incidents(), context.clock.now_ms()
+    clusters = Things(  # one series per cluster and state
+        [context.model.cluster(cluster, now) for cluster in context.clusters],
+        lambda labels, view: row_lines(labels, [(view.cluster, each) for each in STATES]),
+    )
+    yield from wanted.collect(_CLUSTERS, clusters)
     yield from group_series(wanted, snapshot, context.verdicts(), incidents, now)
     yield from adopted_series(wanted, snapshot, context.model.listed_topics())
 
@@ -98,27 +117,7 @@ def _is_wanted(family: Family, extent: Extent, names: Set[str]) -> bool:
         return False
     if not family.labels:  # of this service itself
         return True
-    return extent.has(family)
-
-
-def _of_this_service(wanted: Wanted, context: ApiContext) -> Iterator[Collected]:
-    state, size = context.feed_state(), context.model.size()
-    for family, value in (
-        (families.API_READY, int(state.ready)),
-        (families.API_FEED_WORKING, int(state.problem is None)),
-        (families.API_GROUPS, size.groups),
-        (families.API_PARTITIONS, size.partitions),
-    ):
-        yield from wanted.collect_one(family, value)
-
-
-def _cluster_states(context: ApiContext) -> Things[ClusterView]:
-    """One series per cluster and state."""
-    now = context.clock.now_ms()
-    return Things(
-        [context.model.cluster(cluster, now) for cluster in context.clusters],
-        lambda labels, view: row_lines(labels, [(view.cluster, state) for state in STATES]),
-    )
+    return family.origin in extent.origins and family.is_within(extent.detail)
 
 
 _CLUSTERS: list[Series[ClusterView]] = [

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
+from warren.contracts import MINUTE_MS
 from warren.errors import WarrenError
 from warren.settings import ArchiverSettings
 
-from warren_api.model.past import Columns
+from warren_api.model.past import Columns, Past, Period
 
 if TYPE_CHECKING:
     from warren.history.history import History, Point
@@ -90,3 +92,66 @@ class Archive:
             log.warning("the archive's past is not shown", problem=doubt)
         self._told = doubt
         return doubt
+
+
+class Known(NamedTuple):
+    """Figures of each step. `doubt`: why some of them are missing."""
+
+    columns: Columns
+    doubt: str | None = None
+
+
+NOTHING = "the archive has nothing of what was more than a day ago"
+Fill = Callable[[Columns, str, str, int, int, int], "str | None"]
+"""Figures of a cluster's group or topic, into the columns; what is missing and why."""
+
+
+class LongPast:
+    """A day from memory, and what was before from the archive, which is asked once a minute for the
+    same. `archive`: None where nothing is asked of one. `older`: what it is asked for.
+    """
+
+    def __init__(self, past: Past, archive: Archive | None, answers: int = 64) -> None:
+        self._past = past
+        self._archive = archive
+        self._archived = lru_cache(answers)(_archived)
+
+    def group(self, cluster: str, group: str, of: Period, older: Period | None, now: int) -> Known:
+        found = self._past.group(cluster, group, *of)
+        return self._fill(
+            found, self._archive.group if self._archive else None, cluster, group, older, now
+        )
+
+    def topic(self, cluster: str, topic: str, of: Period, older: Period | None, now: int) -> Known:
+        found = self._past.topic(cluster, topic, *of)
+        return self._fill(
+            found, self._archive.topic if self._archive else None, cluster, topic, older, now
+        )
+
+    def _fill(
+        self,
+        found: Columns,
+        fill: Fill | None,
+        cluster: str,
+        name: str,
+        older: Period | None,
+        now: int,
+    ) -> Known:
+        if fill is None or older is None:
+            return Known(found)
+        known = self._archived(fill, tuple(found), cluster, name, older, now // MINUTE_MS)
+        for column, values in known.columns.items():
+            for number, value in enumerate(values):
+                if value is not None:
+                    found[column][number] = value
+        return Known(found, known.doubt)
+
+
+def _archived(
+    fill: Fill, columns_of: Sequence[str], cluster: str, name: str, older: Period, _minute: int
+) -> Known:
+    columns: Columns = {column: [None] * len(older.steps) for column in columns_of}
+    doubt = fill(columns, cluster, name, *older)
+    if doubt is None and all(value is None for values in columns.values() for value in values):
+        doubt = NOTHING
+    return Known(columns, doubt)

@@ -127,7 +127,11 @@ class GroupFreshness:
     def rows(self, topic: str) -> dict[int, FreshnessRow]:
         """By partition; empty for a topic that was not measured."""
         columns = self.event.topics.get(topic)
-        return {} if columns is None else dict(zip(columns.partition, _rows(columns), strict=True))
+        if columns is None:
+            return {}
+        of_rows = (getattr(columns, name) for name in FreshnessRow._fields)
+        rows = (FreshnessRow(*values) for values in zip(*of_rows, strict=True))
+        return dict(zip(columns.partition, rows, strict=True))
 
 
 def late_ms(columns: TopicFreshness) -> list[int | None]:
@@ -141,8 +145,3 @@ def late_ms(columns: TopicFreshness) -> list[int | None]:
 def _commonest(reasons: Iterable[FreshnessReason]) -> FreshnessReason | None:
     counts = Counter(reasons).most_common(1)
     return counts[0][0] if counts else None
-
-
-def _rows(columns: TopicFreshness) -> list[FreshnessRow]:
-    of_rows = (getattr(columns, name) for name in FreshnessRow._fields)
-    return [FreshnessRow(*values) for values in zip(*of_rows, strict=True)]

@@ -155,7 +155,10 @@ class Minutes:
         last = max(min((self.newest - begin) // per_step + 1, count), first)
         known = self._steps(begin + first * per_step, begin + last * per_step, per_step)
         before, after = [None] * first, [None] * (count - last)
-        return {name: [*before, *_listed(values), *after] for name, values in known.items()}
+        return {
+            name: [*before, *(None if v != v else round(v) for v in values.tolist()), *after]
+            for name, values in known.items()
+        }
 
     def largest(self, name: str, start: int, end: int | None) -> int:
         """Look only at one figure of the minutes from that of `start` to that of `end`, both Unix
@@ -216,10 +219,6 @@ def _steps(kind: Kind, values: NDArray[np.float64], per_step: int) -> NDArray[np
     newest = per_step - 1 - known[:, ::-1].argmax(axis=1)
     found: NDArray[np.float64] = table[np.arange(len(table)), newest]
     return found
-
-
-def _listed(values: NDArray[np.float64]) -> list[Figure]:
-    return [None if value != value else round(value) for value in values.tolist()]
 
 
 Name = tuple[str, str]

@@ -20,7 +20,8 @@ from warren.path_segments import segment
 from warren.patterns import exactly
 from warren.refused_words import words_of
 from warren.silences import Silences
-from warren.words import counted, seconds_of
+from warren.spans import seconds_of
+from warren.words import counted
 
 from warren_api.asked import (
     NewAcknowledgement,
@@ -37,9 +38,9 @@ from warren_api.http.access import asker
 from warren_api.http.names import Segment
 from warren_api.model.group import GroupView
 from warren_api.pages.environment import status_of, template_of
-from warren_api.pages.incidents import at_opening
+from warren_api.pages.lists import at_opening
 from warren_api.pages.sentences import commands
-from warren_api.pages.timeline import of_incident
+from warren_api.pages.trends import of_incident
 
 Render = Callable[..., Response]
 RowOf = Callable[[GroupView], GroupRow]

@@ -109,7 +109,19 @@ def chart(
     grid = grid_of(max(_most(lines), least), said)
     most = grid[0]
     inside = [
-        *(_shade(shade) for shade in shades),
+        *(
+            Markup(
+                '<rect class="incident {}" x="{:.1f}" y="0" width="{:.1f}" height="{}">'
+                "<title>{}</title></rect>"
+            ).format(
+                shade.colour,
+                max(shade.start, 0) * WIDTH,
+                (min(shade.end, 1) - max(shade.start, 0)) * WIDTH,
+                BOTTOM,
+                shade.label,
+            )
+            for shade in shades
+        ),
         *(
             Markup('<line class="rule" x1="0" x2="{}" y1="{:.1f}" y2="{:.1f}"/>').format(
                 WIDTH, *2 * [BOTTOM - (BOTTOM - TOP) * value / most]
@@ -220,14 +232,6 @@ def _strip(strip: Sequence[str], top: float, height: float = STRIP_HEIGHT) -> It
                 strip[begin], begin * width, top, (number - begin) * width, height
             )
         begin = number
-
-
-def _shade(shade: Shade) -> Markup:
-    start, end = max(shade.start, 0), min(shade.end, 1)
-    return Markup(
-        '<rect class="incident {}" x="{:.1f}" y="0" width="{:.1f}" height="{}">'
-        "<title>{}</title></rect>"
-    ).format(shade.colour, start * WIDTH, (end - start) * WIDTH, BOTTOM, shade.label)
 
 
 def _hovers(lines: Sequence[Line], said: Said, at: Sequence[str]) -> Iterator[Markup]:

@@ -20,8 +20,7 @@ from warren_api.http.access_control import FRAGMENTS
 from warren_api.model.group import GroupView
 from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
-from warren_api.pages.listed_names import in_words
-from warren_api.pages.sentences import clock_of, said, said_then, without_commands
+from warren_api.pages.sentences import clock_of, in_words, said, said_then, without_commands
 
 # What a status means to somebody who is woken up by it.
 MEANINGS = {

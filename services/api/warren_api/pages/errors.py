@@ -2,7 +2,7 @@
 browsers do.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from urllib.parse import parse_qsl, urlencode
 
@@ -71,19 +71,16 @@ class PageErrors:
         in_query = [each for each in refused if each.place == "query"]
         if request.method != "GET" or not wants_page or not in_query:
             return self._otherwise.invalid(request, refused)
+        asked = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        names = {each.name for each in in_query}
+        kept = urlencode([(name, value) for name, value in asked if name not in names])
+        path = encoded_path(request.scope)
         text = self._invalid.render(
             refused=in_query,
-            without=_without(request.scope, {each.name for each in in_query}),
+            without=f"{path}?{kept}" if kept else path,  # the address that was asked for
             longest=LONGEST_VALUE,
         )
         return HTMLResponse(text, ProblemKind.INVALID_REQUEST.value.status)
 
     def failed(self, request: Request, /) -> Response:
         return self._otherwise.failed(request)
-
-
-def _without(scope: Scope, names: Container[str]) -> str:
-    """The address that was asked for, without these parameters."""
-    asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    kept = urlencode([(name, value) for name, value in asked if name not in names])
-    return f"{encoded_path(scope)}?{kept}" if kept else encoded_path(scope)

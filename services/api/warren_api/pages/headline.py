@@ -2,7 +2,7 @@
 readers say of the topic. Pure.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from warren.words import counted, grouped
@@ -12,14 +12,6 @@ Totals = dict[str, int]
 
 def no_groups() -> Totals:
     return {"ERR": 0, "WARN": 0, "UNKNOWN": 0, "OK": 0}
-
-
-def together(parts: Iterable[Totals]) -> Totals:
-    totals = no_groups()
-    for part in parts:
-        for status, count in part.items():
-            totals[status] = totals.get(status, 0) + count
-    return totals
 
 
 class Standings(NamedTuple):

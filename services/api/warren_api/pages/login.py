@@ -8,8 +8,15 @@ import structlog
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from warren_api.login.claims import LoginFailed, ProviderAway
-from warren_api.login.service import CALLBACK, LOGGED_OUT, Login, NoRole, next_path
+from warren_api.login.service import (
+    CALLBACK,
+    LOGGED_OUT,
+    Login,
+    LoginFailed,
+    NoRole,
+    ProviderAway,
+    next_path,
+)
 from warren_api.pages.environment import environment
 
 log = structlog.get_logger(__name__)

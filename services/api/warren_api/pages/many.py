@@ -28,8 +28,8 @@ from warren_api.group_row import Asked, GroupRow
 from warren_api.http.access import Asker, asker
 from warren_api.model.group_views import GroupName
 from warren_api.pages.asking import NO_REASON, Done, lasting, to
-from warren_api.pages.listed_names import alternations
 from warren_api.pages.overview import found_rows
+from warren_api.pages.sentences import alternations
 from warren_api.search import GroupSearch
 
 ACKNOWLEDGE = "acknowledge"

@@ -18,7 +18,7 @@ from warren_api.model.cluster import TROUBLE, ClusterView
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import Kind
-from warren_api.pages.headline import Standings, Totals, no_groups, together
+from warren_api.pages.headline import Standings, Totals, no_groups
 from warren_api.pages.lists import ListView, Paged, by_measure, paged
 from warren_api.search import GroupSearch
 
@@ -137,7 +137,7 @@ def overview(
     tabs = {kind: kinds[kind] for kind in get_args(Kind)}
     view = view.opened(tabs)
     search = GroupSearch(view.q)
-    found = _sorted(sorted(filter(search.finds, rows), key=_rank), view)
+    found = _sorted(sorted(filter(search.finds, rows), key=lambda row: row.rank), view)
     if view.by:
         shown, sections = _in_sections(found, view)
     else:
@@ -149,7 +149,7 @@ def overview(
         sections,
         *shown,
         by_cluster,
-        together(by_cluster.values()),
+        no_groups() | Counter(row.status for row in rows),
         _standings(rows, tabs, len(groups), clusters),
         tabs,
     )
@@ -208,11 +208,7 @@ def _standings(
 
 def found_rows(model: ReadModel, asked: Asked, search: GroupSearch) -> list[GroupRow]:
     """All that the search finds, worst first."""
-    return sorted(filter(search.finds, map(asked.row, model.groups())), key=_rank)
-
-
-def _rank(row: GroupRow) -> tuple[object, ...]:
-    return row.rank
+    return sorted(filter(search.finds, map(asked.row, model.groups())), key=lambda row: row.rank)
 
 
 def last_changes(changes: Iterable[RecordedChange], now: int) -> LastChanges:
@@ -232,12 +228,10 @@ def _sorted(rows: list[GroupRow], view: View) -> list[GroupRow]:
     if view.sort == "worst":
         return rows[::-1] if view.order == "desc" else rows
     if view.sort == "name":
-        return sorted(rows, key=_name, reverse=view.is_falling)
+        return sorted(
+            rows, key=lambda row: (row.group.casefold(), row.cluster), reverse=view.is_falling
+        )
     return by_measure(rows, _MEASURES[view.sort], falling=view.is_falling)
-
-
-def _name(row: GroupRow) -> tuple[str, str]:
-    return row.view.group.casefold(), row.view.cluster
 
 
 _MEASURES: dict[Sort, Callable[[GroupRow], int | None]] = {

@@ -1,18 +1,80 @@
-"""Reports on the past that others write into a folder: pages link those that are there.
+"""Reports on the past that others write into a folder, and `/docs`: what can be asked over HTTP,
+made from the OpenAPI document.
 
-Only files of the names that Warren itself writes are served, whatever else is in the folder.
+Only files of the names that Warren itself writes are served, whatever else is in the folder. No
+script, nothing from elsewhere.
 """
 
 import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from fastapi import APIRouter, HTTPException, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from warren.report_files import REPORT_FILES
 
 from warren_api.context import ApiContext
 from warren_api.http.names import Segment
+
+METHODS = ("get", "post", "delete")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What may be asked with; `said` is what it means."""
+
+    name: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that can be asked."""
+
+    method: str
+    path: str
+    said: str
+    parameters: list[Parameter]
+
+
+def operations(document: dict[str, Any]) -> Iterator[Operation]:
+    """In the order of the document; parameters of the path are in the path."""
+    for path, methods in document["paths"].items():
+        for method in METHODS:
+            if described := methods.get(method):
+                asked = [
+                    Parameter(each["name"], each.get("description", ""))
+                    for each in described.get("parameters", [])
+                    if each["in"] != "path"
+                ]
+                yield Operation(method.upper(), path, described["description"], asked)
+
+
+def add_routes(routes: APIRouter, context: ApiContext, render: Callable[..., Response]) -> None:
+    @routes.get("/docs")
+    def docs(request: Request) -> Response:
+        document = request.app.openapi()
+        return render(
+            "reference.html",
+            operations=list(operations(document)),
+            version=document["info"]["version"],
+        )
+
+    folder = context.settings.api.reports_dir
+
+    @routes.get("/reports/{name}")
+    def report(name: Segment) -> Response:
+        if not folder or name not in _NAMES:
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        try:
+            page = Path(folder, name).read_bytes()
+        except OSError:
+            raise HTTPException(HTTPStatus.NOT_FOUND) from None
+        headers = {"Content-Security-Policy": CONTENT_SECURITY_POLICY}
+        return Response(page, media_type="text/html", headers=headers)
+
 
 # Its styles and plots are in the page, as it is also sent as a mail's attachment. It has no script,
 # no form and nothing from elsewhere, and the browser is told so.
@@ -39,18 +101,3 @@ def written_reports(folder: str) -> list[WrittenReport]:
             written_at = round(Path(folder, name).stat().st_mtime * 1000)
             found.append(WrittenReport(name, title, written_at))
     return found
-
-
-def add_routes(routes: APIRouter, context: ApiContext) -> None:
-    folder = context.settings.api.reports_dir
-
-    @routes.get("/reports/{name}")
-    def report(name: Segment) -> Response:
-        if not folder or name not in _NAMES:
-            raise HTTPException(HTTPStatus.NOT_FOUND)
-        try:
-            page = Path(folder, name).read_bytes()
-        except OSError:
-            raise HTTPException(HTTPStatus.NOT_FOUND) from None
-        headers = {"Content-Security-Policy": CONTENT_SECURITY_POLICY}
-        return Response(page, media_type="text/html", headers=headers)

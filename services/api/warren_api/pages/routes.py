@@ -5,7 +5,7 @@ says as of when it is, and a link renews it: a reload would take away what is ti
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -18,21 +18,31 @@ from warren_core.objectives.limits import ObjectiveBook
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
-from warren_api.model.group import GroupView
-from warren_api.model.status_history import IncidentRecord, RecordedChange, incidents
-from warren_api.pages import asking, cluster_page, indexes, many, reference, reports
+from warren_api.model.status_history import IncidentRecord, incidents
+from warren_api.pages import asking, indexes, many, reports
 from warren_api.pages.asking import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
-from warren_api.pages.group_rows import group_row_html
-from warren_api.pages.group_sections import broken_banners, member_rows, partitions_of
+from warren_api.pages.group_sections import (
+    broken_banners,
+    group_row_html,
+    member_rows,
+    partitions_of,
+)
 from warren_api.pages.headline import headline, no_groups, readers
-from warren_api.pages.incidents import IncidentListView, incident_list
-from warren_api.pages.lists import Order, PageNumber, TopicListView, TopicSort, Words, topic_list
+from warren_api.pages.lists import (
+    IncidentListView,
+    Order,
+    PageNumber,
+    TopicListView,
+    TopicSort,
+    Words,
+    incident_list,
+    topic_list,
+)
 from warren_api.pages.overview import By, Sort, View, last_changes, overview
 from warren_api.pages.sentences import commands
 from warren_api.pages.span import SpanAsked
-from warren_api.pages.timeline import Moment, of_group
-from warren_api.pages.trends import Trends, catch_up_ms, rates_of
+from warren_api.pages.trends import Trends, catch_up_ms, of_group, rates_of
 from warren_api.search import Row, near_names
 
 STATIC = Path(__file__).parent / "static"
@@ -144,19 +154,6 @@ def router(context: ApiContext) -> APIRouter:
             ready=ready,
         )
 
-    def happened(
-        cluster: str, name: str, past: Sequence[RecordedChange], view: GroupView | None, now: int
-    ) -> list[Moment]:
-        model = context.model
-        return of_group(
-            past[:MOMENTS_SHOWN],
-            model.notifications.of_group(cluster, name)[:MOMENTS_SHOWN],
-            context.notes().acknowledgement_of(view) if view else None,
-            model.silences.matching(cluster, name),
-            trends.rebalances(cluster, name, now),
-            now,
-        )
-
     @routes.get("/groups/{cluster}/{name}")
     @routes.get("/fragments/groups/{cluster}/{name}")
     def group(request: Request, cluster: Segment, name: Segment, span: SpanAsked) -> Response:
@@ -171,6 +168,15 @@ def router(context: ApiContext) -> APIRouter:
         row = asked().row(view) if view else None
         moved = rates_of(view) if view else None
         drawn = trends.group(cluster, name, span.at(now), past, known)
+        acknowledgement = notes.acknowledgement_of(cluster, name) if view else None
+        happened = of_group(
+            past[:MOMENTS_SHOWN],
+            context.model.notifications.of_group(cluster, name)[:MOMENTS_SHOWN],
+            acknowledgement,
+            context.model.silences.matching(cluster, name),
+            trends.rebalances(cluster, name, now),
+            now,
+        )
         return render(
             template_of(request, "group"),
             status_code=status_of(view or membership, ready=ready),
@@ -189,7 +195,7 @@ def router(context: ApiContext) -> APIRouter:
             moved=moved,
             lengths=asking.LENGTHS,
             commands=commands(name, view.cause if view else None, context.servers(cluster)),
-            timeline=happened(cluster, name, past, view, now)[:MOMENTS_SHOWN],
+            timeline=happened[:MOMENTS_SHOWN],
             trends=drawn,
             group_incidents=told[:GROUP_INCIDENTS_SHOWN],
             incidents_omitted=len(told[GROUP_INCIDENTS_SHOWN:]),
@@ -198,7 +204,7 @@ def router(context: ApiContext) -> APIRouter:
             row=row,
             broken=broken_banners(row) if row else [],
             silence=notes.silences.of(cluster, name),
-            acknowledgement=notes.acknowledgement_of(view) if view else None,
+            acknowledgement=acknowledgement,
         )
 
     @routes.get("/topics/{cluster}/{name}")
@@ -254,10 +260,8 @@ def router(context: ApiContext) -> APIRouter:
             wrong_of=words(),
         )
 
-    cluster_page.add_routes(routes, context, render, asked, trends)
     asking.add_routes(routes, context, render, lambda view: asked().row(view))
     many.add_routes(routes, context, render, asked)
-    reports.add_routes(routes, context)
-    reference.add_routes(routes, render)
-    indexes.add_routes(routes, context, render, asked)
+    reports.add_routes(routes, context, render)
+    indexes.add_routes(routes, context, render, asked, trends)
     return routes

@@ -1,15 +1,18 @@
 """Sentences that the services have made, as a page shows them: times in them are in the zone of the
-page, and what was said before keeps its time instead of ages that were true then. Pure.
+page, and what was said before keeps its time instead of ages that were true then. And expressions
+that match listed names and no other, and which names one lists. Pure.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 
+import re2
 from markupsafe import Markup, escape
 from warren.bootstrap import VARIABLE
 from warren.contracts import Cause
-from warren.words import clock, moment, seconds_of, shell_word, visible
+from warren.spans import seconds_of
+from warren.words import clock, grouped, moment, shell_word, visible
 
 _SPAN = r"(?:<1s|\d+[smhd](?: \d+[smh])?)"
 _TIME = re.compile(
@@ -48,7 +51,8 @@ def _parts(text: str, at: int, *, is_past: bool) -> Iterator[Markup]:
         yield escape(text[end : found.start()])
         end = found.end()
         if named is None:
-            yield Markup("at ") + clock_of(at - _milliseconds(found["age"]), at)
+            age = 0 if found["age"] == "<1s" else seconds_of(found["age"].replace(" ", "")) or 0
+            yield Markup("at ") + clock_of(at - age * 1000, at)
             continue
         yield clock_of(named, at)
         left = found["left"] or ""
@@ -75,10 +79,6 @@ def _unix(iso: str) -> int | None:
         return None
 
 
-def _milliseconds(span: str) -> int:
-    return 0 if span == "<1s" else (seconds_of(span.replace(" ", "")) or 0) * 1000
-
-
 def _iso(at: int) -> str:
     return moment(at).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -102,3 +102,47 @@ def commands(group: str, cause: Cause | None, servers: Sequence[str]) -> list[st
 def without_commands(action: str) -> str:
     """What to do, where the command stands beside it."""
     return _SAID.sub("", action).strip()
+
+
+LONGEST = 1000  # characters of an expression
+SHOWN = 3  # names of one
+_BETWEEN = re.compile(r"(?<!\\)((?:\\\\)*)\|")
+_LISTED = re.compile(r"\^(?:\(\?:(?P<several>.+)\)|(?P<one>.+))\$")
+
+
+def alternations(names: Collection[str] | Iterator[str]) -> list[str]:
+    """As few expressions as may be, each short enough, that match one of the names whole."""
+    found: list[str] = []
+    part: list[str] = []
+    for name in sorted(set(names)):
+        escaped = re2.escape(name)
+        if part and len("|".join([*part, escaped])) + len("^(?:)$") > LONGEST:
+            found.append(_whole(part))
+            part = []
+        part.append(escaped)
+    return [*found, _whole(part)] if part else found
+
+
+def _whole(escaped: Sequence[str]) -> str:
+    return f"^{escaped[0]}$" if len(escaped) == 1 else f"^(?:{'|'.join(escaped)})$"
+
+
+def names_in(expression: str) -> list[str]:
+    """That are listed; none where it is another expression."""
+    found = _LISTED.fullmatch(expression)
+    if found is None:
+        return []
+    parts = (
+        _BETWEEN.sub("\\1\n", found["several"]).split("\n") if found["several"] else [found["one"]]
+    )
+    names = [re.sub(r"\\(.)", r"\1", part) for part in parts]
+    return names if [re2.escape(name) for name in names] == parts else []
+
+
+def in_words(expression: str) -> str:
+    """The first names and how many more; another expression as it is."""
+    names = names_in(expression)
+    if not names:
+        return visible(expression or "all")
+    more = f" and {grouped(len(names) - SHOWN)} more" if len(names) > SHOWN else ""
+    return f"{', '.join(map(visible, names[:SHOWN]))}{more}"

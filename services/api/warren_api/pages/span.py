@@ -7,7 +7,14 @@ from urllib.parse import urlencode
 from fastapi import Depends, Query
 from pydantic import Field
 
-from warren_api.model.past import DAY_MS, HOUR_MS, Period, in_whole_steps, shortest_step
+from warren_api.model.past import (
+    DAY_MS,
+    HOUR_MS,
+    Period,
+    before_a_day,
+    in_whole_steps,
+    shortest_step,
+)
 
 MOST_STEPS = 180
 LONGEST_MS = 90 * DAY_MS
@@ -49,14 +56,12 @@ class Shown(NamedTuple):
         return f"{moment(self.period.start)} to {moment(self.period.end)}"
 
     @property
-    def key(self) -> tuple[str, int, int]:
-        """The same as long as the same was asked for: an old drawing gives way to a new one."""
-        return (self.span, 0, 0) if self.span else ("", self.period.start, self.period.end)
-
-    @property
-    def is_long(self) -> bool:
-        """A time of day says too little."""
-        return self.period.end - self.period.start > DAY_MS
+    def older(self) -> Period | None:
+        """What the archive is asked for: a span of a day begins in a step of which the model has
+        most.
+        """
+        is_old = self.period.start < self.now - DAY_MS - self.period.step
+        return before_a_day(self.period, self.now) if is_old else None
 
     @property
     def is_asked_for(self) -> bool:
@@ -64,7 +69,8 @@ class Shown(NamedTuple):
 
     def clock(self, at: int) -> str:
         """A moment within it."""
-        return moment(at) if self.is_long else f"{_time(at):%H:%M} UTC"
+        is_long = self.period.end - self.period.start > DAY_MS  # a time of day says too little
+        return moment(at) if is_long else f"{_time(at):%H:%M} UTC"
 
     def links(self, longest: int = LONGEST_MS) -> list[Link]:
         """To spans of at most `longest` milliseconds, and to what is near."""

@@ -1,84 +1,159 @@
-"""The past on pages: a day from the model, what was before from the archive; charts of groups,
-topics and clusters, a line in the list of groups.
+"""The past on pages: charts of groups, topics and clusters, a line in the list of groups, and what
+happened to a group, or in one of its incidents, in one order.
+
+Times are Unix milliseconds.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
+from typing import Literal, NamedTuple
 
 from markupsafe import Markup
-from warren.contracts import MINUTE_MS
+from warren.contracts import MINUTE_MS, Acknowledgement, Silence
+from warren.words import counted
 
-from warren_api.model.archive import Archive
+from warren_api.model.archive import Archive, LongPast
 from warren_api.model.group import GroupView
-from warren_api.model.past import DAY_MS, HOUR_MS, Columns, Past, Period, before_a_day
+from warren_api.model.notifications import Attempt
+from warren_api.model.past import DAY_MS, HOUR_MS, Columns, Past, in_whole_steps
 from warren_api.model.status_history import IncidentRecord, RecordedChange
 from warren_api.model.topics import progress_on
-from warren_api.pages.charts import sparkline
-from warren_api.pages.past_charts import (
-    ClusterTrends,
-    GroupTrends,
-    Known,
-    TopicTrends,
-    status_times,
+from warren_api.pages.charts import (
+    Line,
+    Mark,
+    Said,
+    Shade,
+    StatusTimes,
+    Value,
+    chart,
+    count_of,
+    duration_of,
+    mean_count_of,
+    rate_of,
+    rates,
+    sparkline,
+    status_strip,
 )
-from warren_api.pages.span import Shown
-from warren_api.pages.timeline import Moment, rebalances
-
-NOTHING = "the archive has nothing of what was more than a day ago"
+from warren_api.pages.span import LONGEST_MS, Shown
 
 
-Fill = Callable[[Columns, str, str, int, int, int], "str | None"]
-"""Figures of a cluster's group or topic, into the columns; what is missing and why."""
+class Moment(NamedTuple):
+    """`at`: Unix milliseconds; `what` says which of the others is there. `number`: of
+    rebalances.
+    """
+
+    at: int
+    what: Literal[
+        "change", "attempt", "acknowledgement", "opening", "silence", "silence over", "rebalances"
+    ]
+    change: RecordedChange | None = None
+    attempt: Attempt | None = None
+    acknowledgement: Acknowledgement | None = None
+    silence: Silence | None = None
+    number: int = 0
 
 
-class LongPast:
-    """`archive`: None where nothing is asked of one. It is asked once a minute for the same."""
-
-    def __init__(self, past: Past, archive: Archive | None, answers: int = 64) -> None:
-        self._past = past
-        self._archive = archive
-        self._archived = lru_cache(answers)(_archived)
-
-    def group(self, cluster: str, group: str, shown: Shown) -> Known:
-        found = self._past.group(cluster, group, *shown.period)
-        ask = self._archive.group if self._archive else None
-        return self._filled(found, ("group", cluster, group), ask, shown)
-
-    def topic(self, cluster: str, topic: str, shown: Shown) -> Known:
-        found = self._past.topic(cluster, topic, *shown.period)
-        ask = self._archive.topic if self._archive else None
-        return self._filled(found, ("topic", cluster, topic), ask, shown)
-
-    def cluster(self, cluster: str, shown: Shown) -> Known:
-        """Of a day: the archive has nothing of clusters."""
-        return Known(self._past.cluster(cluster, *shown.period))
-
-    def _filled(
-        self, found: Columns, name: tuple[str, str, str], fill: Fill | None, shown: Shown
-    ) -> Known:
-        """`name`: what it is, its cluster, and how it is called there."""
-        period, now = shown.period, shown.now
-        # A span of a day begins in a step of which the model has most.
-        older = before_a_day(period, now) if period.start < now - DAY_MS - period.step else None
-        if fill is None or older is None:
-            return Known(found)
-        known = self._archived(fill, tuple(found), name, older, now // MINUTE_MS)
-        for column, values in known.columns.items():
-            for number, value in enumerate(values):
-                if value is not None:
-                    found[column][number] = value
-        return Known(found, known.doubt)
+def of_incident(
+    incident: IncidentRecord, attempts: Iterable[Attempt], acknowledgement: Acknowledgement | None
+) -> list[Moment]:
+    """Newest first. The opening is there, too, where the change that told of it is forgotten."""
+    found = list(_told(incident.changes, attempts, acknowledgement))
+    if all(recorded.at > incident.opened_at for recorded in incident.changes):
+        found.append(Moment(incident.opened_at, "opening"))
+    return _newest_first(found)
 
 
-def _archived(
-    fill: Fill, columns_of: Sequence[str], name: tuple[str, str, str], older: Period, _minute: int
-) -> Known:
-    columns: Columns = {column: [None] * len(older.steps) for column in columns_of}
-    _, cluster, called = name
-    doubt = fill(columns, cluster, called, *older)
-    if doubt is None and all(value is None for values in columns.values() for value in values):
-        doubt = NOTHING
-    return Known(columns, doubt)
+def of_group(
+    changes: Iterable[RecordedChange],
+    attempts: Iterable[Attempt],
+    acknowledgement: Acknowledgement | None,
+    silences: Iterable[Silence],
+    rebalances: Iterable[Moment],
+    now: int,
+) -> list[Moment]:
+    """Newest first. `silences`: that match it; `now`: Unix milliseconds."""
+    found = [*_told(changes, attempts, acknowledgement), *rebalances]
+    for silence in silences:
+        found.append(Moment(silence.begins_at, "silence", silence=silence))
+        found.append(Moment(silence.ends_at, "silence over", silence=silence))
+    return _newest_first(moment for moment in found if moment.at <= now)
+
+
+def rebalances(start: int, counts: Sequence[float | None]) -> list[Moment]:
+    """`counts`: of each minute from `start` on. Those of minutes that follow each other are one."""
+    found: list[Moment] = []
+    for minute, count in enumerate(counts):
+        at = start + minute * MINUTE_MS
+        if not count:
+            continue
+        if found and at - found[-1].at == MINUTE_MS:
+            found[-1] = Moment(at, "rebalances", number=found[-1].number + round(count))
+        else:
+            found.append(Moment(at, "rebalances", number=round(count)))
+    return found
+
+
+def _told(
+    changes: Iterable[RecordedChange],
+    attempts: Iterable[Attempt],
+    acknowledgement: Acknowledgement | None,
+) -> Iterator[Moment]:
+    yield from (Moment(recorded.at, "change", change=recorded) for recorded in changes)
+    yield from (Moment(attempt.event.at, "attempt", attempt=attempt) for attempt in attempts)
+    if acknowledgement is not None:
+        yield Moment(acknowledgement.at, "acknowledgement", acknowledgement=acknowledgement)
+
+
+def _newest_first(found: Iterable[Moment]) -> list[Moment]:
+    return sorted(found, key=lambda moment: moment.at, reverse=True)
+
+
+_LAST_DAY_STEP = 15 * MINUTE_MS
+
+
+class Drawn(NamedTuple):
+    """The past of one thing: `charts` by their names, none where nothing is known. `doubt`: why
+    something is missing; `longest`: of the spans that may be asked for.
+    """
+
+    shown: Shown
+    charts: dict[str, Markup]
+    doubt: str | None = None
+    longest: int = LONGEST_MS
+
+
+class _Steps:
+    """Figures of each step, and charts of them."""
+
+    def __init__(self, columns: Columns, shown: Shown) -> None:
+        self._columns, self._shown = columns, shown
+        steps, newest = shown.period.steps, shown.now - shown.now % MINUTE_MS
+        self.at = [shown.clock(at) for at in steps]
+        self.passed_ms = [max(min(shown.period.step, newest - at), MINUTE_MS) for at in steps]
+        """Less than all of a step only of the newest."""
+
+    def is_known(self, column: str = "lag") -> bool:
+        known = (value is not None for value in self._columns[column])
+        return self._shown.is_asked_for or any(known)
+
+    def named(self, what: str) -> str:
+        return f"{what}, {self._shown.words}"
+
+    def rates(self, name: str, known_ms: Sequence[Value]) -> list[Value]:
+        """Records a second. Where nobody knows for how long somebody looked: all the time."""
+        spent = [k or passed for k, passed in zip(known_ms, self.passed_ms, strict=True)]
+        return rates(self._columns[name], spent)
+
+    def chart(
+        self,
+        name: str,
+        lines: Sequence[Line],
+        said: Said,
+        least: float = 0,
+        marks: Sequence[Mark] = (),
+        shades: Sequence[Shade] = (),
+    ) -> Markup:
+        return chart(self.named(name), lines, said, marks, self.at, least, shades)
 
 
 class Trends:
@@ -96,16 +171,88 @@ class Trends:
         shown: Shown,
         changes: Sequence[RecordedChange],
         incidents: Sequence[IncidentRecord] = (),
-    ) -> GroupTrends:
+    ) -> Drawn:
         """`changes`, `incidents`: its own, newest first."""
-        known = self._long.group(cluster, group, shown)
-        return GroupTrends(known, shown, self._past, (cluster, group), changes, incidents)
+        start, end, _ = shown.period
+        now = shown.now
+        columns, doubt = self._long.group(cluster, group, shown.period, shown.older, now)
+        steps, newest = _Steps(columns, shown), now - now % MINUTE_MS
+        last_day = in_whole_steps(newest - DAY_MS, newest, _LAST_DAY_STEP)
+        day = self._past.group(cluster, group, *last_day)
+        if not steps.is_known() and all(lag is None for lag in day["lag"]):
+            return Drawn(shown, {}, doubt)
+        marks = [
+            Mark(
+                (change.at - start) / (end - start),
+                f"{shown.clock(change.at)} {change.change.status} after {change.change.previous}",
+            )
+            for change in changes
+            if start <= change.at < end
+        ]
+        marks += [
+            Mark((n + 0.5) / len(steps.at), f"{steps.at[n]} {counted(round(count), 'rebalance')}")
+            for n, count in enumerate(columns["rebalances"])
+            if count
+        ]
+        shades = [
+            _shade(each, ended, shown)
+            for each in incidents
+            if (ended := now if each.is_open else each.closed_at) is not None
+            and ended > start
+            and each.opened_at < end
+        ]
+        late, left = columns["late_ms"], columns["time_to_loss_ms"]
+        limit = [None if a is None or b is None else a + b for a, b in zip(late, left, strict=True)]
+        lateness = [Line("late", "late", late)]
+        near = [ms for ms in limit if ms is not None]
+        # Where retention is far away, it would only flatten the line that matters.
+        if near and min(near) <= 20 * max(ms or 0 for ms in late):
+            lateness.append(Line("records are lost from", "limit", limit))
+        times = zip(columns["ok_ms"], columns["warn_ms"], columns["err_ms"], strict=True)
+        known: list[Value] = [sum(part or 0 for part in parts) for parts in times]
+        moved = [Line(name, name, steps.rates(name, known)) for name in ("produced", "consumed")]
+        lag = Line("lag", "lag", columns["lag_max"], columns["lag"])
+        charts = {
+            "lateness": steps.chart("Late", lateness, duration_of, MINUTE_MS, marks, shades),
+            "lag": steps.chart("Lag", [lag], count_of, 0, marks, shades),
+            "moved": steps.chart("Records a second", moved, rate_of, 0, marks, shades),
+            "strip": status_strip(steps.named("Status"), _status_times(columns, steps.passed_ms)),
+            "day_strip": status_strip("Status, last 24 hours", _status_times(day, [DAY_MS])),
+        }
+        return Drawn(shown, charts, doubt)
 
-    def topic(self, cluster: str, topic: str, shown: Shown) -> TopicTrends:
-        return TopicTrends(self._long.topic(cluster, topic, shown), shown)
+    def topic(self, cluster: str, topic: str, shown: Shown) -> Drawn:
+        """As the groups that consume it saw it."""
+        columns, doubt = self._long.topic(cluster, topic, shown.period, shown.older, shown.now)
+        steps = _Steps(columns, shown)
+        names = {"produced": "produced", "consumed": "consumed by all groups"}
+        moved = [
+            Line(words, name, steps.rates(name, steps.passed_ms)) for name, words in names.items()
+        ]
+        largest = Line("largest lag of a group", "lag", columns["lag_max"])
+        charts = {
+            "moved": steps.chart("Records a second", moved, rate_of),
+            "lag": steps.chart("Lag", [largest], count_of),
+        }
+        return Drawn(shown, charts if steps.is_known("lag_max") else {}, doubt)
 
-    def cluster(self, cluster: str, shown: Shown) -> ClusterTrends:
-        return ClusterTrends(self._long.cluster(cluster, shown), shown)
+    def cluster(self, cluster: str, shown: Shown) -> Drawn:
+        """Of all groups together, of a day: the archive has nothing of clusters."""
+        columns = self._past.cluster(cluster, *shown.period)
+        steps = _Steps(columns, shown)
+        bad = []
+        for name in ("err", "warn"):  # how many groups were so, on average over a step
+            spent = zip(columns[f"{name}_ms"], steps.passed_ms, strict=True)
+            groups = [None if ms is None else ms / passed for ms, passed in spent]
+            bad.append(Line(name.upper(), name, groups))
+        latest = Line("the latest group", "late", columns["late_ms"])
+        lag = Line("lag of all groups", "lag", columns["lag"])
+        charts = {
+            "bad": steps.chart("Groups that are not OK, on average", bad, mean_count_of, 1),
+            "lateness": steps.chart("Late", [latest], duration_of, MINUTE_MS),
+            "lag": steps.chart("Lag", [lag], count_of),
+        }
+        return Drawn(shown, charts if steps.is_known() else {}, longest=DAY_MS)
 
     def spark(self, cluster: str, group: str, now: int) -> Markup:
         """The last hour of a group, small; drawn once for each minute."""
@@ -118,11 +265,27 @@ class Trends:
         return rebalances(end - HOUR_MS, _hour(self._past, cluster, group, end)["rebalances"])
 
 
+def _shade(incident: IncidentRecord, end: int, shown: Shown) -> Shade:
+    start, length = shown.period.start, shown.period.end - shown.period.start
+    lasted = "open" if incident.is_open else duration_of(end - incident.opened_at)
+    return Shade(
+        (incident.opened_at - start) / length,
+        (end - start) / length,
+        incident.worst.lower(),
+        f"{incident.worst} incident, {lasted}",
+    )
+
+
+def _status_times(columns: Columns, passed_ms: Sequence[int]) -> StatusTimes:
+    """`passed_ms`: of each step, or of all together."""
+    return StatusTimes(columns["ok_ms"], columns["warn_ms"], columns["err_ms"], passed_ms)
+
+
 def _spark(past: Past, cluster: str, group: str, end: int, _revision: tuple[int, int]) -> Markup:
     hour = _hour(past, cluster, group, end)
     if all(lag is None for lag in hour["lag"]):
         return Markup("")
-    times = status_times(hour, [HOUR_MS])
+    times = _status_times(hour, [HOUR_MS])
     return sparkline("Late, last hour:", hour["late_ms"], times, MINUTE_MS)
 
 

@@ -149,7 +149,10 @@ def router(context: ApiContext) -> APIRouter:
             row
             for row in known
             if query.cluster in (None, row.cluster)
-            and (not query.status or _status(row) in query.status)
+            and (
+                not query.status
+                or (isinstance(row, GroupRow) and row.verdict.status in query.status)
+            )
             and matches(row.group)
             and (query.topic is None or query.topic in row.topics)
             and search.finds(row)
@@ -177,7 +180,3 @@ def router(context: ApiContext) -> APIRouter:
         return detail(Asked.of(context, book).any_row(find_group(context, cluster, group)))
 
     return routes
-
-
-def _status(row: Row) -> ShownStatusName | None:
-    return row.verdict.status if isinstance(row, GroupRow) else None

@@ -9,6 +9,7 @@ from warren.contracts import MINUTE_MS
 from warren_api.context import ApiContext
 from warren_api.http.names import Segment
 from warren_api.http.problem import NotDone, ProblemKind, documented
+from warren_api.model.archive import LongPast
 from warren_api.model.past import (
     DAY_MS,
     HOUR_MS,
@@ -121,7 +122,7 @@ def period(query: HistoryQuery, now: int) -> Period:
 
 def router(context: ApiContext) -> APIRouter:
     routes = routes_of("history")
-    past = context.model.past
+    long = LongPast(context.model.past, context.archive)
 
     def steps(
         cluster: str, asked: Period, found: Columns, doubt: str | None = None
@@ -150,10 +151,9 @@ def router(context: ApiContext) -> APIRouter:
         require_read(context)
         find_group(context, cluster, group)
         asked = period(query, context.clock.now_ms())
-        found, doubt = past.group(cluster, group, *asked), None
-        if older := before_a_day(asked, context.clock.now_ms()):
-            doubt = context.archive.group(found, cluster, group, *older)
-        return GroupHistory(group=group, **steps(cluster, asked, found, doubt))
+        now = context.clock.now_ms()
+        known = long.group(cluster, group, asked, before_a_day(asked, now), now)
+        return GroupHistory(group=group, **steps(cluster, asked, *known))
 
     @routes.get(
         "/topics/{cluster}/{topic}/history",
@@ -167,10 +167,9 @@ def router(context: ApiContext) -> APIRouter:
         require_read(context)
         find_topic(context, cluster, topic)
         asked = period(query, context.clock.now_ms())
-        found, doubt = past.topic(cluster, topic, *asked), None
-        if older := before_a_day(asked, context.clock.now_ms()):
-            doubt = context.archive.topic(found, cluster, topic, *older)
-        return TopicHistory(topic=topic, **steps(cluster, asked, found, doubt))
+        now = context.clock.now_ms()
+        known = long.topic(cluster, topic, asked, before_a_day(asked, now), now)
+        return TopicHistory(topic=topic, **steps(cluster, asked, *known))
 
     @routes.get(
         "/clusters/{cluster}/history",
@@ -183,6 +182,6 @@ def router(context: ApiContext) -> APIRouter:
         require_read(context)
         require_cluster(context, cluster)
         asked = period(query, context.clock.now_ms())
-        return ClusterHistory(**steps(cluster, asked, past.cluster(cluster, *asked)))
+        return ClusterHistory(**steps(cluster, asked, context.model.past.cluster(cluster, *asked)))
 
     return routes

@@ -1,5 +1,7 @@
 """Incidents."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request

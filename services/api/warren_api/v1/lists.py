@@ -170,20 +170,16 @@ def require_known_parameters(request: Request) -> None:
     given = Counter(name for name, _ in request.query_params.multi_items())
     if isinstance(model, type) and issubclass(model, BaseModel):
         repeated = {name for name, times in given.items() if times > 1}
-        refused = [_refused(name, "repeated") for name in repeated & _single(model)]
+        single = {
+            field.alias or name
+            for name, field in model.model_fields.items()
+            if get_origin(field.annotation) is not list
+        }
+        refused = [_refused(name, "repeated") for name in repeated & single]
     else:
         refused = [_refused(name, "extra_forbidden") for name in given]
     if refused:
         raise RequestValidationError(refused)
-
-
-def _single(model: type[BaseModel]) -> set[str]:
-    """Names of parameters that are no lists."""
-    return {
-        field.alias or name
-        for name, field in model.model_fields.items()
-        if get_origin(field.annotation) is not list
-    }
 
 
 def _refused(name: str, kind: str) -> dict[str, object]:

@@ -168,7 +168,10 @@ def document(app: FastAPI) -> dict[str, Any]:
         components["schemas"] |= schema.pop("$defs", {}) | {model.__name__: schema}
     described["webhooks"] = {"status_changed": {"post": _status_changed()}}
     for name, schema in components["schemas"].items():
-        _describe(name, schema)
+        for field, said in schema.get("properties", {}).items():
+            meaning = OF_MODELS.get(f"{name}.{field}") or MEANINGS.get(field)
+            if meaning and "description" not in said:  # it does not say it itself
+                said["description"] = meaning
     components["securitySchemes"] = {
         "bearer": {"type": "http", "scheme": "bearer"},
         "basic": {
@@ -228,14 +231,6 @@ def install(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI's documentation has it
-
-
-def _describe(model: str, schema: dict[str, Any]) -> None:
-    """Says what the properties mean that do not say it themselves."""
-    for name, described in schema.get("properties", {}).items():
-        meaning = OF_MODELS.get(f"{model}.{name}") or MEANINGS.get(name)
-        if meaning and "description" not in described:
-            described["description"] = meaning
 
 
 def _correct(responses: dict[str, Any]) -> None:

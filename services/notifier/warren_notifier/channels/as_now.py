@@ -36,8 +36,7 @@ from warren_core.objectives.lag import told_lag
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.readings import UNKNOWN, Reading, read
 
-from warren_notifier.channels.loss import loss_in
-from warren_notifier.channels.told_event import at, type_of
+from warren_notifier.channels.told_event import at, loss_in, type_of
 
 APART_MS = 60_000
 """Figures that were measured so far apart are not told as those of one moment."""

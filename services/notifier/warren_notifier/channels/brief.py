@@ -1,12 +1,16 @@
-"""What is wrong with a group in a few words, for subjects and lists: the root first. Pure."""
+"""A group in a few words, for subjects and lists: what is wrong, the root first, how it ended, what
+to do first. Pure.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 
-from warren.contracts import Cause, LimitName, PartitionStatusName, StatusChange
-from warren.loss_words import LOST_RECORDS, NEAR_LOSS
-from warren.words import counted, visible
+from warren.contracts import Cause, LimitName, PartitionStatusName, StatusChange, StatusChangeEvent
+from warren.loss_words import LOST_RECORDS, NEAR_LOSS, loss_step
+from warren.words import counted, duration, records, shell_word, visible
 
-from warren_notifier.channels.loss import LOST_CAUSE
+from warren_notifier.channels.links import is_web_link
+from warren_notifier.channels.told_event import CALLED, LOST_CAUSE, ToldEvent
+from warren_notifier.routing.group_incident import REPLACED as END_NOT_SEEN
 
 _LOST = (LOST_CAUSE, LOST_RECORDS)
 """The same seen by a cause and by a limit."""
@@ -51,7 +55,9 @@ def called(cause: Cause) -> str:
     """`stuck at one record`; of an evaluator that has no words for it the name."""
     if cause.name in _LOST:
         return _LIMITS[LOST_RECORDS]
-    return visible(_within_a_sentence(cause.short or cause.name.replace("_", " ")))
+    short = cause.short or cause.name.replace("_", " ")
+    # Within a sentence, but for what is always in capitals.
+    return visible(short if short[:2].isupper() else short[:1].lower() + short[1:])
 
 
 def is_losing(change: StatusChange) -> bool:
@@ -91,5 +97,100 @@ def _partitions(change: StatusChange) -> str:
     return "not OK"
 
 
-def _within_a_sentence(short: str) -> str:
-    return short if short[:2].isupper() else short[:1].lower() + short[1:]
+# For the subject, and for the sentence.
+_END = {
+    None: ("OK again", "is OK again"),
+    "group_deleted": ("group deleted", "was deleted"),
+    "group_expired": ("group expired", "has expired: it does not commit any more"),
+    "group_forgotten": ("group forgotten", "was forgotten on request until it commits again"),
+    "offsets_expired": (
+        "offsets expired, not recovered",
+        "has not recovered: its committed offsets have expired",
+    ),
+    "offsets_deleted": (
+        "offsets deleted, not recovered",
+        "has not recovered: its committed offsets, or their topics, were deleted",
+    ),
+    "not_watched": (
+        "not watched any more",
+        "is not watched any more: the collector's settings leave it out",
+    ),
+    "objective_removed": (
+        "objective removed",
+        "has no such objective any more: it was removed from the settings",
+    ),
+    END_NOT_SEEN: (
+        "replaced by another incident",
+        "has another incident since; the end of this one was not seen",
+    ),
+}
+_KEPT = ("objectives kept again", "keeps its objectives again")
+
+
+def end_of(told: ToldEvent) -> tuple[str, str]:
+    """`OK again` and `is OK again`, of all of it."""
+    ends = _end(told.change)
+    return _END[None] if ends is _KEPT and len(told.was) > 1 else ends
+
+
+def tag(told: ToldEvent) -> str:
+    """`OK`; what has ended without being well again is `OVER`."""
+    return "OK" if _end(told.change) in (_END[None], _KEPT) else "OVER"
+
+
+def ending(told: ToldEvent) -> str:
+    """`OK again after 5m; was stuck at one record; 62 records stay lost`."""
+    said = [f"{end_of(told)[0]} after {duration(told.at - told.change.opened_at)}"]
+    said += [f"was {brief([told.was[0].data])}"] if told.was else []
+    said += [stay_lost(told.lost)] if told.lost else []
+    return "; ".join(said)
+
+
+def condition_over(event: StatusChangeEvent, told: ToldEvent) -> str:
+    """`lag too large: objectives kept again`, of a condition that is over while others last."""
+    was = [each.data for each in told.was if each.type == event.type and each.data.objectives]
+    return f"{brief(was) or CALLED[event.type]}: {how_it_ended(event.data)}"
+
+
+def stay_lost(count: int) -> str:
+    """`4,270 records stay lost`."""
+    return f"{records(count)} {'stays' if count == 1 else 'stay'} lost"
+
+
+def how_it_ended(change: StatusChange) -> str:
+    """`OK again`, `group deleted`."""
+    return _end(change)[0]
+
+
+def _end(change: StatusChange) -> tuple[str, str]:
+    """Of a reason that only a newer Warren knows, the reason itself."""
+    if change.reason is None and change.objectives is not None:
+        return _KEPT
+    said = visible(change.reason or "")
+    return _END.get(change.reason, (f"ended, {said},", f"is not watched any more: {said}"))
+
+
+def is_explained(change: StatusChange) -> bool:
+    """Whether the event's explanation says more than the words here."""
+    return bool(change.explanation) and bool(change.reason) and change.reason in _END
+
+
+def first_step(changes: Iterable[StatusChange]) -> str:
+    """`changes`: of the group's open conditions, the root first; at least one."""
+    changes = list(changes)
+    causes = [change.cause for change in changes if change.cause is not None]
+    found = [cause.action for cause in causes if cause.is_known and cause.action]
+    breaches = (breach for change in changes for breach in change.objectives or ())
+    found += [runbook for runbook in runbooks(changes) if not is_web_link(runbook)]
+    found += filter(None, [loss_step(breaches)])
+    found += [cause.action for cause in causes if cause.action]
+    group = shell_word(f"{changes[0].cluster}/{changes[0].group}")
+    return visible([*found, f"Look at it: warren describe group {group}"][0])
+
+
+def runbooks(changes: Iterable[StatusChange]) -> list[str]:
+    """As objectives name them, then as [[groups]] do."""
+    changes = list(changes)
+    of_objectives = (breach.runbook for change in changes for breach in change.objectives or ())
+    said = [*of_objectives, *(change.runbook for change in changes)]
+    return [runbook for runbook in said if runbook]

@@ -1,25 +1,21 @@
 """A channel, its kind, and what an attempt on it may come to.
 
 A `detail` may hold what the receiver said, as it said it: it is made fit to be shown where it is
-recorded (`warren_notifier.delivery.outcome_recorder`).
+recorded (`warren_notifier.delivery.outcomes`).
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar, get_args
+from typing import Generic, TypeVar, get_args
 
 from warren.clock import Clock
 from warren.contracts import ChannelIdentity
 from warren.errors import WarrenError
 from warren.settings.channels import ChannelSettings
 
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.state.delivery import Delivery
-
-if TYPE_CHECKING:
-    from warren_notifier.channels.digest import Digest
+from warren_notifier.state.telling import Delivery
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,15 @@
 """What a message says about many incidents: the worst, how many more, and what is over."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from warren.contracts import DigestKey
 from warren.words import clock, counted, grouped, records, utc, visible
 
-from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.digest_groups import BAD, Group, digest_groups, lasting_groups
+from warren_notifier.channels.brief import first_step, runbooks
+from warren_notifier.channels.digest_groups import BAD, Digest, Group, digest_groups, lasting_groups
 from warren_notifier.channels.facts import handled, loss, then
-from warren_notifier.channels.first_step import first_step
 from warren_notifier.channels.incident_text import APART_MS, what_is_wrong
 from warren_notifier.channels.links import is_web_link, page_link
 
@@ -63,7 +62,10 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
     bad = sorted((group for group in groups if not group.is_over), key=lambda group: group.rank)
     over = [group for group in groups if group.is_over]
     where = place(digest.key)
-    status, listed = _worst(bad), _listed(bad, shown)
+    listed = _listed(bad, shown)
+    # Of those that nobody handles, where there are any.
+    told = [group.told.status for group in bad if not group.is_handled and group.is_bad]
+    status = min(told or [group.told.status for group in bad], key=_badness, default="OK")
     return DigestText(
         status=status,
         title=f"[{status}] {visible(digest.key.cluster)}: {_state(bad, over, now)}",
@@ -71,16 +73,10 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
         facts=list(_facts(bad, over, now)),
         worst=[_line(group, link_base, now) for group in listed],
         omitted=max(len(bad) - shown, 0),
-        over=[(_name(g), visible(g.ends)) for g in over[:shown]],
+        over=[(g.name, visible(g.ends)) for g in over[:shown]],
         over_omitted=max(len(over) - shown, 0),
         link=f"{link_base.rstrip('/')}/" if link_base else "",
     )
-
-
-def _worst(bad: Sequence[Group]) -> str:
-    """Status of all: of those that nobody handles, where there are any."""
-    told = [group.status for group in bad if not group.is_handled and group.is_bad]
-    return min(told or [group.status for group in bad], key=_badness, default="OK")
 
 
 def _badness(status: str) -> int:
@@ -92,12 +88,12 @@ def besides(digest: Digest) -> str:
     about = digest.news[0].subject
     said, others = [], []
     for group in lasting_groups(digest):
-        if (group.change.cluster, group.change.group) != (about.cluster, about.group):
+        if (group.told.change.cluster, group.told.change.group) != (about.cluster, about.group):
             others.append(group)
         elif group.is_bad:
-            said.append(f"of this group: {group.brief}")
+            said.append(f"of this group: {', '.join(group.conditions)}")
     if others:
-        worst = min((each.status for each in others), key=_badness)
+        worst = min((each.told.status for each in others), key=_badness)
         said.append(f"{counted(len(others), 'group')} {place(digest.key)} (worst {worst})")
     return "; ".join(said)
 
@@ -119,7 +115,7 @@ def _listed(bad: Sequence[Group], shown: int) -> list[Group]:
 def _state(bad: Sequence[Group], over: Sequence[Group], now: int) -> str:
     """The rest of the subject: `billing +2 losing data; ledger stuck at one record; +4 (1 new)`."""
     if not bad:
-        return f"over: {_some([(_name(group), 1) for group in over], ', ')}"
+        return f"over: {_some([(group.name, 1) for group in over], ', ')}"
     troubled = [group for group in bad if group.is_bad and not group.is_handled] or bad
     alike: dict[str, list[Group]] = {}
     for group in troubled:
@@ -129,14 +125,14 @@ def _state(bad: Sequence[Group], over: Sequence[Group], now: int) -> str:
         "new": news if news < len(bad) else 0,
         "acknowledged": sum(group.is_bad and group.is_acknowledged for group in bad),
         "silenced": sum(
-            group.is_bad and group.is_silenced and not group.is_acknowledged for group in bad
+            group.is_bad and group.is_handled and not group.is_acknowledged for group in bad
         ),
         "OK for now": sum(not group.is_bad for group in bad),
         "over": len(over),
     }
     more = [f"{grouped(count)} {what}" for what, count in counts.items() if count]
     said = [
-        (f"{_name(first)}{_and(len(rest))} {what}", 1 + len(rest))
+        (f"{first.name}{f' +{grouped(len(rest))}' if rest else ''} {what}", 1 + len(rest))
         for what, (first, *rest) in alike.items()
     ]
     return _some(said, "; ") + (f" ({', '.join(more)})" if more else "")
@@ -144,7 +140,7 @@ def _state(bad: Sequence[Group], over: Sequence[Group], now: int) -> str:
 
 def _wrong(group: Group, now: int) -> str:
     """What is wrong in a few words, or was where it is well by now."""
-    return group.brief if group.is_bad else what_is_wrong(group.told, now)
+    return ", ".join(group.conditions) if group.is_bad else what_is_wrong(group.told, now)
 
 
 def _some(said: Sequence[tuple[str, int]], between: str) -> str:
@@ -159,28 +155,24 @@ def _some(said: Sequence[tuple[str, int]], between: str) -> str:
     return shown
 
 
-def _and(more: int) -> str:
-    return f" +{grouped(more)}" if more else ""
-
-
 def _headline(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
     if not bad:
-        count = _count(over, "consumer group")
+        count = counted(len(over), "consumer group")
         are_over = "its incident is over" if len(over) == 1 else "their incidents are over"
         return f"{count} {where}: {are_over}."
     troubled = [group for group in bad if group.is_bad]
     well = len(bad) - len(troubled)
-    counts = Counter[str](group.status for group in troubled)
+    counts = Counter[str](group.told.status for group in troubled)
     said = ", ".join(f"{grouped(counts[status])} {status}" for status in BAD if counts[status])
     verb = "is" if len(troubled) == 1 else "are"
-    trouble = f"{_count(troubled, 'consumer group')} {where} {verb} in trouble: {said}."
+    trouble = f"{counted(len(troubled), 'consumer group')} {where} {verb} in trouble: {said}."
     calm = f"{counted(well, 'consumer group')} {where} {'is' if well == 1 else 'are'} OK for now."
     return " ".join([trouble] * bool(troubled) + [calm] * bool(well))
 
 
 def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tuple[str, str]]:
     if bad:
-        yield "Since", utc(min(group.since for group in bad))
+        yield "Since", utc(min(group.told.change.opened_at for group in bad))
     kinds = Counter[str | None](group.kind for group in bad)
     for name, kind in (("New", "opened"), ("Changed", "changed"), ("Reminded", "repeated")):
         if kinds[kind]:
@@ -204,39 +196,32 @@ def _total_lag(bad: Sequence[Group], now: int) -> str:
     """Of all that were measured at about the same time, and how many others there are: a sum over
     figures of different times is none of now.
     """
-    newest = max(group.lag[1] for group in bad)
-    together = [group for group in bad if newest - group.lag[1] <= APART_MS]
-    total = then(records(sum(group.lag[0] for group in together)), newest, now)
+    newest = max(group.told.lag[1] for group in bad)
+    together = [group for group in bad if newest - group.told.lag[1] <= APART_MS]
+    total = then(records(sum(group.told.lag[0] for group in together)), newest, now)
     rest = len(bad) - len(together)
     return f"{total}; {counted(rest, 'group')} not measured lately" if rest else total
 
 
 def _line(group: Group, link_base: str, now: int) -> GroupLine:
-    lag, seen = group.lag
-    figures = [f"since {clock(group.since, now)}", then(f"lag {grouped(lag)}", seen, now)]
-    if group.loss_at is not None:
-        figures.append(f"data loss {loss(*group.loss_at, now)}")
-    figures += [f"{records(group.told.lost)} lost"] if group.told.lost else []
+    told, change = group.told, group.told.change
+    lag, seen = told.lag
+    figures = [f"since {clock(change.opened_at, now)}", then(f"lag {grouped(lag)}", seen, now)]
+    if group.is_bad and told.loss_at is not None:
+        figures.append(f"data loss {loss(*told.loss_at, now)}")
+    figures += [f"{records(told.lost)} lost"] if told.lost else []
     figures += [group.over] if group.over else []
-    told, change = group.told, group.change
+    wrong = [each.data for each in told.open]
     page = ("Look at it", page_link(link_base, "groups", change.cluster, change.group))
     if told.acknowledged is None:
-        page = ("Acknowledge", page_link(link_base, "incidents", told.change.incident_id))
-    runbook = ("Runbook", next(filter(is_web_link, group.runbooks), ""))
+        page = ("Acknowledge", page_link(link_base, "incidents", change.incident_id))
+    runbook = ("Runbook", next(filter(is_web_link, runbooks(wrong)), ""))
     figures += handled(told.acknowledged, told.silenced_until, now)
     return GroupLine(
-        status=group.status,
-        name=_name(group),
+        status=told.status,
+        name=group.name,
         what=_wrong(group, now),
         figures=" · ".join(figures),
-        action=first_step(each.change for each in group.open) if group.is_bad else WAIT,
+        action=first_step(wrong) if wrong else WAIT,
         links=[(words, url) for words, url in (page, runbook) if url],
     )
-
-
-def _name(group: Group) -> str:
-    return visible(group.change.group)
-
-
-def _count(groups: Iterable[Group], what: str) -> str:
-    return counted(len(list(groups)), what)

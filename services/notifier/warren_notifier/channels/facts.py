@@ -12,12 +12,16 @@ from warren.contracts import (
 from warren.loss_words import LOST_RECORDS, loss_step
 from warren.words import as_of, clock, duration, grouped, records, utc, visible
 
-from warren_notifier.channels.brief import brief
-from warren_notifier.channels.endings import condition_over, is_explained, stay_lost
-from warren_notifier.channels.first_step import first_step, runbooks
+from warren_notifier.channels.brief import (
+    brief,
+    condition_over,
+    first_step,
+    is_explained,
+    runbooks,
+    stay_lost,
+)
 from warren_notifier.channels.links import is_web_link
-from warren_notifier.channels.loss import LOST_CAUSE, said_already
-from warren_notifier.channels.told_event import CALLED, ToldEvent, at
+from warren_notifier.channels.told_event import CALLED, LOST_CAUSE, ToldEvent, at, said_already
 
 OLD_MS = 10_000
 """From this age on figures are others by now: they carry the time of which they are."""

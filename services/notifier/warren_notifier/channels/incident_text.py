@@ -3,16 +3,28 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warren.contracts import DeliveryKind, Flapping, GroupStatusName, StatusChange
+from warren.contracts import (
+    DeliveryKind,
+    Flapping,
+    GroupStatusName,
+    PendingDelivery,
+    StatusChange,
+)
 from warren.words import as_of, clock, counted, duration, visible
 
-from warren_notifier.channels.brief import brief
-from warren_notifier.channels.endings import condition_over, end_of, ending, stay_lost, tag
+from warren_notifier.channels.brief import (
+    brief,
+    condition_over,
+    end_of,
+    ending,
+    runbooks,
+    stay_lost,
+    tag,
+)
 from warren_notifier.channels.facts import facts_of, is_old, row_of
-from warren_notifier.channels.first_step import runbooks
 from warren_notifier.channels.links import is_web_link, page_link
 from warren_notifier.channels.told_event import ToldEvent, told_event
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 SHOWN = 10
 APART_MS = 60_000
@@ -79,18 +91,15 @@ class IncidentText:
         return next((breach.owner for breach in breaches if breach.owner), self.change.owner or "")
 
     @property
-    def runbook(self) -> str:
-        return next(iter(runbooks([self.change])), "")
-
-    @property
     def runbooks(self) -> list[str]:
         """Values of `facts` that are URLs which people can follow."""
         return [runbook for runbook in runbooks([self.change]) if is_web_link(runbook)]
 
     @property
     def runbook_link(self) -> str:
-        """The runbook where people can follow it; else empty."""
-        return self.runbook if self.runbook in self.runbooks else ""
+        """The first runbook where people can follow it; else empty."""
+        first = next(iter(runbooks([self.change])), "")
+        return first if is_web_link(first) else ""
 
     @property
     def links(self) -> list[tuple[str, str]]:
@@ -124,12 +133,13 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
         headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, told, now)}",
         facts=[
             *facts_of(kind, told, now),
-            *_left_out(delivery.pending.left_out),
-            *_quiet(delivery.pending.flapping, now),
+            *_of_delivery(delivery.pending, now),
             *([("Also open", besides)] if besides else []),
         ],
         partitions=[row_of(partition) for partition in bad[:SHOWN]],
-        measured=_measured(told, now),
+        measured=f" at {clock(told.root_at, now)}"
+        if told.is_several and is_old(told.root_at, now)
+        else "",
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in committed],
         link=page_link(link_base, "groups", change.cluster, change.group),
@@ -137,11 +147,6 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
         if kind != "resolved" and told.acknowledged is None
         else "",
     )
-
-
-def _measured(told: ToldEvent, now: int) -> str:
-    seen = told.root_at
-    return f" at {clock(seen, now)}" if told.is_several and is_old(seen, now) else ""
 
 
 def _title(delivery: Delivery, told: ToldEvent, now: int) -> str:
@@ -184,17 +189,13 @@ def _times(flapping: Flapping, now: int) -> str:
     return f"{counted(flapping.openings, 'incident')} since {clock(flapping.since, now)}"
 
 
-def _quiet(flapping: Flapping | None, now: int) -> Iterator[tuple[str, str]]:
-    if flapping is not None:
-        quiet = (
-            f"told again when it gets worse, or has been quiet for {duration(flapping.quiet_ms)}"
-        )
-        yield "Flapping", f"{_times(flapping, now)}; {quiet}"
-
-
-def _left_out(changes: int) -> Iterator[tuple[str, str]]:
-    if changes:
-        yield "Left out", f"{counted(changes, 'change')} in between"
+def _of_delivery(pending: PendingDelivery, now: int) -> Iterator[tuple[str, str]]:
+    if pending.left_out:
+        yield "Left out", f"{counted(pending.left_out, 'change')} in between"
+    if flapping := pending.flapping:
+        quiet = duration(flapping.quiet_ms)
+        said = f"told again when it gets worse, or has been quiet for {quiet}"
+        yield "Flapping", f"{_times(flapping, now)}; {said}"
 
 
 def _sentence(kind: DeliveryKind, told: ToldEvent, now: int) -> str:

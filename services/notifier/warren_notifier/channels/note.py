@@ -9,12 +9,12 @@ from warren.contracts import PendingDelivery
 from warren.words import grouped
 
 from warren_notifier.channels.channel import Result
-from warren_notifier.channels.digest import Digest
-from warren_notifier.channels.digest_text import DigestText, GroupLine, besides, digest_text
+from warren_notifier.channels.digest_groups import Digest
+from warren_notifier.channels.digest_text import GroupLine, besides, digest_text
 from warren_notifier.channels.http import HttpChannel, TargetSettings
 from warren_notifier.channels.incident_text import IncidentText
 from warren_notifier.channels.links import shown_id
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 SHOWN = 10
 """Groups of a digest: a telephone shows three of them at once."""
@@ -53,23 +53,6 @@ def incident_note(text: IncidentText, pending: PendingDelivery) -> Note:
     )
 
 
-def digest_note(text: DigestText, digest: Digest) -> Note:
-    return Note(
-        status=text.status,
-        title=text.title,
-        headline=text.headline,
-        facts=text.facts,
-        links=[("Look at them in Warren", text.link)] if text.link else [],
-        origin=f"Warren. Route {digest.key.route}, message {digest.digest_id}",
-        groups=text.worst,
-        more=and_more(text.omitted),
-        over=[
-            *(f"{group}: {end}" for group, end in text.over),
-            *filter(None, [and_more(text.over_omitted)]),
-        ],
-    )
-
-
 def and_more(count: int) -> str:
     """`… and 1,990 more`; empty for none."""
     return f"… and {grouped(count)} more" if count else ""
@@ -97,7 +80,20 @@ class NoteChannel(HttpChannel[S]):
         else:
             now = self._clock.now_ms()
             text = await asyncio.to_thread(digest_text, digest, self._link_base, now, SHOWN)
-            note = digest_note(text, digest)
+            note = Note(
+                status=text.status,
+                title=text.title,
+                headline=text.headline,
+                facts=text.facts,
+                links=[("Look at them in Warren", text.link)] if text.link else [],
+                origin=f"Warren. Route {digest.key.route}, message {digest.digest_id}",
+                groups=text.worst,
+                more=and_more(text.omitted),
+                over=[
+                    *(f"{group}: {end}" for group, end in text.over),
+                    *filter(None, [and_more(text.over_omitted)]),
+                ],
+            )
         return await self._post(self._written(note))
 
     def _written(self, note: Note) -> bytes:

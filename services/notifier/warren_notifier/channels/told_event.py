@@ -1,6 +1,6 @@
 """What a delivery tells: one event, or the conditions of a group's incident, as one. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
@@ -12,14 +12,73 @@ from warren.contracts import (
     STATUS_CHANGED,
     Acknowledged,
     EventTypeName,
+    FreshnessEvent,
     GroupIncidentEvent,
     GroupStatusName,
+    LagEvent,
     StatusChange,
     StatusChangeEvent,
 )
+from warren.loss_words import LOST_RECORDS, NEAR_LOSS
 from warren.words import condition
+from warren_core.objectives.near_loss import runs_out
 
-from warren_notifier.channels.loss import lost_records
+LOST_CAUSE = "records_lost"
+_STILL = ("STOP", "STALL")
+"""Statuses of partitions of which nothing is read."""
+
+
+def loss_in(freshness: FreshnessEvent, lag: LagEvent) -> int | None:
+    """Milliseconds from the measurement until the first loss, where that runs down: a group that
+    reads on is in no danger, however short the retention is. 0 while records are lost.
+    """
+    return 0 if freshness.lost_records else min(_running_down(freshness, lag), default=None)
+
+
+def _running_down(freshness: FreshnessEvent, lag: LagEvent) -> Iterator[int]:
+    for topic, rows in freshness.topics.items():
+        judged = lag.topics.get(topic)
+        known = () if judged is None else zip(judged.partition, judged.status, strict=True)
+        still = {partition for partition, status in known if status in _STILL}
+        for row, partition in enumerate(rows.partition):
+            left, share = rows.time_to_loss_ms[row], rows.retention_left[row]
+            late = rows.freshness_ms[row]
+            late = rows.bound_ms[row] if late is None else late
+            if left is not None and runs_out(left, share, late, stands_still=partition in still):
+                yield left
+
+
+def lost_records(changes: Iterable[StatusChange]) -> int:
+    """How many are lost, as far as conditions of one group say it."""
+    return round(max((count for change in changes for count in _lost(change)), default=0))
+
+
+def _lost(change: StatusChange) -> Iterator[float]:
+    for breach in change.objectives or ():
+        if breach.limit == LOST_RECORDS:
+            yield breach.value or 0
+    cause = change.cause
+    for found in () if cause is None else (cause, *cause.also):
+        if found.name == LOST_CAUSE:
+            yield found.evidence.lost_records or 0
+
+
+def said_already(changes: Iterable[StatusChange]) -> set[str]:
+    """Limits and consequences of a group that need not be told: another fact says the same."""
+    changes = list(changes)
+    limits = {breach.limit for change in changes for breach in change.objectives or ()}
+    causes = [change.cause for change in changes if change.cause is not None]
+    roots = {cause.name for cause in causes}
+    needless = set()
+    if LOST_CAUSE in roots:
+        needless.add(LOST_RECORDS)
+    elif LOST_RECORDS in limits:
+        needless.add(LOST_CAUSE)
+    seen = {*limits, *roots, *(found.name for cause in causes for found in cause.also)}
+    if seen & {LOST_CAUSE, LOST_RECORDS}:
+        needless.add(NEAR_LOSS)
+    return needless
+
 
 # What an incident is about, for people: the root comes first, then what follows, gravest first.
 CALLED: dict[EventTypeName, str] = {
@@ -87,25 +146,18 @@ class ToldEvent:
     @property
     def lag(self) -> tuple[int, int]:
         """The newest that somebody has measured, and as of when; without a measurement it is 0."""
-        said = [*self.open, *self.kept] or self.ended
-        newest = max(said, key=lambda each: (each.data.total_lag > 0, each.time))
-        return newest.data.total_lag, at(newest)
+        return _lag([*self.open, *self.kept] or self.ended)
 
     @property
     def late_ms(self) -> tuple[int, int] | None:
         """How late the group is, and as of when; None: nobody has measured it."""
-        return self._newest("late_ms")
+        return _newest(self.open or self.kept, "late_ms")
 
     @property
     def loss_at(self) -> tuple[int, int] | None:
         """When it loses data (Unix milliseconds), and as of when; likewise."""
-        left = self._newest("time_to_loss_ms")
+        left = _newest(self.open or self.kept, "time_to_loss_ms")
         return left and (left[0] + left[1], left[1])
-
-    def _newest(self, figure: str) -> tuple[int, int] | None:
-        said = self.open or self.kept
-        known = [(ms, at(each)) for each in said if (ms := getattr(each.data, figure)) is not None]
-        return max(known, key=lambda one: one[1], default=None)
 
     @property
     def is_several(self) -> bool:
@@ -149,17 +201,17 @@ def _as_one(whole: GroupIncidentEvent) -> StatusChangeEvent:
     data = whole.data
     said = data.conditions or data.kept or data.ended
     root = said[0]
-    measured = max(said, key=lambda each: (each.data.total_lag > 0, each.time)).data
+    late, left = _newest(said, "late_ms"), _newest(said, "time_to_loss_ms")
     breaches = [b for each in data.conditions for b in each.data.objectives or ()]
     update = {
         "status": data.status,
         "previous": data.previous,
         "incident_id": data.incident_id,
         "opened_at": data.opened_at,
-        "total_lag": measured.total_lag,
+        "total_lag": _lag(said)[0],
         "objectives": breaches[:MAX_OBJECTIVES] if breaches else root.data.objectives,
-        "late_ms": _newest(said, "late_ms"),
-        "time_to_loss_ms": _newest(said, "time_to_loss_ms"),
+        "late_ms": late and late[0],
+        "time_to_loss_ms": left and left[0],
     }
     if not data.conditions and data.kept:
         update |= {
@@ -175,6 +227,13 @@ def _as_one(whole: GroupIncidentEvent) -> StatusChangeEvent:
     return root.model_copy(update={"id": whole.id, "time": whole.time, "data": merged})
 
 
-def _newest(said: Sequence[StatusChangeEvent], figure: str) -> int | None:
-    known = [(each.time, ms) for each in said if (ms := getattr(each.data, figure)) is not None]
-    return max(known, default=(None, None))[1]
+def _newest(said: Sequence[StatusChangeEvent], figure: str) -> tuple[int, int] | None:
+    """The figure that was measured last, and when; None: none was."""
+    known = [(ms, at(each)) for each in said if (ms := getattr(each.data, figure)) is not None]
+    return max(known, key=lambda one: one[1], default=None)
+
+
+def _lag(said: Sequence[StatusChangeEvent]) -> tuple[int, int]:
+    """Likewise; without a measurement it is 0."""
+    newest = max(said, key=lambda each: (each.data.total_lag > 0, each.time))
+    return newest.data.total_lag, at(newest)

@@ -7,6 +7,7 @@ follows from what is stored with each telling, so that a kill neither hurries no
 
 import asyncio
 import sys
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
@@ -15,18 +16,29 @@ from uuid import UUID, uuid5
 from warren.clock import Clock
 from warren.contracts import DigestKey
 
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.delivery.attempts import Attempts
-from warren_notifier.delivery.outcomes import Prepared
-from warren_notifier.delivery.slots import Slots
-from warren_notifier.delivery.worker import GroupQueue, Sleep
-from warren_notifier.inputs import Attempted
-from warren_notifier.owned import Line, OwnedSubjects
-from warren_notifier.routing.routes import Grouping
+from warren_notifier.inputs import Attempted, Begun
+from warren_notifier.owned import Line
 
 LOOK_SECONDS = 1.0  # between two looks at who waits
 FEW = 3  # messages in two intervals; after so many, what cannot wait does
 _DIGESTS = UUID("5a3f0f43-8e5e-4c0a-8f0e-2f1f6c7f5b2d")  # namespace of digest ids
+
+
+class GroupQueue:
+    """Lines of one group that have work, the next one first."""
+
+    def __init__(self, partition: int) -> None:
+        self.partition = partition
+        self.lines: deque[Line] = deque()
+        self.busy = False
+        """An attempt is under way, which should not be interrupted; waiting for one may be."""
+        self.revoked = False
+
+    @property
+    def head(self) -> Line:
+        return self.lines[0]
 
 
 @dataclass(slots=True, eq=False)
@@ -79,27 +91,17 @@ class _Waiting:
 
 
 class Digests:
-    """Of one channel; `slots` are its attempts at the same time."""
+    """Of one channel."""
 
     def __init__(
         self,
-        channel: str,
-        tasks: asyncio.TaskGroup,
         attempts: Attempts,
-        owned: OwnedSubjects,
-        grouping: Grouping,
-        slots: Slots,
-        clock: Clock,
-        sleep: Sleep,
     ) -> None:
-        self._channel = channel
-        self._tasks = tasks
-        self._attempts = attempts
-        self._owned = owned
-        self._grouping = grouping
-        self._slots = slots
-        self._clock = clock
-        self._sleep = sleep
+        self._attempts, self._slots = attempts, attempts.slots
+        self._shared = attempts.shared
+        outcomes = attempts.shared.outcomes
+        self._owned, self._clock = outcomes.owned, outcomes.clock
+        self._grouping = outcomes.router.grouping
         self._waiting: dict[DigestKey, _Waiting] = {}
 
     async def join(self, queue: GroupQueue) -> list[Attempted]:
@@ -108,11 +110,16 @@ class Digests:
         if key is None:
             return []
         self._owned.note_digest(queue.head)
-        waiting = self._waiting.get(key) or self._begin(key)
+        now = self._clock.now_ms()
+        for other, idle in list(self._waiting.items()):
+            over = idle.sent_at + 2 * self._grouping.interval_ms(other) <= now
+            if over and other != key and not idle.members and idle.task is None:
+                del self._waiting[other]
+        waiting = self._waiting.setdefault(key, _Waiting(key))
         member = _Member(queue, asyncio.get_running_loop().create_future())
         waiting.members[member] = None
         if waiting.task is None:
-            waiting.task = self._tasks.create_task(self._work_off(waiting))
+            waiting.task = self._shared.tasks.create_task(self._work_off(waiting))
         try:
             return await member.told
         finally:
@@ -120,15 +127,6 @@ class Digests:
             if not waiting.members and waiting.task is not None:
                 waiting.task.cancel()
                 waiting.task = None
-
-    def _begin(self, key: DigestKey) -> _Waiting:
-        now = self._clock.now_ms()
-        for other, waiting in list(self._waiting.items()):
-            over = waiting.sent_at + 2 * self._grouping.interval_ms(other) <= now
-            if over and not waiting.members and waiting.task is None:
-                del self._waiting[other]
-        waiting = self._waiting[key] = _Waiting(key)
-        return waiting
 
     async def _work_off(self, waiting: _Waiting) -> None:
         self._recall(waiting)
@@ -142,7 +140,7 @@ class Digests:
                 self._recall(waiting)
                 wait = self._wait(waiting)
             if wait > 0:
-                await self._sleep(min(wait, LOOK_SECONDS))
+                await self._shared.sleep(min(wait, LOOK_SECONDS))
                 continue
             await self._attempts.ready()
             tried = waiting.was_tried
@@ -158,7 +156,7 @@ class Digests:
 
     def _recall(self, waiting: _Waiting) -> None:
         """What tellings remember of the newest message: this notifier may not have sent it."""
-        lines = self._owned.digest(self._channel, waiting.key)
+        lines = self._owned.digest(self._attempts.name, waiting.key)
         told = [line.telling.told for line in lines if line.telling is not None]
         newest = max(told, key=lambda one: one.told_at or 0, default=None)
         if newest is not None and (newest.told_at or 0) > max(waiting.sent_at, waiting.recalled_at):
@@ -193,7 +191,7 @@ class Digests:
         for member in taking:
             member.queue.busy = True
         lines = [line for found in taking.values() for line in found]
-        prepared = await asyncio.gather(*(self._attempts.prepare(line) for line in lines))
+        prepared = await asyncio.gather(*(self._shared.outcomes.begin(line) for line in lines))
         ready = {line: one for line, one in zip(lines, prepared, strict=True) if one is not None}
         made: dict[Line, Attempted] = {}
         if ready:
@@ -219,11 +217,11 @@ class Digests:
                 count += 1
         return taking
 
-    def _digest(self, waiting: _Waiting, news: Mapping[Line, Prepared]) -> Digest:
+    def _digest(self, waiting: _Waiting, news: Mapping[Line, Begun]) -> Digest:
         lasting = []
         until = waiting.sent_at + self._grouping.interval_ms(waiting.key)
         goes_on = self._clock.now_ms() < until
-        for line in self._owned.digest(self._channel, waiting.key):
+        for line in self._owned.digest(self._attempts.name, waiting.key):
             telling, state = line.telling, line.owned.state
             if telling is None:
                 continue

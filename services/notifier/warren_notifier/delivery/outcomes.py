@@ -1,21 +1,110 @@
-"""What becomes of a delivery: counted, logged, audited, dead-lettered, and decided upon."""
+"""What becomes of a delivery: counted, logged, audited, dead-lettered, and decided upon; and the
+records that a notifier writes, each in the partition of the group's events.
+"""
 
 from dataclasses import dataclass, replace
 
 import structlog
 from warren.clock import Clock
+from warren.contracts import DeadLetter, NotificationEvent, group_key
+from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.metrics.notifier import NOTIFIER_DELIVERIES
 from warren.redaction import Redaction
 from warren.words import visible
 
+from warren_notifier.channels.told_event import told_event
 from warren_notifier.decide import decide
-from warren_notifier.delivery.records import Records
 from warren_notifier.inputs import Attempted, Begun, Effect, MayArrive, NotSent, PutOff
 from warren_notifier.owned import Line, Owned, OwnedSubjects
-from warren_notifier.rules import Rulebook
-from warren_notifier.state.delivery import Delivery, Ended, Step
-from warren_notifier.state.telling import REPLACED
+from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.holds import Holds, Rules
+from warren_notifier.state.subject_state import to_store
+from warren_notifier.state.telling import REPLACED, Delivery, Ended, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Builds records for topics whose names begin with `prefix`; `now` is in Unix milliseconds."""
+
+    prefix: str
+
+    def audit(
+        self,
+        delivery: Delivery,
+        step: Step,
+        now: int,
+        duration_ms: int | None,
+        digest: str | None = None,
+    ) -> Record:
+        """A step of a delivery, for `warren.notifications`."""
+        pending, subject = step.pending, delivery.subject
+        event = NotificationEvent(
+            cluster=subject.cluster,
+            group=subject.group,
+            delivery_id=pending.delivery_id,
+            event_id=pending.event_id,
+            incident_id=pending.incident_id,
+            kind=pending.kind,
+            status=pending.status,
+            route=pending.route,
+            channel=pending.channel,
+            attempt=pending.attempts,
+            at=now,
+            outcome=step.outcome,
+            detail=step.detail,
+            next_attempt_at=pending.next_attempt_at if step.outcome == "failed" else None,
+            duration_ms=duration_ms,
+            digest=digest,
+            conditions=_conditions(delivery),
+        )
+        topic = NOTIFICATIONS.full_name(self.prefix)
+        return Record(
+            topic, delivery.partition, group_key(subject.cluster, subject.group), event.to_bytes()
+        )
+
+    def dead_letter(
+        self,
+        partition: int,
+        offset: int,
+        key: bytes | None,
+        value: bytes | None,
+        reason: str,
+        now: int,
+    ) -> Record:
+        """An event of `warren.lag-status` that could not be used, or not be delivered."""
+        letter = DeadLetter.of(
+            service="notifier",
+            topic=LAG_STATUS.full_name(self.prefix),
+            partition=partition,
+            offset=offset,
+            reason=reason,
+            failed_at=now,
+            key=key,
+            value=value,
+        )
+        topic = DEAD_LETTERS.full_name(self.prefix)
+        return Record(topic, partition, letter.key, letter.to_bytes())
+
+    def state(self, owned: Owned, *, settled: bool) -> Record:
+        """The state as it is now, for `warren.notifier-state`; a tombstone once it is settled."""
+        subject = owned.subject
+        key = f"{subject.cluster}|{subject.group}|{subject.event_type}".encode()
+        value = None if settled else to_store(owned.state, owned.is_sent_at_once).to_bytes()
+        owned.stored_bytes = len(value or b"")
+        return Record(NOTIFIER_STATE.full_name(self.prefix), owned.partition, key, value)
+
+
+def _conditions(delivery: Delivery) -> list[str]:
+    """Incident ids of what a group's incident is made of, where that is not one of its id; none of
+    a delivery that was replaced before this notifier began, whose event nobody has any more.
+    """
+    if not delivery.event:
+        return []
+    told = told_event(delivery.event)
+    found = [each.data.incident_id for each in (*told.open, *told.ended)]
+    return [] if found == [delivery.pending.incident_id] else found
+
 
 log = structlog.get_logger(__name__)
 
@@ -24,31 +113,22 @@ READ = 4_096  # characters of it that are looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A delivery that may be sent now. `uncertain`: one before it may have arrived."""
-
-    delivery: Delivery
-    uncertain: bool
-
-
 class Outcomes:
-    """Records steps in Kafka and in the owned subjects; durable when the call returns."""
+    """Records steps in Kafka and in the owned subjects; durable when the call returns. With it goes
+    what all that decides and delivers has in common.
+    """
 
-    def __init__(
-        self,
-        owned: OwnedSubjects,
-        records: Records,
-        writer: BatchedWriter,
-        rulebook: Rulebook,
-        redaction: Redaction,
-        clock: Clock,
-    ) -> None:
-        self._owned = owned
-        self._writer = writer
-        self._records = records
-        self._rulebook = rulebook
-        self._redaction = redaction
-        self._clock = clock
+    owned: OwnedSubjects
+    records: Records
+    writer: BatchedWriter
+    router: Router
+    holds: Holds
+    redaction: Redaction
+    clock: Clock
+
+    def rules(self) -> Rules:
+        """As they are now: people ask for other things as time goes on."""
+        return Rules(self.router, self.holds, self.clock.now_ms())
 
     def audit(self, owned: Owned, effect: Effect) -> Record | None:
         """The audit of what ended without an attempt, or is put off, to be written with the state;
@@ -63,9 +143,9 @@ class Outcomes:
             case _:
                 return None
         _show(delivery, step, failed=False)
-        return self._records.audit(delivery, step, self._clock.now_ms(), None)
+        return self.records.audit(delivery, step, self.clock.now_ms(), None)
 
-    async def begin(self, line: Line) -> Prepared | None:
+    async def begin(self, line: Line) -> Begun | None:
         """What the channel is to know now; None when that has just changed.
 
         That something may arrive is durable before it is sent: its end is then owed.
@@ -77,22 +157,18 @@ class Outcomes:
         is_written = line.owned.is_sent_at_once(delivery) or delivery.pending.kind == "resolved"
         if not is_written and not uncertain:
             self._decide(line.owned, MayArrive(delivery))
-            if self._owned.owns(delivery):
-                await self._writer.write([self._records.state(line.owned, settled=False)])
+            if self.owned.owns(delivery):
+                await self.writer.write([self.records.state(line.owned, settled=False)])
             if not line.owned.state.holds(delivery):
                 self._decide(line.owned, NotSent(delivery))
                 return None
         self._decide(line.owned, Begun(delivery, uncertain))
-        return None if line.delivery is None else Prepared(line.delivery, uncertain)
-
-    async def without_attempt(self, one: Ended) -> None:
-        """Records the end of a delivery that needs no attempt."""
-        await self.record(Attempted(one.delivery, one.step))
+        return None if line.delivery is None else Begun(line.delivery, uncertain)
 
     async def record(self, attempt: Attempted) -> None:
         """The audit is durable before the delivery is forgotten, so that none is missing."""
         delivery, step = attempt.delivery, attempt.step
-        is_replaced = self._owned.owns(delivery) and self._owned.holding(delivery) is None
+        is_replaced = self.owned.owns(delivery) and self.owned.holding(delivery) is None
         if step.outcome == "failed" and is_replaced:
             step = replace(step, outcome="superseded", detail=f"{step.detail}; {REPLACED}")
         detail = self._fit_to_show(step.detail)
@@ -100,23 +176,32 @@ class Outcomes:
             step = replace(step, detail=detail)
         failed = step.outcome in ("refused", "given_up")
         _show(delivery, step, failed)
-        now = self._clock.now_ms()
-        records = [self._records.audit(delivery, step, now, attempt.milliseconds, attempt.digest)]
+        now = self.clock.now_ms()
+        records = [self.records.audit(delivery, step, now, attempt.milliseconds, attempt.digest)]
         if failed:
-            records.append(self._records.undelivered(delivery, step, now))
-        await self._writer.write(records)
-        if not self._owned.owns(delivery):  # its partition went to another notifier meanwhile
+            pending = step.pending
+            reason = (
+                f"delivery {pending.delivery_id} (route {pending.route}, channel "
+                f"{pending.channel}) {step.outcome.replace('_', ' ')} after {pending.attempts} "
+                f"attempts: {step.detail}"
+            )
+            key = group_key(delivery.subject.cluster, delivery.subject.group)
+            at = (delivery.partition, pending.offset)
+            value = delivery.event.encode()
+            records.append(self.records.dead_letter(*at, key, value, reason, now))
+        await self.writer.write(records)
+        if not self.owned.owns(delivery):  # its partition went to another notifier meanwhile
             return
-        owned = self._owned.of(delivery.partition, delivery.subject)
+        owned = self.owned.of(delivery.partition, delivery.subject)
         attempt = attempt if step is attempt.step else replace(attempt, step=step)
         ended = self._decide(owned, attempt)
-        owned.line(delivery).wait(self._clock)  # from now on, whatever becomes of the wall clock
-        settled = self._owned.forget_settled(owned)
-        await self._writer.write([*ended, self._records.state(owned, settled=settled)])
+        owned.line(delivery).wait(self.clock)  # from now on, whatever becomes of the wall clock
+        settled = self.owned.forget_settled(owned)
+        await self.writer.write([*ended, self.records.state(owned, settled=settled)])
 
     def _decide(self, owned: Owned, given: Attempted | Begun | MayArrive | NotSent) -> list[Record]:
         """Takes over what an attempt leads to; audits of what it ended, or put off."""
-        rules = self._rulebook.now()
+        rules = self.rules()
         decided = decide(owned.state, given, rules, rules.at)
         owned.put(decided.subject)
         if not decided.effects:
@@ -125,7 +210,7 @@ class Outcomes:
 
     def _fit_to_show(self, detail: str) -> str:
         """Without secrets and control characters, and short."""
-        text = visible(self._redaction(detail[:READ], cut=len(detail) > READ))
+        text = visible(self.redaction(detail[:READ], cut=len(detail) > READ))
         return text if len(text) <= DETAIL else f"{text[:DETAIL]}…"
 
 

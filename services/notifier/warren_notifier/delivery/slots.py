@@ -1,14 +1,49 @@
-"""How many attempts a channel makes at the same time, in which order, and how often."""
+"""How many attempts a channel makes at the same time, in which order, and how often: so many
+messages at once, and so many a minute after that.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from warren.clock import Clock
+
 from warren_notifier.channels.channel import Result, Retry
-from warren_notifier.delivery.rate_limit import RateLimit
+
+BURST = 10  # messages that go at once
+
+
+class RateLimit:
+    """Of one channel, of one notifier. Counts messages by the time at which all that were let go
+    would have been due (generic cell rate algorithm, ITU-T I.371).
+    """
+
+    def __init__(
+        self, per_minute: float, clock: Clock, sleep: Callable[[float], Awaitable[None]]
+    ) -> None:
+        self._interval = 60 / per_minute
+        self._clock = clock
+        self._sleep = sleep
+        self._due = 0.0
+        self._in_turn = asyncio.Lock()
+
+    async def turn(self, wanted: Callable[[], bool] = lambda: True) -> bool:
+        """Returns when a message may go; whoever asks first goes first. False: it is no longer
+        wanted, and counts for nothing.
+        """
+        async with self._in_turn:
+            while wanted():
+                due = max(self._due, now := self._clock.monotonic())
+                wait = due - now - (BURST - 1) * self._interval
+                if wait <= 0:
+                    self._due = due + self._interval
+                    return True
+                await self._sleep(wait)
+        return False
+
 
 HUNG_ROUNDS = 4  # times concurrency: so many hung attempts in a row are the receiver's, not groups'
 

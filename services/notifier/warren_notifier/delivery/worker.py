@@ -6,67 +6,30 @@ a hanging one delays no other.
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 
-from warren.clock import Clock
-
-from warren_notifier.delivery.attempts import Attempts
-from warren_notifier.delivery.slots import Slots
+from warren_notifier.channels.channel import Channel
+from warren_notifier.delivery.attempts import Attempts, Shared
+from warren_notifier.delivery.digests import Digests, GroupQueue
 from warren_notifier.inputs import Attempted
 from warren_notifier.owned import Line
 from warren_notifier.routing.change import Subject
 
 Group = tuple[str, str]
-Sleep = Callable[[float], Awaitable[None]]
-
-
-class GroupQueue:
-    """Lines of one group that have work, the next one first."""
-
-    def __init__(self, partition: int) -> None:
-        self.partition = partition
-        self.lines: deque[Line] = deque()
-        self.busy = False
-        """An attempt is under way, which should not be interrupted; waiting for one may be."""
-        self.revoked = False
-
-    @property
-    def head(self) -> Line:
-        return self.lines[0]
 
 
 class Worker:
-    """One queue, and one task, per group with work; groups beyond `limit` wait until one is done.
-
-    At most as many attempts at the same time as `slots` has.
+    """One queue, and one task, per group with work; groups beyond the size of the queue wait until
+    one is done.
     """
 
-    def __init__(
-        self,
-        tasks: asyncio.TaskGroup,
-        attempts: Attempts,
-        join_digest: Callable[[GroupQueue], Awaitable[list[Attempted]]],
-        slots: Slots,
-        clock: Clock,
-        sleep: Sleep,
-        limit: int,
-    ) -> None:
-        """`join_digest` waits for the message that tells the head of a queue with others."""
-        self._tasks = tasks
-        self._attempts = attempts
-        self._join_digest = join_digest
-        self._slots = slots
-        self._clock = clock
-        self._sleep = sleep
-        self._limit = limit
+    def __init__(self, name: str, channel: Channel, shared: Shared) -> None:
+        self._shared = shared
+        self._attempts = Attempts(name, channel, shared)
+        self._slots = self._attempts.slots
+        self._digests = Digests(self._attempts)
         self._active: dict[Group, tuple[GroupQueue, asyncio.Task[None]]] = {}
         self._waiting: dict[Group, GroupQueue] = {}
-
-    def __len__(self) -> int:
-        """Pending deliveries."""
-        queues = [queue for queue, _ in self._active.values()] + list(self._waiting.values())
-        return sum(line.delivery is not None for queue in queues for line in queue.lines)
 
     @property
     def idle(self) -> bool:
@@ -114,10 +77,11 @@ class Worker:
             await asyncio.gather(*late, return_exceptions=True)
 
     def _start(self) -> None:
-        while self._waiting and len(self._active) < self._limit:
+        while self._waiting and len(self._active) < self._shared.queue_size:
             group = next(iter(self._waiting))
             queue = self._waiting.pop(group)
-            self._active[group] = (queue, self._tasks.create_task(self._work_off(group, queue)))
+            task = self._shared.tasks.create_task(self._work_off(group, queue))
+            self._active[group] = (queue, task)
 
     async def _work_off(self, group: Group, queue: GroupQueue) -> None:
         while queue.lines and not queue.revoked:
@@ -146,16 +110,16 @@ class Worker:
             return
         needless = telling.needless()
         if needless is not None:
-            await self._attempts.without(needless)
+            await self._shared.outcomes.record(Attempted(needless.delivery, needless.step))
             return
         if telling.told.digest is not None:
             # The digest says when, and what it led to.
-            for attempted in await self._join_digest(queue):
-                await self._attempts.record(attempted)
+            for attempted in await self._digests.join(queue):
+                await self._shared.outcomes.record(attempted)
             return
-        wait = line.wait(self._clock)
+        wait = line.wait(self._shared.outcomes.clock)
         if wait > 0:
-            await self._sleep(wait)
+            await self._shared.sleep(wait)
             return  # the clock decides again
         tried = telling.delivery.pending.attempts > 0
         async with self._slots.turn(lambda: line.can_be_told, tried=tried) as wanted:
@@ -164,4 +128,4 @@ class Worker:
             queue.busy = True
             made = await self._attempts.alone(line)
         if made is not None:
-            await self._attempts.record(made)
+            await self._shared.outcomes.record(made)

@@ -4,7 +4,7 @@ The same change, incident and knowledge always give the same deliveries with the
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
 from warren.contracts import (
@@ -91,11 +91,11 @@ class Router:
             done = incident.routes.get(route.name, RouteProgress())
             for channel in channels:
                 knows = self._knows(change, route, channel, told)
-                delivery = None
                 if not is_known(knows, change) or knows.uncertain:
-                    kind: DeliveryKind = "changed" if knows.opened else "opened"
-                    delivery = self._delivery(change, offset, route.name, knows, kind, now)
-                elif again:
+                    news.append(self._told_so(change, offset, route.name, knows, now))
+                    continue
+                delivery = None
+                if again:
                     delivery = self._delivery(change, offset, route.name, knows, "repeated", now)
                 news.append(News(knows, delivery))
             progress[route.name] = done.model_copy(
@@ -131,8 +131,7 @@ class Router:
             if not due.opened:
                 yield News(knows.model_copy(update={"awaits_since": None}), None)
                 continue
-            kind: DeliveryKind = "changed" if knows.opened else "opened"
-            yield News(due, self._delivery(change, offset, knows.route, knows, kind, now))
+            yield replace(self._told_so(change, offset, knows.route, knows, now), told=due)
 
     def _due_by(self, change: Change, told: Told) -> Told:
         """What a channel knows by a change that ends, or eases, what it was to be told: whoever
@@ -156,8 +155,12 @@ class Router:
     ) -> News:
         """A channel is to know of an incident that it was not told of, or not as it is now."""
         knows = self._knows(change, route, channel, told)
+        return self._told_so(change, offset, route.name, knows, now)
+
+    def _told_so(self, change: Change, offset: int, route: str, knows: Told, now: int) -> News:
+        """Who knows nothing of the incident yet is told that it has opened."""
         kind: DeliveryKind = "changed" if knows.opened else "opened"
-        return News(knows, self._delivery(change, offset, route.name, knows, kind, now))
+        return News(knows, self._delivery(change, offset, route, knows, kind, now))
 
     def _closing(
         self, change: Change, offset: int, told: Mapping[str, Told], now: int
@@ -278,17 +281,13 @@ class Router:
             channel=knows.channel,
             offset=offset,
             repeat=repeat,
-            cannot_wait=_cannot_wait(change, knows, kind),
+            # It tells of an ERR or a loss that begins.
+            cannot_wait=kind in ("opened", "changed")
+            and (change.loses or (change.severity is Severity.ERR and knows.status != "ERR")),
             accepted_at=now,
             deadline_at=now + self.deadline_ms,
             next_attempt_at=now + self.grouping.wait_ms(route, knows.digest, kind),
         )
-
-
-def _cannot_wait(change: Change, knows: Told, kind: DeliveryKind) -> bool:
-    """Whether the delivery tells of an ERR or a loss that begins."""
-    begins = change.loses or (change.severity is Severity.ERR and knows.status != "ERR")
-    return begins and kind in ("opened", "changed")
 
 
 def is_known(told: Told, change: Change) -> bool:

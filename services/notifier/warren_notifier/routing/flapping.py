@@ -4,8 +4,6 @@ The incident that is told as flapping stays open until then, whatever happens me
 gets worse than was told. All times are those of events, so that replays decide the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -29,16 +27,11 @@ class Damped:
 
 @dataclass(frozen=True, slots=True)
 class Damping:
-    """`openings` incidents within `window_ms` are flapping, no change for as long is quiet."""
+    """As the router's settings are: so many incidents within the window are flapping, no change for
+    as long is quiet.
+    """
 
     router: Router
-    openings: int
-    window_ms: int
-
-    @classmethod
-    def of(cls, router: Router) -> Damping:
-        """As the router's settings are."""
-        return cls(router, router.flap_openings, router.flap_window_ms)
 
     def on_change(
         self,
@@ -53,7 +46,7 @@ class Damping:
         known = self._counted(flaps or Flaps(), change, incident)
         if incident is None or known.since is None:
             decision = self.router.on_change(change, offset, incident, told, now)
-            if not self.openings or len(known.openings) < self.openings:
+            if not self.router.flap_openings or len(known.openings) < self.router.flap_openings:
                 return Damped(known if known.openings else None, ((change, decision),))
             known = known.model_copy(update={"since": change.at, "status": change.status})
             return Damped(known, ((change, self._marked(decision, known)),))
@@ -61,13 +54,9 @@ class Damping:
             return self._worse(change, offset, incident, told, known, now)
         return self._withheld(change, offset, incident, known, now)
 
-    def is_over(self, flaps: Flaps, at: int) -> bool:
-        """Whether it has been quiet for long enough."""
-        return at >= self.calm_at(flaps)
-
     def calm_at(self, flaps: Flaps) -> int:
-        """From when on it has, unless something changes."""
-        return flaps.changed_at + self.window_ms if self.openings else 0
+        """From when on it has been quiet for long enough, unless something changes."""
+        return flaps.changed_at + self.router.flap_window_ms if self.router.flap_openings else 0
 
     def calm(
         self, incident: OpenIncident | None, told: Mapping[str, Told], flaps: Flaps, now: int
@@ -81,9 +70,9 @@ class Damping:
         running = incident.incident_id if incident is not None and flaps.end is None else None
         running = latest.incident_id if latest is not None else running
         begins = not change.closing and (change.incident_id != running or change.begins)
-        openings = [at for at in flaps.openings if at > change.at - self.window_ms]
+        openings = [at for at in flaps.openings if at > change.at - self.router.flap_window_ms]
         openings += [change.at] if begins else []
-        kept = openings[-self.openings :] if self.openings else []
+        kept = openings[-self.router.flap_openings :] if self.router.flap_openings else []
         return flaps.model_copy(update={"openings": kept, "changed_at": change.at})
 
     def _withheld(
@@ -151,7 +140,9 @@ class Damping:
 
     def _marked(self, decision: Decision, flaps: Flaps) -> Decision:
         flapping = Flapping(
-            openings=len(flaps.openings), since=flaps.openings[0], quiet_ms=self.window_ms
+            openings=len(flaps.openings),
+            since=flaps.openings[0],
+            quiet_ms=self.router.flap_window_ms,
         )
         return _with(decision, flapping=flapping)
 

@@ -8,6 +8,7 @@ by another version, knows it.
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import TypedDict
 from uuid import UUID, uuid5
 
 from warren.contracts import (
@@ -26,11 +27,10 @@ from warren_notifier.routing.change import (
     Change,
     Severity,
     Subject,
+    read_change,
     severity_of,
     whole,
 )
-from warren_notifier.routing.lost_end import ended
-from warren_notifier.routing.past_conditions import short, with_past
 
 _CHANGES = UUID("8d0d6d0c-4f0e-4f0a-9a44-0c1f7f4c3a52")  # namespace of ids that no event gave
 
@@ -55,7 +55,9 @@ def after(
     if not conditions and by is not None and by.closing:
         status = by.status  # the group may be gone
     event = GroupIncidentEvent(
-        id=by.event_id if by is not None else _made_up([*conditions, *over]),
+        id=by.event_id
+        if by is not None
+        else str(uuid5(_CHANGES, "|".join(sorted(each.id for each in [*conditions, *over])))),
         time=max(each.time for each in [*conditions, *over]),
         data=GroupIncident(
             cluster=first.data.cluster,
@@ -151,10 +153,6 @@ def _worst(conditions: Sequence[StatusChangeEvent]) -> GroupStatusName:
     return names.get(worst, "OK")
 
 
-def _made_up(events: Iterable[StatusChangeEvent]) -> str:
-    return str(uuid5(_CHANGES, "|".join(sorted(each.id for each in events))))
-
-
 def _fitting(event: GroupIncidentEvent) -> GroupIncidentEvent:
     """One that is remembered several times: without its partitions where those are too large."""
     if len(event.model_dump_json()) <= LARGEST:
@@ -162,3 +160,102 @@ def _fitting(event: GroupIncidentEvent) -> GroupIncidentEvent:
     data = event.data
     update = {"conditions": [*map(short, data.conditions)], "ended": [*map(short, data.ended)]}
     return event.model_copy(update={"data": data.model_copy(update=update)})
+
+
+REPLACED = "incident_replaced"  # the event's `reason`
+_ENDS = UUID("5f0f3c8e-9d1b-4c57-8a4e-2f3b8f6f5d20")  # namespace of event ids
+
+
+def lost_end(of: Change, by: Change) -> Change:
+    """An event as if one had been published, when the change `by` of the next incident was. `of`:
+    the newest that is known of the one that has ended. The same two always give the same.
+    """
+    at = datetime.fromtimestamp(by.at / 1000, UTC)
+    if of.subject.is_whole:
+        return _whole_end(of, by, at)
+    known = StatusChangeEvent.from_bytes(of.event.encode())
+    end = ended(known, by.event_id, at, of.incident_id)
+    change = read_change(end.to_bytes())
+    if change is None:
+        raise TypeError("the end of an incident is a change of a status")
+    return change
+
+
+def _whole_end(of: Change, by: Change, at: datetime) -> Change:
+    known = GroupIncidentEvent.from_bytes(of.event.encode())
+    over = [ended(each, by.event_id, at) for each in known.data.conditions]
+    update = {
+        "status": "OK",
+        "previous": known.data.status,
+        "incident_id": of.incident_id,
+        "conditions": [],
+        "ended": over,
+        **with_past(known.data, known.data.conditions),
+    }
+    data = known.data.model_copy(update=update)
+    id_ = str(uuid5(_ENDS, f"{of.incident_id}|{by.event_id}"))
+    end = known.model_copy(update={"id": id_, "time": at, "data": data})
+    return whole(end, end.model_dump_json())
+
+
+def ended(
+    known: StatusChangeEvent, by: str, at: datetime, incident_id: str | None = None
+) -> StatusChangeEvent:
+    """The end of an incident whose own was not seen, as of the event with the id `by`."""
+    incident_id = incident_id or known.data.incident_id
+    nothing_bad: dict[str, object] = {
+        "status": "OK",
+        "previous": known.data.status,
+        "incident_id": incident_id,
+        "reason": REPLACED,
+        "explanation": "its end was not seen, and another incident has begun since",
+        "cause": None,
+        "total_lag": 0,
+        "late_ms": None,
+        "time_to_loss_ms": None,
+        "max_lag": None,
+        "partition_counts": {},
+        "partitions": [],
+        "partitions_omitted": 0,
+        "objectives": None if known.data.objectives is None else [],
+    }
+    return known.model_copy(
+        update={
+            "id": str(uuid5(_ENDS, f"{incident_id}|{by}")),
+            "time": at,
+            "data": known.data.model_copy(update=nothing_bad),
+        }
+    )
+
+
+class Past(TypedDict):
+    """Fields of GroupIncident."""
+
+    was: list[StatusChangeEvent]
+    lost: int
+
+
+def with_past(
+    known: GroupIncident | None,
+    over: Iterable[StatusChangeEvent],
+    passed: Iterable[StatusChangeEvent] = (),
+) -> Past:
+    """The fields of an incident that is `known` once these of its conditions are over, each as it
+    was when it was open. `passed`: they last, and the losses that they told of have passed.
+    """
+    over = list(over)
+    was = {each.type: each for each in known.was} if known is not None else {}
+    was |= {each.type: short(each) for each in over}
+    breaches = (breach for each in (*over, *passed) for breach in each.data.objectives or ())
+    lost = sum(round(b.value or 0) for b in breaches if b.limit == LOST_RECORDS)
+    return {
+        "was": sorted(was.values(), key=lambda each: CONDITIONS.index(each.type)),
+        "lost": (known.lost if known is not None else 0) + lost,
+    }
+
+
+def short(event: StatusChangeEvent) -> StatusChangeEvent:
+    """Without its partitions."""
+    omitted = event.data.partitions_omitted + len(event.data.partitions)
+    update = {"partitions": [], "partitions_omitted": omitted}
+    return event.model_copy(update={"data": event.data.model_copy(update=update)})

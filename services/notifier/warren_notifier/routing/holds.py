@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 
 from warren.contracts import TEST_CLUSTER, Acknowledgement, OpenIncident, PendingDelivery
 from warren.silences import InForce, Silences
 
 from warren_notifier.routing.change import Subject
-from warren_notifier.routing.mute_windows import muted_until
-from warren_notifier.routing.routes import Route
+from warren_notifier.routing.decisions import Router
+from warren_notifier.routing.routes import Route, muted_until
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,19 @@ class HoldsAt:
                 f"mute {pending.route}", f"route {pending.route} is muted until {_utc(until)}"
             )
         return None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Routes and channels, and what people ask for at one moment (Unix milliseconds)."""
+
+    router: Router
+    asked: Holds
+    at: int
+
+    @cached_property
+    def holds(self) -> HoldsAt:
+        return self.asked.at(self.at)
 
 
 def _utc(milliseconds: int) -> str:

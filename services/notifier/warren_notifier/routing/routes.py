@@ -6,13 +6,57 @@ muted does as long as another one is not.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 from warren.contracts import TEST_CLUSTER, DeliveryKind, DigestKey
 from warren.patterns import Expression, expressions
-from warren.settings.notifier import RouteSettings
+from warren.settings.notifier import DAYS, MuteWindow, RouteSettings
 
 from warren_notifier.routing.change import Change, Severity
-from warren_notifier.routing.mute_windows import muted_until
+
+_DAY = timedelta(days=1)
+_WEEK = 7  # windows that follow on one another are followed for so many days
+
+
+def muted_until(windows: Sequence[MuteWindow], now: int) -> int | None:
+    """When the windows that hold at `now`, and those that they run into, are over; None: none
+    holds. Unix milliseconds.
+    """
+    end = _covered_until(windows, now)
+    if end is None:
+        return None
+    limit = now + _WEEK * 86_400_000
+    while end < limit and (further := _covered_until(windows, end)) is not None:
+        end = further
+    return end
+
+
+def _covered_until(windows: Iterable[MuteWindow], at: int) -> int | None:
+    ends = [end for window in windows for begin, end in _around(window, at) if begin <= at < end]
+    return max(ends, default=None)
+
+
+def _around(window: MuteWindow, at: int) -> Iterator[tuple[int, int]]:
+    """Begin and end of the window that began on the day of `at`, and of the one before."""
+    zone = ZoneInfo(window.zone)
+    today = datetime.fromtimestamp(at / 1000, zone).date()
+    for day in (today - _DAY, today):
+        if not window.days or DAYS[day.weekday()] in window.days:
+            begin, end = window.begin, window.end
+            last = day if end is not None and begin < end else day + _DAY
+            # Of a wall clock's time that comes twice a window takes the first as its begin and the
+            # second as its end; one that does not come at all is as much later (PEP 495: fold=0).
+            yield (
+                _milliseconds(day, begin, zone, fold=0),
+                max(_milliseconds(last, end or time(), zone, fold=fold) for fold in (0, 1)),
+            )
+
+
+def _milliseconds(day: date, at: time, zone: ZoneInfo, fold: int) -> int:
+    moment = datetime.combine(day, at, zone).replace(fold=fold)
+    return round(moment.astimezone(UTC).timestamp() * 1000)
+
 
 GROUP_WAIT = 30.0  # seconds, of what is told together
 GROUP_INTERVAL = 300.0  # seconds, where the route is gone
@@ -145,3 +189,62 @@ def _first(patterns: Iterable[Expression], text: str) -> str | None:
 
 def _any(patterns: Iterable[Expression], text: str) -> bool:
     return any(pattern.search(text) for pattern in patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelPart:
+    """`digest`: with what it is told together; None: alone. `wait_ms`: until its first message."""
+
+    name: str
+    digest: DigestKey | None
+    wait_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoutePart:
+    """What one route does about a change. `why_not`: None where it takes it; `why`: what makes it.
+
+    `channels`: those that it tells. `elsewhere`: those that another route tells, with its name.
+    `muted_until`: Unix milliseconds, or None.
+    """
+
+    name: str
+    why_not: str | None
+    why: tuple[str, ...] = ()
+    channels: tuple[ChannelPart, ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()
+    muted_until: int | None = None
+
+
+def explain(
+    routes: Sequence[Route], grouping: Grouping, change: Change, now: int
+) -> list[RoutePart]:
+    """Of each route, in their order, as `Router` decides."""
+    taking = matching(routes, change)
+    told = channels_told([(route, route.channels) for route in taking], now)
+    telling = {route.name: channels for route, channels in zip(taking, told, strict=True)}
+    tellers = {channel: name for name, channels in telling.items() for channel in channels}
+    parts: list[RoutePart] = []
+    for route in routes:
+        if route not in taking:
+            why_not = route.mismatch(change)
+            why_not = why_not or f"{taking[-1].name} took it, without continue_matching"
+            parts.append(RoutePart(route.name, why_not))
+            continue
+        others = [channel for channel in route.channels if tellers[channel] != route.name]
+        parts.append(
+            RoutePart(
+                route.name,
+                None,
+                tuple(route.reasons(change)),
+                tuple(_channel(grouping, route, one, change) for one in telling[route.name]),
+                tuple((channel, tellers[channel]) for channel in others),
+                muted_until(route.mute, now),
+            )
+        )
+    return parts
+
+
+def _channel(grouping: Grouping, route: Route, channel: str, change: Change) -> ChannelPart:
+    key = grouping.key(change, route, channel)
+    return ChannelPart(channel, key, grouping.wait_ms(route.name, key, "opened"))

@@ -4,6 +4,7 @@ Before a partition goes to another notifier, `on_revoke` has ended the work on i
 delivered but not committed is read again by the next one.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,61 @@ from warren.kafka.rebalances import group_consumer
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
-from warren_notifier.source.past import Backlog
+from warren_notifier.routing.change import Change, Subject
+
+REMEMBERED = 5_000  # ids, of each partition
+
+
+class Backlog:
+    """Folds the changes of one partition below the offset `until`."""
+
+    def __init__(self, until: int) -> None:
+        self._until = until
+        self._open: dict[Subject, tuple[Change, int]] = {}
+
+    def covers(self, offset: int) -> bool:
+        return offset < self._until
+
+    def fold(self, change: Change, offset: int) -> None:
+        known = self._open.get(change.subject)
+        if known is not None and change.opened_at < known[0].opened_at:
+            return  # of an incident before, late or again
+        if change.closing:
+            self._open.pop(change.subject, None)
+        else:
+            self._open[change.subject] = (change, offset)
+
+    def is_read_to(self, offset: int) -> bool:
+        """Whether all is known when there is no record below `offset` any more."""
+        return offset >= self._until
+
+    def lasting(self) -> list[tuple[Change, int]]:
+        """Newest changes, with their offsets, of groups that are not OK."""
+        return sorted(self._open.values(), key=lambda item: item[1])
+
+
+class SeenEvents:
+    """Which events have been taken in lately: an evaluator that was killed publishes some again.
+
+    Ids by partition, as long as it is served. What was taken in longer ago is no replay."""
+
+    def __init__(self, remembered: int = REMEMBERED) -> None:
+        self._remembered = remembered
+        self._ids: dict[int, OrderedDict[str, None]] = {}
+
+    def has(self, partition: int, event_id: str) -> bool:
+        return event_id in self._ids.get(partition, ())
+
+    def add(self, partition: int, event_id: str) -> None:
+        ids = self._ids.setdefault(partition, OrderedDict())
+        ids[event_id] = None
+        if len(ids) > self._remembered:
+            ids.popitem(last=False)
+
+    def forget(self, partition: int) -> None:
+        """It is served no longer: what is read again later may not have been written."""
+        self._ids.pop(partition, None)
+
 
 log = structlog.get_logger(__name__)
 
@@ -77,9 +132,10 @@ class StatusConsumer:
         self._owned: set[int] = set()
         self._read_to: dict[int, int] = {}
         self._assigned: set[int] = set()
-        self._has_assignment = False
+        self.has_assignment = False
+        """Whether the group has said which partitions are ours, be it none."""
         self._lost = False
-        # What a transaction leaves at the end of a log is no record: see `_note_end`.
+        # What a transaction leaves at the end of a log is no record: see `_records`.
         self._sent: dict[int, int] = {}
         """Positions that were sent last, by partition, but those that were refused."""
         self._acknowledged: dict[int, int] = {}
@@ -96,11 +152,6 @@ class StatusConsumer:
         )
         self._hearing = hearing_of(self._consumer, topic, HOME, HOME, home, SystemClock())
 
-    @property
-    def has_assignment(self) -> bool:
-        """Whether the group has said which partitions are ours, be it none."""
-        return self._has_assignment
-
     def poll(self, timeout: float) -> Poll:
         """What has arrived, at most 100 records; waits up to `timeout` seconds for the first."""
         try:
@@ -113,7 +164,7 @@ class StatusConsumer:
         if self._lost:
             # Another notifier may serve them already: nothing that is still in hand may be written.
             raise ClusterUnreachable(HOME, "home.bootstrap", "partitions lost, session timed out")
-        self._hearing.follow(heard=bool(more), joined=self._has_assignment)
+        self._hearing.follow(heard=bool(more), joined=self.has_assignment)
         self._assigned.clear()
         self._owned |= starts.keys()
         records = [record for m in more for record in self._records(m)]
@@ -122,23 +173,19 @@ class StatusConsumer:
 
     def _records(self, message: confluent_kafka.Message) -> list[SourceRecord]:
         error = message.error()
+        partition, offset = message.partition() or 0, message.offset() or 0
         if error is not None:
             if error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
-                self._note_end(message)
+                # Aborted records and transaction markers are passed over without a word.
+                if partition in self._owned:
+                    self._read_to[partition] = offset
                 return []
             if error.retriable() or error.code() == confluent_kafka.KafkaError._MAX_POLL_EXCEEDED:
                 return []
             raise classify(HOME, HOME, error)
-        partition, offset = message.partition() or 0, message.offset() or 0
         if partition not in self._owned:  # revoked while the batch was put together
             return []
         return [SourceRecord(partition, offset, message.key(), message.value())]
-
-    def _note_end(self, message: confluent_kafka.Message) -> None:
-        """Aborted records and transaction markers are passed over without a word."""
-        partition, offset = message.partition() or 0, message.offset() or 0
-        if partition in self._owned:
-            self._read_to[partition] = offset
 
     def _start(self, partition: int) -> PartitionStart:
         at = TopicPartition(self._topic, partition)
@@ -192,7 +239,7 @@ class StatusConsumer:
         self._consumer.close()
 
     def _assign(self, _: Consumer, partitions: list[TopicPartition]) -> None:
-        self._has_assignment = True
+        self.has_assignment = True
         self._assigned |= {at.partition for at in partitions}
 
     def _revoke(self, _: Consumer, partitions: list[TopicPartition]) -> None:

@@ -7,28 +7,28 @@ Both topics have many records of groups that are well; those are let go by their
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import structlog
-from confluent_kafka import Message
 from pydantic import BaseModel, ConfigDict, ValidationError
 from warren.clock import Clock
-from warren.contracts import Cause, Event, FreshnessEvent, LagEvent
+from warren.contracts import Cause, Event, FreshnessEvent, GroupIncidentEvent, LagEvent
 from warren.contracts.group_key import split_group_key
 from warren.contracts.lag_event import Incident
 from warren.contracts.topics import FRESHNESS, LAG
 from warren.errors import ContractViolation, KafkaError, TopicMissing
-from warren.kafka.topic_reader import TopicReader
-from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
+from warren.silences import Silences
+from warren_core.objectives.limits import Limit, ObjectiveBook
+
+from warren_notifier.channels.as_now import Standing, ids_of
+from warren_notifier.source.topics import reading
 
 log = structlog.get_logger(__name__)
 
-POLL_SECONDS = 0.5
 LOOK_AGAIN_SECONDS = 10.0  # for topics that cannot be read
 KNOWN_WITHIN = 10.0
 """Seconds after an assignment for which messages wait: about as long as a session may take to begin
@@ -125,17 +125,10 @@ def _read(contract: type[E], value: bytes | None) -> E | None:
 class NewestTopics:
     """Keeps `newest` as the topics say. Without them messages carry the times of their events."""
 
-    def __init__(
-        self,
-        home: HomeSettings,
-        newest: Newest,
-        clock: Clock,
-        sleep: Callable[[float], Awaitable[None]],
-    ) -> None:
+    def __init__(self, home: HomeSettings, newest: Newest, clock: Clock) -> None:
         self._home = home
         self._newest = newest
         self._clock = clock
-        self._sleep = sleep
         self._lag = LAG.full_name(home.topic_prefix)
         self._topics = [self._lag, FRESHNESS.full_name(home.topic_prefix)]
         self._assigned = asyncio.Event()
@@ -173,27 +166,51 @@ class NewestTopics:
                 log.warning(
                     "messages have the figures of their events, not of now", problem=str(error)
                 )
-                await self._sleep(LOOK_AGAIN_SECONDS)
+                await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
     async def _follow(self) -> None:
         """Until partitions are assigned once more."""
-        loop = asyncio.get_running_loop()
-        with ThreadPoolExecutor(1, thread_name_prefix="newest") as thread:
-            since = self._clock.now_ms() - BEFORE_MS
-            open_reader = partial(TopicReader, HOME, HOME, self._home, self._topics, since=since)
-            reader = await loop.run_in_executor(thread, open_reader)
+        since, newest = self._clock.now_ms() - BEFORE_MS, self._newest
+        async with reading(self._home, self._topics, since) as poll:
             self._assigned.clear()
             try:
                 while not self._assigned.is_set():
-                    for record in await loop.run_in_executor(thread, reader.poll, POLL_SECONDS):
-                        self._put(record)
-                    if reader.caught_up and not self._assigned.is_set():
+                    records, all_read = await poll()
+                    for record in records:
+                        is_lag = record.topic() == self._lag
+                        take = newest.take_lag if is_lag else newest.take_freshness
+                        take(record.key(), record.value())
+                    if all_read and not self._assigned.is_set():
                         self._known.set()
             finally:
                 self._assigned.set()
-                thread.submit(reader.close)
 
-    def _put(self, record: Message) -> None:
-        newest = self._newest
-        take = newest.take_lag if record.topic() == self._lag else newest.take_freshness
-        take(record.key(), record.value())
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """All that a notifier knows of each group now, from topics and settings."""
+
+    newest: Newest
+    silences: Silences
+    now_ms: Callable[[], int]
+    limits_for: Callable[[str, str], Sequence[Limit]] = ObjectiveBook([]).limits_for
+    """What objectives ask of a group."""
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """Bootstrap servers by cluster."""
+
+    def standing(self, event: GroupIncidentEvent) -> Standing:
+        """Of the group of an incident."""
+        cluster, group = event.data.cluster, event.data.group
+        silence = self.silences.in_force(self.now_ms()).of(cluster, group)
+        over = [each.data.incident_id for each in event.data.was]
+        causes = {each: found for each in over if (found := self.newest.cause(each)) is not None}
+        said = (self.silences.acknowledgement(each) for each in ids_of(event))
+        return Standing(
+            self.newest.lag(cluster, group),
+            self.newest.freshness(cluster, group),
+            self.limits_for(cluster, group),
+            next(filter(None, said), None),
+            None if silence is None else silence.ends_at,
+            self.servers.get(cluster, ""),
+            causes,
+        )

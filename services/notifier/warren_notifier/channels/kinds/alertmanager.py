@@ -18,7 +18,7 @@ from warren.words import moment, shortened, visible
 from warren_notifier.channels.channel import Delivered, Kind, Result
 from warren_notifier.channels.http import HttpChannel, HttpChannelSettings, Target
 from warren_notifier.channels.incident_text import IncidentText
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 API = "/api/v2/alerts"
 LASTS = 4  # intervals of sending again that an alert lasts, as Prometheus has it

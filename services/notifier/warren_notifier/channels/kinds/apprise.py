@@ -36,13 +36,127 @@ from warren_notifier.channels.channel import (
     Retry,
 )
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.guarded_attempt import GuardedAttempt
 from warren_notifier.channels.incident_text import IncidentText, incident_text
 from warren_notifier.channels.note import fitting
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 if TYPE_CHECKING:
     from apprise import NotifyBase
+import sys
+from collections.abc import Callable
+from functools import cache
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    import requests
+
+# Events of https://docs.python.org/3/library/audit_events.html
+_CONNECTING = frozenset(("socket.connect", "socket.sendto", "socket.sendmsg"))
+_RUNNING = frozenset(
+    (
+        "os.exec",
+        "os.fork",
+        "os.forkpty",
+        "os.posix_spawn",
+        "os.system",
+        "pty.spawn",
+        "subprocess.Popen",
+    )
+)
+
+
+class GuardedAttempt:
+    """One call. Its threads, and those that they start, are guarded."""
+
+    def __init__(self, guard: EgressGuard) -> None:
+        self._guard = guard
+        self._problems: dict[str, None] = {}
+        self._was_redirected = False
+        self._has_connected = False
+
+    @property
+    def refused(self) -> str:
+        """Why another attempt would end in the same way; empty where it may not."""
+        if self._has_connected and not self._was_redirected:
+            return ""
+        return "; ".join(self._problems)
+
+    def thread(self, target: Callable[[], None], name: str) -> threading.Thread:
+        """A daemon, not started yet."""
+        _watch()
+        made = threading.Thread(target=target, name=name, daemon=True)
+        _guarded[made] = self
+        return made
+
+    def connecting(self, address: object) -> None:
+        """Raises PermissionError, which libraries take for a connection that failed."""
+        host = str(address[0]) if isinstance(address, tuple) and address else str(address)
+        try:
+            permitted = self._guard.permits(ip_address(host))
+        except ValueError:
+            self.refuse(f"{host} is no IP address, and what it leads to cannot be checked")
+        if not permitted:
+            self.refuse(f"{host} is not public and not in notifier.allow_networks")
+        self._has_connected = True
+
+    def refuse(self, problem: str) -> None:
+        """Raises PermissionError."""
+        self._problems[problem] = None
+        raise PermissionError(problem)
+
+    def answered(self, response: requests.Response) -> None:
+        """Notes a redirect: it would be the same the next time."""
+        if response.is_redirect:
+            self._was_redirected = True
+            self._problems[f"HTTP {response.status_code}: redirects are not followed"] = None
+
+
+_guarded: WeakKeyDictionary[threading.Thread, GuardedAttempt] = WeakKeyDictionary()
+
+
+def _guarding() -> GuardedAttempt | None:
+    """Of this thread."""
+    return _guarded.get(threading.current_thread())
+
+
+@cache
+def _watch() -> None:
+    """Once for the process; threads that are not guarded notice nothing."""
+    import requests  # comes with the library that needs all this
+
+    start, send = threading.Thread.start, requests.Session.send
+
+    def start_guarded(self: threading.Thread) -> None:
+        if (attempt := _guarding()) is not None:
+            _guarded[self] = attempt
+        start(self)
+
+    def send_guarded(
+        self: requests.Session, request: requests.PreparedRequest, **options: Any
+    ) -> requests.Response:
+        attempt = _guarding()
+        if attempt is None:
+            return send(self, request, **options)
+        # A proxy would look the host up itself, and connect to whatever it finds.
+        response = send(self, request, **{**options, "allow_redirects": False, "proxies": {}})
+        attempt.answered(response)
+        return response
+
+    threading.Thread.start = start_guarded  # type: ignore[method-assign]
+    requests.Session.send = send_guarded  # type: ignore[method-assign]
+    sys.addaudithook(_heard)
+
+
+def _heard(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _CONNECTING:
+        address = arguments[1]
+        if address is not None and (attempt := _guarding()) is not None:
+            attempt.connecting(address)
+    elif event in _RUNNING and (attempt := _guarding()) is not None:
+        attempt.refuse(f"{event}: a program connects wherever it likes")
+
 
 SEVERITIES = {"ERR": "failure", "WARN": "warning", "OK": "success", "NOTFOUND": "info"}
 TITLE, BODY = 250, 4_000  # characters where a service takes more
@@ -152,7 +266,9 @@ def _notify(service: NotifyBase, text: IncidentText) -> bool:
     else:  # Apprise puts it before the body, with a line's end between
         most = int(service.body_maxlen * TITLE_SHARE)
         title = fitting(lambda long: escape(shortened(title, long)).encode(), most, TITLE).decode()
-    whole, room = _uncalled(_body(text)), service.body_maxlen - len(title.encode()) - 2
+    acknowledge = f"Acknowledge: {text.acknowledge}" if text.acknowledge else ""
+    whole = _uncalled("\n".join(filter(None, [text.sentences, acknowledge, text.link])))
+    room = service.body_maxlen - len(title.encode()) - 2
     body = fitting(lambda longest: escape(shortened(whole, longest)).encode(), room, BODY)
     return service.notify(
         body=body.decode(),
@@ -162,25 +278,15 @@ def _notify(service: NotifyBase, text: IncidentText) -> bool:
     )
 
 
-def _body(text: IncidentText) -> str:
-    acknowledge = f"Acknowledge: {text.acknowledge}" if text.acknowledge else ""
-    return "\n".join(filter(None, [text.sentences, acknowledge, text.link]))
-
-
 def _uncalled(text: str) -> str:
     return _CALL.sub(lambda call: call[0] + _WORD_JOINER, text)
 
 
-def _html(text: str) -> str:
-    return html.escape(text).replace("\n", "<br>\n")
-
-
-def _markdown(text: str) -> str:
-    return _MARKS.sub(r"\\\g<0>", text)
-
-
 # By Apprise's name for what a service shows; plain text is shown as it is.
-_ESCAPES = {"html": _html, "markdown": _markdown}
+_ESCAPES: dict[str, Callable[[str], str]] = {
+    "html": lambda text: html.escape(text).replace("\n", "<br>\n"),
+    "markdown": lambda text: _MARKS.sub(r"\\\g<0>", text),
+}
 
 
 class _Said(logging.Handler):

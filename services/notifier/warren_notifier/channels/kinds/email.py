@@ -2,12 +2,17 @@
 
 import asyncio
 import hashlib
+import re
 import socket
 import ssl
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
+from email import policy
+from email.header import Header
 from email.message import EmailMessage
+from email.utils import format_datetime
 from typing import Annotated, Literal
 
 from aiosmtplib import (
@@ -18,16 +23,121 @@ from aiosmtplib import (
     SMTPRecipientsRefused,
     SMTPResponseException,
 )
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import Field, SecretStr, StringConstraints
 from warren.clock import Clock
 from warren.contracts import ChannelIdentity
 from warren.settings.channels import ChannelSettings
 
 from warren_notifier.channels.channel import Channel, Delivered, Kind, Refused, Result, Retry
-from warren_notifier.channels.digest import Digest
+from warren_notifier.channels.digest_groups import Digest
+from warren_notifier.channels.digest_text import DigestText, besides, digest_text
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.email_message import MailWriter
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.channels.incident_text import IncidentText, incident_text
+from warren_notifier.channels.links import incident_key, shown_id
+from warren_notifier.channels.note import and_more
+from warren_notifier.state.telling import Delivery
+
+TOKEN = 255  # characters
+COLOURS = {"ERR": "#b42318", "WARN": "#9a6700", "OK": "#1a7f37", "NOTFOUND": "#57606a"}
+# Every mail server can carry it, whatever is in a group's name. A line may have 998 characters (RFC
+# 5322, 2.1.1); at the usual 78 a long subject would begin on its second line, with a blank.
+_POLICY = policy.SMTP.clone(cte_type="7bit", max_line_length=900)
+
+
+class MailWriter:
+    """Mails of one sender to one list of recipients."""
+
+    def __init__(self, sender: str, to: Sequence[str], link_base: str) -> None:
+        self._sender = sender
+        self._to = to
+        self._link_base = link_base
+        self._environment = Environment(
+            loader=PackageLoader("warren_notifier.channels"),
+            autoescape=lambda name: name is not None and ".html" in name,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+        )
+
+    def message(self, delivery: Delivery, now: int, digest: Digest | None = None) -> EmailMessage:
+        """The same delivery always has the same Message-ID; an incident's mails are one thread.
+
+        The first mail of the incident is the thread's root, the others refer to it (RFC 5322,
+        3.6.4). Told in a digest, it is in the digest's thread.
+        """
+        pending = delivery.pending
+        others = besides(digest) if digest is not None else ""
+        text = incident_text(delivery, self._link_base, now, others)
+        values = {
+            "text": text,
+            "delivery": pending,
+            "incident": shown_id(pending.incident_id),
+        }
+        root = f"{pending.incident_id}.{pending.channel}"
+        thread = digest.thread if digest is not None else None
+        begins = thread is None and pending.kind == "opened"
+        heads = (root, None) if begins else (pending.delivery_id, thread or root)
+        return self._mail(text, pending.delivery_id, heads, "email", values, now)
+
+    def digest(self, digest: Digest, now: int) -> EmailMessage:
+        """One mail about many incidents, or about one as it would be alone; in the digest's
+        thread.
+        """
+        if digest.alone is not None:
+            return self.message(digest.alone, now, digest)
+        text = digest_text(digest, self._link_base, now)
+        heads, values = (digest.digest_id, digest.thread), {"text": text, "digest": digest}
+        return self._mail(text, digest.digest_id, heads, "digest", values, now)
+
+    def _mail(
+        self,
+        text: IncidentText | DigestText,
+        delivery_id: str,
+        heads: tuple[str, str | None],
+        template: str,
+        values: Mapping[str, object],
+        now: int,
+    ) -> EmailMessage:
+        """`heads`: ids of the message and of the thread that it is in, without their domain; None
+        begins one.
+        """
+        message_id, thread = heads
+        mail = EmailMessage(policy=_POLICY)
+        mail.set_raw("Subject", _subject(text.title))
+        mail["From"] = self._sender
+        mail["To"] = ", ".join(self._to)
+        mail["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
+        domain = self._sender.rpartition("@")[2]
+        mail["Message-ID"] = f"<{_token(message_id)}@{domain}>"
+        if thread is not None:
+            root = f"<{_token(thread)}@{domain}>"
+            mail["In-Reply-To"] = root
+            mail["References"] = root
+        mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
+        mail["X-Warren-Delivery"] = delivery_id
+        values = {**values, "colours": COLOURS, "and_more": and_more}
+        plain, html = (
+            self._environment.get_template(f"{template}.{kind}.j2").render(values)
+            for kind in ("txt", "html")
+        )
+        mail.set_content(plain)
+        mail.add_alternative(html, subtype="html")
+        return mail
+
+
+def _subject(text: str) -> str:
+    """Encoded where it must be: also a name that looks like an encoded word (RFC 2047)."""
+    if text.isascii() and "=?" not in text:
+        return text
+    return Header(text, "utf-8", header_name="Subject").encode()
+
+
+def _token(text: str) -> str:
+    """What may stand on the left side of a Message-ID; of what is too long for a line a digest."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", incident_key(text, TOKEN))
+
 
 MAILS = 1_000  # remembered at most; whoever is forgotten may get a mail twice
 GOODBYE = 5  # seconds until a QUIT without an answer is given up
@@ -71,7 +181,8 @@ class EmailChannel(Channel):
         self._settings = settings
         self._clock = clock
         self._writer = MailWriter(settings.sender, settings.to, link_base)
-        self._reached = MailRecipients()
+        self._reached: OrderedDict[str, frozenset[str]] = OrderedDict()
+        """Whom mails have reached that have not reached all of theirs, by `Message-ID`."""
         self._leaving: dict[asyncio.Task[None], SMTP] = {}
         self._context = ssl.create_default_context()
         if settings.ca:
@@ -87,17 +198,22 @@ class EmailChannel(Channel):
 
     async def _post(self, mail: EmailMessage) -> Result:
         """To whom it has not reached: others do not get it again where some are put off."""
-        reached, message_id = self._reached, str(mail["Message-ID"])
-        left = reached.left(message_id, self._settings.to)
+        message_id = str(mail["Message-ID"])
+        reached = self._reached.get(message_id, frozenset())
+        left = [recipient for recipient in self._settings.to if recipient not in reached]
         result, refused = await self._try(mail, left)
         if refused:
-            reached.add(message_id, [recipient for recipient in left if recipient not in refused])
+            reached = reached.union(left).difference(refused)
+            self._reached[message_id] = reached
+            self._reached.move_to_end(message_id)
             result = _some_refused(refused.values())
-        if not reached.of(message_id):
+        while len(self._reached) > MAILS:
+            self._reached.popitem(last=False)
+        if not reached:
             return result
         if isinstance(result, Retry):
             return replace(result, uncertain=True)
-        reached.forget(message_id)
+        self._reached.pop(message_id, None)
         return Delivered(f"except for {result.detail}") if isinstance(result, Refused) else result
 
     async def _try(
@@ -185,32 +301,6 @@ def _some_refused(errors: Iterable[SMTPRecipientRefused]) -> Retry | Refused:
 
 def _answer(code: int, text: str) -> str:
     return f"{code} {text}"
-
-
-class MailRecipients:
-    """Recipients by `Message-ID`, of mails that have not reached all of theirs."""
-
-    def __init__(self, mails: int = MAILS) -> None:
-        self._mails = mails
-        self._reached: OrderedDict[str, frozenset[str]] = OrderedDict()
-
-    def of(self, message_id: str) -> frozenset[str]:
-        return self._reached.get(message_id, frozenset())
-
-    def left(self, message_id: str, recipients: Sequence[str]) -> list[str]:
-        """Those who do not have it, in their order."""
-        reached = self.of(message_id)
-        return [recipient for recipient in recipients if recipient not in reached]
-
-    def add(self, message_id: str, recipients: Iterable[str]) -> None:
-        """These have it, others are still waiting for it."""
-        self._reached[message_id] = self.of(message_id).union(recipients)
-        self._reached.move_to_end(message_id)
-        while len(self._reached) > self._mails:
-            self._reached.popitem(last=False)
-
-    def forget(self, message_id: str) -> None:
-        self._reached.pop(message_id, None)
 
 
 KIND = Kind(EmailSettings, EmailChannel)

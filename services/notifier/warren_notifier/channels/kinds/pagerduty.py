@@ -20,12 +20,11 @@ from warren.settings.channels import WebAddress
 from warren.words import shortened, visible
 
 from warren_notifier.channels.channel import Kind, Refused, Result, Retry
-from warren_notifier.channels.http import HttpChannel, Target, TargetSettings
-from warren_notifier.channels.http_endpoint import Answered
+from warren_notifier.channels.http import Answered, HttpChannel, Target, TargetSettings
 from warren_notifier.channels.incident_text import IncidentText
 from warren_notifier.channels.links import incident_key
 from warren_notifier.channels.note import fitting
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 SUMMARY = 1_024  # characters
 DEDUP_KEY = 255  # characters

@@ -20,8 +20,7 @@ from warren.words import shortened
 
 from warren_notifier.channels.channel import Kind, Result, Retry
 from warren_notifier.channels.digest_text import GroupLine
-from warren_notifier.channels.http import HttpChannelSettings
-from warren_notifier.channels.http_endpoint import Answered, judged
+from warren_notifier.channels.http import Answered, HttpChannelSettings, judged
 from warren_notifier.channels.note import Note, NoteChannel, fitting
 
 BYTES = 28_000
@@ -44,7 +43,7 @@ class TeamsChannel(NoteChannel[TeamsSettings]):
 
     def _written(self, note: Note) -> bytes:
         def body(longest: int) -> bytes:
-            return json.dumps(_message(_card(note, longest)), ensure_ascii=False).encode()
+            return json.dumps(_message(note, longest), ensure_ascii=False).encode()
 
         return fitting(body, BYTES)
 
@@ -59,16 +58,7 @@ class TeamsChannel(NoteChannel[TeamsSettings]):
         return judged(int(code[1]), detail) if code else Retry(detail)
 
 
-def _message(card: JsonObject) -> JsonObject:
-    attachment = {
-        "contentType": "application/vnd.microsoft.card.adaptive",
-        "contentUrl": None,
-        "content": card,
-    }
-    return {"type": "message", "attachments": [attachment]}
-
-
-def _card(note: Note, longest: int) -> JsonObject:
+def _message(note: Note, longest: int) -> JsonObject:
     title = _run(shortened(note.title, longest), weight="Bolder", size="Medium")
     facts = [
         _block(_run(f"{name}: ", weight="Bolder"), _run(shortened(value, longest)))
@@ -80,7 +70,7 @@ def _card(note: Note, longest: int) -> JsonObject:
         rest.append(_block(_run("Over", weight="Bolder")))
     rest += [_block(_run(shortened(line, longest))) for line in note.over]
     small = _run(shortened(note.origin, longest), isSubtle=True, size="Small")
-    return {
+    card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         "version": VERSION,
@@ -103,6 +93,12 @@ def _card(note: Note, longest: int) -> JsonObject:
             {"type": "Action.OpenUrl", "title": title, "url": url} for title, url in note.links
         ],
     }
+    attachment = {
+        "contentType": "application/vnd.microsoft.card.adaptive",
+        "contentUrl": None,
+        "content": card,
+    }
+    return {"type": "message", "attachments": [attachment]}
 
 
 def _group(group: GroupLine, longest: int) -> Iterator[JsonObject]:

@@ -24,7 +24,7 @@ from warren_notifier.channels.channel import ChannelUnusable, Kind, Refused, Res
 from warren_notifier.channels.egress import EgressGuard
 from warren_notifier.channels.http import HttpChannel, HttpChannelSettings
 from warren_notifier.routing import trial
-from warren_notifier.state.delivery import Delivery
+from warren_notifier.state.telling import Delivery
 
 BYTES = 1 << 20  # of a body that a template makes
 # What a template may do wrong beside Jinja's own errors.
