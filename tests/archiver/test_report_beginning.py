@@ -79,7 +79,7 @@ def test_groups_of_a_period_without_evaluations_are_there_with_their_losses(lake
     assert {each.group: each.lost_records for each in made.groups} == {"losing": 600, "mail": 0}
     assert {each.group: each.lag_max for each in made.groups} == {"losing": None, "mail": None}
     assert all(each.unknown_ms == BEFORE.length_ms for each in made.groups)
-    lost, happened, hit, _ = summary(made)
+    lost, happened, hit = summary(made)
     assert lost.sentences == [
         "Retention deleted 600 records before losing had read them; nobody can get them back."
     ]

@@ -1,7 +1,5 @@
 """`warren-api`: serves judged consumer groups over HTTP."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from socket import gethostname
 

@@ -1,7 +1,5 @@
 """`warren-notifier`: delivers status changes to people and machines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from socket import gethostname
 

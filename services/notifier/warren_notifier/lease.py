@@ -6,8 +6,6 @@ So whoever sends or writes asks here first; what was sent to the network before 
 called back.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

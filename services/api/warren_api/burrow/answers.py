@@ -6,8 +6,6 @@ as Go's encoding/json writes it: compact, not sorted; `<`, `>`, `&`, U+2028 and 
 float32 with the fewest digits that still mean the same float32.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 import struct

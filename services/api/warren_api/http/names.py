@@ -5,8 +5,6 @@ servers decode the path before the application sees it; the slash of `%2F` could
 from a separator. Here routes match the encoded path and each segment is decoded for itself.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 from urllib.parse import quote, unquote
 

@@ -1,7 +1,5 @@
 """One consumer group as it was last judged, with what readers ask for worked out once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@ that ends, in the order of their log, as the notifier tells people of them. Ever
 answer has a group's incident from here.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

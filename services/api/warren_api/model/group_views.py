@@ -1,7 +1,5 @@
 """The newest view of every group, and parts of evaluations until all are there."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 
 from warren.contracts import LagEvent

@@ -1,7 +1,5 @@
 """Who is in a consumer group and which partitions each member owns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal

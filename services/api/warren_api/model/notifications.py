@@ -3,8 +3,6 @@
 Fed by one thread, read by many.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Collection, Iterable

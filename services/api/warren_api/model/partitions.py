@@ -1,7 +1,5 @@
 """Partitions of a group, a row for each, and the windows of commits by which they were judged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nlargest
 from typing import Literal, NamedTuple

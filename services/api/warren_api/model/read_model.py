@@ -3,8 +3,6 @@
 Fed by one thread, read by many: views are immutable and replaced whole under a lock.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ no group consumes them, rates are means over about a minute: the newest list of 
 oldest of the last minute, records per second. Until a second one has been seen there is none.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

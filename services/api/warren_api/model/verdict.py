@@ -2,8 +2,6 @@
 whether to believe what is shown at all: topics and clusters are read, groups were judged lately.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, get_args

@@ -20,8 +20,7 @@ from warren.path_segments import segment
 from warren.patterns import exactly
 from warren.refused_words import words_of
 from warren.silences import Silences
-from warren.spans import seconds_of
-from warren.words import counted
+from warren.words import counted, seconds_of
 
 from warren_api.asked import (
     NewAcknowledgement,

@@ -11,8 +11,7 @@ import re2
 from markupsafe import Markup, escape
 from warren.bootstrap import VARIABLE
 from warren.contracts import Cause
-from warren.spans import seconds_of
-from warren.words import clock, grouped, moment, shell_word, visible
+from warren.words import clock, grouped, moment, seconds_of, shell_word, visible
 
 _SPAN = r"(?:<1s|\d+[smhd](?: \d+[smh])?)"
 _TIME = re.compile(

@@ -1,7 +1,5 @@
 """Errors of `/api/v1`: problems, always; and the list of their kinds, to which `type` links."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 

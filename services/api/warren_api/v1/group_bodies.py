@@ -1,7 +1,5 @@
 """Bodies of consumer groups."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field

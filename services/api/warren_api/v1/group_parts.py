@@ -2,8 +2,6 @@
 changed and the incidents that they make up.
 """
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 from pydantic import BaseModel, Field

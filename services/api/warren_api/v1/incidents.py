@@ -1,7 +1,5 @@
 """Incidents."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request

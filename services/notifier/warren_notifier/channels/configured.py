@@ -1,7 +1,5 @@
 """The channels that the settings name, by the kinds that there are."""
 
-from __future__ import annotations
-
 import json
 import pkgutil
 import ssl

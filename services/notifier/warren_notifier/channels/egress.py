@@ -5,8 +5,6 @@ and the request goes to the address itself, with the name in Host and in TLS. A 
 which could answer differently (DNS rebinding), does not happen.
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,5 @@
 """Links that people can follow, and ids by which people and receivers know an incident. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 from urllib.parse import urlsplit
 

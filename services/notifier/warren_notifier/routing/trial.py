@@ -1,7 +1,5 @@
 """Tests of a route: an incident that there is not, and its end. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 
