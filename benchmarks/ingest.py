@@ -33,7 +33,7 @@ from warren_collector.groups.topic_ids import TopicIds
 from warren_collector.positions.recorded import RecordedPositions
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
 from warren_collector.sources.shards import OffsetsTopicShards
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 
 def main() -> None:

@@ -46,8 +46,7 @@ from support.receivers import (
 )
 from support.told import told_by_audit, told_by_requests
 from warren.contracts import StatusChangeEvent
-from warren_local.ports import free_port
-from warren_local.server import EmbeddedValkey
+from warren_local.server import EmbeddedValkey, free_port
 
 FULL = 600.0  # seconds that the defaults of grouping are meant for
 MOST_MAILS = 5

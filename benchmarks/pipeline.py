@@ -22,7 +22,7 @@ from support.measuring import kafka, usage
 from support.service_process import ServiceProcess, running_service
 from support.steady_load import SteadyLoad
 from warren.contracts import LagEvent
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 WARM_UP = 60.0  # seconds: ten commits fill the windows
 PREFIX = "warren-bench-pipeline."

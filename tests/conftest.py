@@ -26,10 +26,9 @@ from support.servers import (
 )
 from support.shared_kafka import shared_kafka
 from support.two_brokers import running_two_brokers
-from warren_local import ports
+from warren_local import server as ports
 from warren_local.kafka import EmbeddedKafka
-from warren_local.ports import free_port
-from warren_local.server import EmbeddedValkey
+from warren_local.server import EmbeddedValkey, free_port
 from xdist.scheduler import LoadScopeScheduling
 
 #: Which worker this process is, from 0, and of how many.

@@ -55,7 +55,7 @@ def embedded_kafka() -> Iterator[EmbeddedKafka]:
     from warren.settings_file import load_settings
     from warren_local.jars import KAFKA_JARS, ensure_jars, find_java
     from warren_local.kafka import EmbeddedKafka, KafkaOptions
-    from warren_local.ports import free_port
+    from warren_local.server import free_port
 
     settings = load_settings(Path(os.devnull))
     jars = ensure_jars(KAFKA_JARS, settings, Console(stderr=True)).absolute()

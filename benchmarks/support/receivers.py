@@ -12,7 +12,7 @@ from email import message_from_bytes
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
-from warren_local.ports import HOST, free_port
+from warren_local.server import HOST, free_port
 
 Answer = Callable[[], int]
 """An HTTP status; 0 for none at all."""

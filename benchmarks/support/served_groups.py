@@ -23,7 +23,7 @@ from warren_api.model.cluster import FeedState
 from warren_api.model.past import DAY, Past
 from warren_api.model.read_model import ReadModel
 from warren_api.server import create_app, listen
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 CLUSTER = "bench"
 WHOLE_DAYS = 10  # groups

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 from support.measuring import Usage, usage
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 WITHIN = 600.0  # seconds that any waiting may take
 

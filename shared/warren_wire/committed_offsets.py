@@ -24,7 +24,7 @@ from aiokafka.protocol.types import (
 )
 from numpy.typing import NDArray
 
-from warren_wire.layout import NO_ERROR, NO_TAGS, TEXT, KafkaRequest, layout, row, rows
+from warren_wire.metadata import NO_ERROR, NO_TAGS, TEXT, KafkaRequest, layout, row, rows
 
 Int64s = NDArray[np.int64]
 _ALL_TOPICS = None

@@ -22,7 +22,7 @@ from aiokafka.protocol.types import Array, Boolean, Bytes, CompactArray, Int8, I
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from warren_wire.brokers import Brokers
-from warren_wire.layout import (
+from warren_wire.metadata import (
     NO_TAGS,
     OLD_TEXT,
     TEXT,

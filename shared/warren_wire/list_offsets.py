@@ -13,7 +13,7 @@ from aiokafka.errors import IncompatibleBrokerVersion
 from aiokafka.protocol.offset import OffsetRequest_v1, OffsetRequest_v2, OffsetRequest_v3
 from aiokafka.protocol.types import Int8, Int16, Int32, Int64
 
-from warren_wire.layout import NO_TAGS, TEXT, KafkaRequest, layout, row, rows
+from warren_wire.metadata import NO_TAGS, TEXT, KafkaRequest, layout, row, rows
 
 LATEST = -1
 """Instead of a time: the log's end, or its last stable offset."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from aiokafka.protocol.types import Array, Boolean, CompactArray, Int16, Int32, Int64
 
-from warren_wire.layout import (
+from warren_wire.metadata import (
     NO_ERROR,
     NO_TAGS,
     OLD_TEXT,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from aiokafka.protocol.types import CompactArray, Int16, Int32, Int64
 
-from warren_wire.layout import NO_ERROR, NO_TAGS, TEXT, KafkaRequest, layout, row, rows
+from warren_wire.metadata import NO_ERROR, NO_TAGS, TEXT, KafkaRequest, layout, row, rows
 
 NO_TRANSACTION = -1
 

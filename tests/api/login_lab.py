@@ -11,7 +11,7 @@ from api.served_api import NOW, Api, served
 from support.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider
 from warren.api_tokens import hash_of, new_token
 from warren.settings import ApiSettings
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 SECRET = "a secret that both copies of the API know"
 ADMIN_TOKEN = new_token()

@@ -25,7 +25,7 @@ from warren.kafka.connection import connect
 from warren.kafka.topics import ensure_topics
 from warren.settings import Settings
 from warren.settings_file import load_settings
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 pytestmark = pytest.mark.timeout(1200)
 PATIENCE = 300.0  # seconds; Spark starts in 10 s on an idle machine, and in minutes on a busy one

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from support.mock_provider import mock_provider
 from warren.clock import ManualClock, SystemClock
 from warren.settings import ApiSettings
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 pytestmark = pytest.mark.contract
 

@@ -13,7 +13,7 @@ from support.waiting import eventually
 from warren.metrics import collector as metrics
 from warren.settings import ClusterSettings, Settings
 from warren.settings_watch import SettingsWatch
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 OFFSETS_PARTITIONS = 4
 Record = tuple[bytes | None, bytes | None]

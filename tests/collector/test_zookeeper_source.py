@@ -13,7 +13,7 @@ from support.zookeeper import EmbeddedZookeeper
 from warren.errors import ClusterUnreachable
 from warren.metrics import collector as metrics
 from warren_collector.sources.zookeeper import ZookeeperClient
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 
 @pytest.fixture(scope="module")

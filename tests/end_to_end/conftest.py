@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from support.running import METRICS_OF, Running, start, stop, user_file
 from support.waiting import eventually
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 
 @pytest.fixture(scope="package")  # it takes a core: the tests after these have better use for it

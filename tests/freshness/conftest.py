@@ -8,7 +8,7 @@ import pytest
 from freshness.measured_cluster import MeasuredCluster
 from freshness.timed_logs import TimedLogs
 from warren.clock import ManualClock
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from freshness.timed_logs import MINUTE, TimedLogs
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import FreshnessEvent, OffsetEvent
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 CLOCK = SystemClock()
 GROUPS = [f"group-{number}" for number in range(6)]

@@ -20,8 +20,7 @@ from warren_freshness.record_times.cache import (
     decode,
     encode,
 )
-from warren_local.ports import free_port
-from warren_local.server import EmbeddedValkey
+from warren_local.server import EmbeddedValkey, free_port
 
 
 def with_cache(

@@ -11,7 +11,7 @@ from support.waiting import eventually
 from warren.contracts import OffsetEvent
 from warren.settings import ClusterSettings, Settings
 from warren_freshness.service import used_by_all
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from warren.settings import KafkaConnection, Settings
 from warren_local.demo.groups import GROUPS, DemoGroup
 from warren_local.demo.topics import DemoTopic, Feed, prepare_topics
 from warren_local.demo.workload import Gate, demo_connection
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 STEADY = [group for group in GROUPS if group.again_after is None]
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.heavy) for seed in (1, 2))]

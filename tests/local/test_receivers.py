@@ -15,7 +15,7 @@ from support.waiting import eventually
 from warren_local.arrivals import Arrivals, ArrivalsFollower
 from warren_local.child import Child
 from warren_local.mailbox import Mailbox
-from warren_local.ports import HOST, accepts_connections, free_port
+from warren_local.server import HOST, accepts_connections, free_port
 from warren_local.webhook_receiver import WebhookReceiver
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

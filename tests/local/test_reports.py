@@ -9,7 +9,7 @@ from support.report_lake import moment
 from support.waiting import eventually
 from warren.clock import ManualClock, SystemClock
 from warren.report_files import REPORT_FILES, group_anchor
-from warren_local.reports import FIRST_AFTER, Reports
+from warren_local.services import FIRST_AFTER, Reports
 
 
 @pytest.fixture

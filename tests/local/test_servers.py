@@ -11,7 +11,7 @@ from support.servers import (
 )
 from warren_local.errors import StartRefused
 from warren_local.kafka import new_cluster_id
-from warren_local.ports import HOST, Port, accepts_connections, free_port, is_free
+from warren_local.server import HOST, Port, accepts_connections, free_port, is_free
 
 pytestmark = pytest.mark.heavy
 

@@ -17,7 +17,7 @@ from warren_local.errors import (
     Stopped,
 )
 from warren_local.plan import DemoPorts, Options, Plan, make_plan
-from warren_local.ports import free_port
+from warren_local.server import free_port
 from warren_local.services import child_environ, warren_services
 from warren_local.state_folder import guard, instance_name
 from warren_local.up import run

@@ -12,7 +12,7 @@ from notifier.smtp_receiver import SmtpReceiver, serving, until_closed
 from notifier.specimens import Specimen, of_table
 from notifier.specimens import channel as made_of
 from notifier.tls import self_signed
-from warren_local.ports import free_port
+from warren_local.server import free_port
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.kinds.email import EmailChannel
 from warren_notifier.state.telling import Delivery

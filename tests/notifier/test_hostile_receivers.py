@@ -15,7 +15,7 @@ from notifier.smtp_receiver import SmtpReceiver, serving
 from notifier.test_email import channel as email_channel
 from notifier.test_webhook import hook
 from warren.redaction import Redaction
-from warren_local.ports import free_port
+from warren_local.server import free_port
 from warren_notifier.channels.channel import Channel, Result
 from warren_notifier.state.telling import Delivery
 

@@ -14,7 +14,7 @@ from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import RETENTION_CHANGED, group_key
 from warren.kafka.producer import EventProducer
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 
 @pytest.mark.heavy

@@ -13,7 +13,7 @@ from notifier.smtp_receiver import SmtpReceiver, serving
 from standardwebhooks import Webhook
 from support.waiting import eventually
 from warren.contracts import StatusChangeEvent, group_key
-from warren_local.ports import free_port
+from warren_local.server import free_port
 from warren_notifier.routing.decisions import delivery_id
 
 

@@ -14,7 +14,7 @@ import pytest
 from support import played_pass, scheduled_passes
 from support.processes import still_running
 from support.waiting import eventually
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 
 @dataclass(frozen=True)

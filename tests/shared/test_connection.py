@@ -16,7 +16,7 @@ from warren.errors import ClusterUnreachable
 from warren.kafka import connection
 from warren.logins.client_credentials import ClientCredentialsToken
 from warren.settings import KafkaConnection
-from warren_local.ports import free_port
+from warren_local.server import free_port
 from warren_wire.login import Tokens
 
 CONNECT = """

@@ -1,7 +1,7 @@
 """What is said of records that retention deletes, over counts and times."""
 
 import pytest
-from warren.loss_words import deleted, running_out
+from warren.words import deleted, running_out
 
 NOW = 1_795_244_400_000  # 2026-11-21 07:00:00 UTC
 MINUTE, HOUR = 60_000, 3_600_000

@@ -9,8 +9,15 @@ from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.errors import WarrenError
 from warren.settings import StandstillSettings
-from warren.standstill import LONGEST_STEP, Look, Standstill, Turns, in_parts, obstacle
-from warren.standstill_watch import StandstillWatch
+from warren.standstill import (
+    LONGEST_STEP,
+    Look,
+    Standstill,
+    StandstillWatch,
+    Turns,
+    in_parts,
+    obstacle,
+)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 from support.waiting import eventually
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 NAMES = ("prometheus-alertmanager", "alertmanager")
 

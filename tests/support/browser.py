@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from api.served_api import Api, served
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 FLAGS = ["--disable-quic", "--disable-background-networking", "--disable-component-update"]

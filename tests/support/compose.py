@@ -8,7 +8,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 BUILD_TIMEOUT = 1800  # seconds; cold, eight images
 

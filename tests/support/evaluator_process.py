@@ -18,7 +18,7 @@ from support.not_yet import is_not_yet
 from support.waiting import eventually
 from warren.contracts import OffsetEvent, group_key
 from warren.contracts.topics import OFFSETS
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 PARTITIONS = 4
 

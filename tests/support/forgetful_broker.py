@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from support.servers import embedded_kafka
-from warren_local.ports import HOST, free_port
+from warren_local.server import HOST, free_port
 
 ASKS_EVERY = {"topic.metadata.refresh.interval.ms": 500}
 _METADATA = 3

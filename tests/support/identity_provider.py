@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from support.waiting import eventually
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 CLIENT_ID = "warren"
 CLIENT_SECRET = "s3cret/with:odd+characters%"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import httpx
 from support.waiting import eventually
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 
 class Registered(NamedTuple):

@@ -8,7 +8,7 @@ from pathlib import Path
 from support.secured_kafka import login
 from support.servers import embedded_kafka
 from warren_local.kafka import EmbeddedKafka, Listener
-from warren_local.ports import HOST, free_port
+from warren_local.server import HOST, free_port
 
 USER = "warren"
 

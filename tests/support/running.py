@@ -14,7 +14,7 @@ import httpx
 from support.processes import still_running
 from support.servers import jars_directory
 from warren_local.jars import SPARK_JARS
-from warren_local.ports import free_port
+from warren_local.server import free_port
 
 #: Services that serve their metrics where their section says so.
 METRICS_OF = ("collector", "evaluator", "freshness", "notifier", "archiver")

@@ -17,7 +17,7 @@ from confluent_kafka.admin import (
 )
 from support.servers import embedded_kafka
 from warren_local.kafka import Listener
-from warren_local.ports import HOST, free_port
+from warren_local.server import HOST, free_port
 
 TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
 READ, WRITE, DESCRIBE = AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE

@@ -21,8 +21,7 @@ from warren_local.kafka import (
     answers,
     server_properties,
 )
-from warren_local.ports import free_port
-from warren_local.server import EmbeddedValkey, answers_ping
+from warren_local.server import EmbeddedValkey, answers_ping, free_port
 
 KAFKA_IMAGE = "apache/kafka:4.3.0"
 VALKEY_IMAGE = "valkey/valkey:9"

@@ -16,7 +16,7 @@ import pytest
 from support.secured_kafka import running_secured_kafka
 from support.servers import embedded_kafka
 from support.waiting import eventually
-from warren_local import ports
+from warren_local import server as ports
 
 EAGER = {"log.cleaner.backoff.ms": "500"}  # tests wait for compaction
 PATIENCE = 180  # seconds; JVMs start slowly on a loaded machine

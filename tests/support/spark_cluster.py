@@ -7,8 +7,7 @@ from pathlib import Path
 from warren.settings.archiver import QUICK_START
 from warren_local.child import Child
 from warren_local.jars import find_java
-from warren_local.ports import HOST, free_port
-from warren_local.server import Server, await_ready
+from warren_local.server import HOST, Server, await_ready, free_port
 
 START_TIMEOUT = 120.0  # seconds
 QUICK = f"{QUICK_START} -XX:+UseSerialGC"

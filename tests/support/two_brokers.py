@@ -12,7 +12,7 @@ from support.servers import OFFSETS_PARTITIONS, jars_directory
 from support.waiting import eventually
 from warren_local.jars import find_java
 from warren_local.kafka import EmbeddedKafka, KafkaOptions, new_cluster_id
-from warren_local.ports import HOST, free_port
+from warren_local.server import HOST, free_port
 
 ASSIGNMENT = [[1, 2], [2, 1]]  # by partition: replicas, the preferred leader first
 

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from warren_local.ports import HOST
-from warren_local.server import ProcessServer, answers_with
+from warren_local.server import HOST, ProcessServer, answers_with
 
 
 class EmbeddedZookeeper(ProcessServer):

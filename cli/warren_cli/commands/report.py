@@ -106,8 +106,7 @@ def _may_be_new(wanted: Period | int) -> bool:
 
 def _archive_first(config: Path | None) -> None:
     """A pass in a process of its own, whose memory is free again when the report is made."""
-    from warren_archiver.passes.child import Child
-    from warren_archiver.passes.parent import pass_command, pass_environ
+    from warren_archiver.passes.parent import Child, pass_command, pass_environ
 
     typer.echo("archiving what is new, which takes a minute (--as-is does without)", err=True)
     try:

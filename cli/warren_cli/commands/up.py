@@ -12,7 +12,7 @@ from warren.settings_file import load_settings
 from warren.settings_watch import ALL, SettingsWatch
 from warren_local.errors import StartRefused
 from warren_local.plan import OPTIONAL, DemoPorts, Options, make_plan
-from warren_local.ports import free_port
+from warren_local.server import free_port
 from warren_local.up import run
 
 from warren_cli.api_client import sent_token

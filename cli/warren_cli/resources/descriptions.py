@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from warren.loss_words import LOSS_LIMITS
-from warren.words import condition, counted, duration, visible
+from warren.words import LOSS_LIMITS, condition, counted, duration, visible
 
 from warren_cli.resources.catalogue import (
     Row,

@@ -14,7 +14,7 @@ from typing import Any
 from warren.files import append_private
 
 from warren_local.errors import StartRefused
-from warren_local.ports import HOST
+from warren_local.server import HOST
 
 Arrival = Mapping[str, Any]
 

@@ -15,8 +15,7 @@ from confluent_kafka.admin import AdminClient
 from warren.files import append_private, write_private
 
 from warren_local.errors import ServerFailed
-from warren_local.ports import HOST, accepts_connections
-from warren_local.server import ProcessServer
+from warren_local.server import HOST, ProcessServer, accepts_connections
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from warren.clock import Clock, SystemClock
 
 from warren_local.arrivals import Arrival, Arrivals, serve, taken
-from warren_local.ports import HOST
-from warren_local.server import Server
+from warren_local.server import HOST, Server
 
 
 class _Keeper:

@@ -24,7 +24,7 @@ from warren.installation import NAME_PATTERN
 from warren.settings import ClusterSettings, Settings
 from warren.settings.connection import named_servers
 
-from warren_local.ports import HOST, Port
+from warren_local.server import HOST, Port
 
 DEMO_CLUSTER = "demo"
 DEMO_GROUPS = "^demo-"

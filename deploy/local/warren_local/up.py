@@ -19,8 +19,6 @@ from warren_local.errors import StartRefused, Stopped
 from warren_local.jars import KAFKA_JARS, SPARK_JARS, ensure_jars, find_java
 from warren_local.kafka import EmbeddedKafka, KafkaOptions
 from warren_local.plan import Plan
-from warren_local.ports import free_port
-from warren_local.reports import Reports
 from warren_local.run_file import (
     SETTINGS_FILE,
     RunFile,
@@ -28,8 +26,8 @@ from warren_local.run_file import (
     stop_leftovers,
     write_effective,
 )
-from warren_local.server import EmbeddedValkey, ProcessServer
-from warren_local.services import ARRIVALS, server_service, warren_services
+from warren_local.server import EmbeddedValkey, ProcessServer, free_port
+from warren_local.services import ARRIVALS, Reports, server_service, warren_services
 from warren_local.state_folder import LOGS, Held, guard, instance_name, make_state_folder
 from warren_local.supervisor import Supervisor
 

@@ -13,8 +13,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from warren.clock import Clock, SystemClock
 
 from warren_local.arrivals import Arrivals, serve, taken
-from warren_local.ports import HOST
-from warren_local.server import Server
+from warren_local.server import HOST, Server
 
 LARGEST_BODY = 8 * 2**20
 

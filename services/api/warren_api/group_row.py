@@ -20,9 +20,8 @@ from warren.contracts import (
     Silence,
     StatusChange,
 )
-from warren.loss_words import loss_step
 from warren.reason_words import broken_in_short, in_short
-from warren.words import as_of
+from warren.words import as_of, loss_step
 from warren_core.objectives.limits import ObjectiveBook
 from warren_core.ownership import Ownership
 

@@ -22,7 +22,7 @@ from warren.errors import SettingsError
 from warren.garbage import collect_seldom
 from warren.metrics import api as metrics
 from warren.settings import ApiSettings, Settings
-from warren.standstill_watch import StandstillWatch
+from warren.standstill import StandstillWatch
 
 from warren_api.burrow import answers as burrow_errors
 from warren_api.burrow import config, v3

@@ -12,7 +12,7 @@ from warren.metrics import collector as metrics
 from warren.service import command, probed
 from warren.settings_file import load_settings
 from warren.settings_watch import SettingsWatch
-from warren.standstill_watch import StandstillWatch
+from warren.standstill import StandstillWatch
 
 from warren_collector.service import Collector
 

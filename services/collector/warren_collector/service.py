@@ -12,8 +12,7 @@ from warren.kafka.topics import HOME
 from warren.metrics import collector as metrics
 from warren.settings import Settings
 from warren.settings_watch import SettingsWatch
-from warren.standstill import in_parts, obstacle
-from warren.standstill_watch import Looking
+from warren.standstill import Looking, in_parts, obstacle
 
 from warren_collector.cluster.publisher import ClusterReports, collector_name
 from warren_collector.cluster.stack import ClusterStack

@@ -12,14 +12,13 @@ import structlog
 from warren import log as logs
 from warren.clock import SystemClock
 from warren.errors import SettingsError
-from warren.kafka.home import await_home
-from warren.kafka.topics import HOME
+from warren.kafka.topics import HOME, await_home
 from warren.kafka.trouble import Trouble
 from warren.metrics import evaluator as metrics
 from warren.service import command, probed
 from warren.settings import Settings
 from warren.settings_file import load_settings
-from warren.standstill_watch import StandstillWatch
+from warren.standstill import StandstillWatch
 
 from warren_evaluator.app import Evaluator, create_evaluator
 from warren_evaluator.faust_corrections.kafka_trouble import KafkaTrouble

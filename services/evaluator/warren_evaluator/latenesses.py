@@ -36,8 +36,8 @@ from warren_core.objectives.group_record import (
     lateness_in,
     remains,
 )
-from warren_core.objectives.lag import GroupLag, group_lag
 from warren_core.objectives.limits import ObjectiveBook
+from warren_core.objectives.readings import GroupLag, group_lag
 
 from warren_evaluator.batch import MOST_AHEAD_MS, RulesFor
 from warren_evaluator.broken_limits import BrokenLimits

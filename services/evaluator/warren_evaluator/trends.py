@@ -22,8 +22,7 @@ from warren.contracts import (
 from warren.contracts.status import GroupStatusName, group_name
 from warren.settings import CollectorSettings
 from warren_core.evaluation import UNKNOWN, Int64
-from warren_core.judgement.columns import Latest
-from warren_core.judgement.layout import Layout
+from warren_core.judgement.columns import Latest, Layout
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupGone, GroupState
 

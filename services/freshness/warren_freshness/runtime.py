@@ -10,14 +10,13 @@ from confluent_kafka.admin import AdminClient
 from warren.clock import Clock, SystemClock
 from warren.errors import SettingsError
 from warren.garbage import collect_seldom
-from warren.kafka.home import await_home
-from warren.kafka.topics import HOME, ensure_topics
+from warren.kafka.topics import HOME, await_home, ensure_topics
 from warren.kafka.trouble import Trouble
 from warren.metrics.freshness import FRESHNESS, FRESHNESS_STALLED
 from warren.probe import Ready
 from warren.service import probed
 from warren.settings import Settings
-from warren.standstill_watch import StandstillWatch
+from warren.standstill import StandstillWatch
 
 from warren_freshness.home.intake import Intake, LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed

@@ -11,8 +11,7 @@ from warren.errors import ClusterUnreachable, KafkaError, PublishFailed
 from warren.kafka.connection import log_retry
 from warren.kafka.topics import HOME
 from warren.kafka.trouble import Trouble
-from warren.standstill import Look, Turns, in_parts
-from warren.standstill_watch import Looking
+from warren.standstill import Look, Looking, Turns, in_parts
 
 from warren_freshness.home.intake import Intake, LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed

@@ -24,8 +24,7 @@ from warren.service import probed
 from warren.settings import HomeSettings, Settings
 from warren.settings.notifier import NotifierSettings
 from warren.settings.secrets import secret_values
-from warren.standstill import Look, Turns
-from warren.standstill_watch import Looking, StandstillWatch
+from warren.standstill import Look, Looking, StandstillWatch, Turns
 
 from warren_notifier.channels.channel import Channel
 from warren_notifier.channels.configured import channel_settings, configured_channels

@@ -1,7 +1,12 @@
-"""Warren's topics on the home cluster: creating them."""
+"""Warren's topics on the home cluster: creating them.
 
-from collections.abc import Mapping, Set
+The home cluster before a service works there: connected, and prepared; waits until it is.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
+from typing import TypeVar
 
 import confluent_kafka
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
@@ -9,8 +14,9 @@ from confluent_kafka.admin import AdminClient, ClusterMetadata, NewTopic, Offset
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from warren.contracts.topics import CATALOGUE
-from warren.errors import TopicMisconfigured
-from warren.kafka.connection import awaited, classify
+from warren.errors import KafkaError, TopicMisconfigured
+from warren.kafka.connection import await_connection, awaited, classify, log_retry
+from warren.kafka.trouble import Trouble
 from warren.settings import HomeSettings
 
 HOME = "home"
@@ -144,3 +150,37 @@ def _list(admin: AdminClient, topic: str, spec: OffsetSpec) -> Mapping[int, int]
     wanted = {TopicPartition(topic, partition): spec for partition in metadata.partitions}
     answers = admin.list_offsets(wanted, isolation_level=_COMMITTED, request_timeout=TIMEOUT)
     return {place.partition: awaited(answer, TIMEOUT).offset for place, answer in answers.items()}
+
+
+LONGEST_WAIT = 15.0  # seconds between two attempts; they begin 2 s apart
+CONNECT_WITHIN = 5.0  # seconds
+Prepared = TypeVar("Prepared")
+
+
+def await_home(
+    home: HomeSettings,
+    prepare: Callable[[AdminClient], Prepared],
+    stop: threading.Event,
+    trouble: Trouble,
+) -> Prepared | None:
+    """What `prepare` returns once it raises no KafkaError; None when `stop` was set.
+
+    What it waits for, a cluster that does not answer or a right that is missing, is told once an
+    attempt, and is the `trouble` meanwhile.
+    """
+    attempt = 0
+    while not stop.is_set():
+        admin = await_connection(HOME, HOME, home, stop, CONNECT_WITHIN, trouble.note)
+        if admin is None:
+            return None
+        try:
+            prepared = prepare(admin)
+        except KafkaError as error:
+            log_retry(error)
+            trouble.note(error)
+        else:
+            trouble.over()
+            return prepared
+        attempt += 1
+        stop.wait(min(LONGEST_WAIT, 2.0 ** min(attempt, 4)))
+    return None

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from warren.contracts import OffsetEvent, Status
 
 from warren_core.evaluation import GroupRules
-from warren_core.judgement.assumed import left_out
 from warren_core.judgement.judge import Judged
+from warren_core.judgement.lags import left_out
 from warren_core.judgement.state import GroupGone, GroupState
 
 

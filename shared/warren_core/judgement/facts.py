@@ -15,9 +15,8 @@ from warren_core.evaluation.presence import Presence
 from warren_core.evaluation.track import CATCHING_UP, FALLS, LATE, RISES, Figure, Mark
 from warren_core.evaluation.trend import RATES_OVER_S, SAME
 from warren_core.evaluation.windows import Bools
-from warren_core.judgement.columns import Latest
+from warren_core.judgement.columns import Latest, Layout
 from warren_core.judgement.lateness import Lateness
-from warren_core.judgement.layout import Layout
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupState
 from warren_core.ownership import NOBODY_S, Ownership

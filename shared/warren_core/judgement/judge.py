@@ -12,12 +12,12 @@ from typing import NamedTuple
 from warren.contracts import LagEvent, OffsetEvent, Status, StatusChangeEvent, TopicPositions
 
 from warren_core.evaluation import UNKNOWN, Column, GroupRules, is_expired, presence_of
-from warren_core.judgement.assumed import made_only
 from warren_core.judgement.causes.catalogue import find_cause
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.facts import Facts, Knowledge
 from warren_core.judgement.incidents import incident_ended, status_change, why_gone
 from warren_core.judgement.lag_events import LagColumns, lag_event
+from warren_core.judgement.lags import made_only
 from warren_core.judgement.observation import check_ranges
 from warren_core.judgement.state import GroupGone, GroupState, Rows
 from warren_core.judgement.update import Updated, updated_state

@@ -10,9 +10,9 @@ from warren.contracts.status import PartitionStatusName, group_name, partition_n
 from warren_core.evaluation import UNKNOWN, Column, GroupSummary, Int64, PartitionVerdicts
 from warren_core.evaluation.packed_windows import pack
 from warren_core.evaluation.windows import Bools
-from warren_core.judgement.assumed import made_only
 from warren_core.judgement.columns import Latest, Told
 from warren_core.judgement.incidents import incident
+from warren_core.judgement.lags import made_only
 from warren_core.judgement.state import GroupState, Rows
 from warren_core.judgement.verdict import NONE, Reasons
 

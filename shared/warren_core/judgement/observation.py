@@ -10,8 +10,7 @@ from warren.errors import ContractViolation
 from warren.words import LATEST_MOMENT  # keeps differences of times within 64 bits, too
 
 from warren_core.evaluation import MAX_TIME, UNKNOWN, Int64, presence_of
-from warren_core.judgement.columns import Latest, Told, unknown
-from warren_core.judgement.layout import Layout
+from warren_core.judgement.columns import Latest, Layout, Told, unknown
 
 MAX_PARTITION = 2**31 - 1
 MOST_PARTITIONS = 1_000_000  # of a topic, for who has a row for each number: a cluster has fewer

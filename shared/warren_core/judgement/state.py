@@ -24,10 +24,8 @@ from warren_core.evaluation import (
 )
 from warren_core.evaluation.commit_convention import Commits, last_processed
 from warren_core.judgement import columns
-from warren_core.judgement.assumed import settled
-from warren_core.judgement.columns import Latest, Told, unknown
-from warren_core.judgement.lags import lag_of, least_lag_of, unknown_of
-from warren_core.judgement.layout import Layout
+from warren_core.judgement.columns import Latest, Layout, Told, unknown
+from warren_core.judgement.lags import lag_of, least_lag_of, settled, unknown_of
 
 Forgotten = Mapping[str, frozenset[int]]
 """Partitions, by topic, that are not known until they commit again: somebody asked for that."""

@@ -15,7 +15,7 @@ from warren.errors import WarrenError
 from warren_core.evaluation import Bools, Int64, Track
 from warren_core.evaluation.commit_convention import CommitEvidence, Commits, Rest
 from warren_core.evaluation.track import NARROW, Figure, Mark
-from warren_core.judgement.layout import Layout
+from warren_core.judgement.columns import Layout
 from warren_core.judgement.state import Forgotten, GroupState
 
 _TRACK = struct.Struct("<BB")  # marks, figures; 0, 0 where there is no track

@@ -28,9 +28,8 @@ from warren.words import LATEST_MOMENT
 
 from warren_core.evaluation import Bools, Column, Int64, Onset, Windows
 from warren_core.evaluation.commit_convention import Commits
-from warren_core.judgement.assumed import is_assumed, settled
-from warren_core.judgement.columns import Latest
-from warren_core.judgement.layout import Layout
+from warren_core.judgement.columns import Latest, Layout
+from warren_core.judgement.lags import is_assumed, settled
 from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.state_arrays import (
     CorruptState,

@@ -10,8 +10,7 @@ import numpy as np
 from warren.words import duration, records
 
 from warren_core.evaluation import UNKNOWN, Bools, Column, Explanation, Int64, Windows
-from warren_core.judgement.columns import Latest
-from warren_core.judgement.layout import Layout
+from warren_core.judgement.columns import Latest, Layout
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.subscription import Subscription

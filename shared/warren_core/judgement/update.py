@@ -28,11 +28,9 @@ from warren_core.evaluation import (
 from warren_core.evaluation.commit_convention import REST_MS, CommitEvidence, Commits, Rest
 from warren_core.evaluation.track import Mark
 from warren_core.judgement import columns
-from warren_core.judgement.assumed import left_out
 from warren_core.judgement.assumption import assume, give_way
-from warren_core.judgement.columns import Latest
-from warren_core.judgement.lags import behind_of
-from warren_core.judgement.layout import MISSING, Layout
+from warren_core.judgement.columns import MISSING, Latest, Layout
+from warren_core.judgement.lags import behind_of, left_out
 from warren_core.judgement.observation import Observation, observe, order_of
 from warren_core.judgement.state import Applied, GroupState
 

@@ -41,11 +41,10 @@ from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.rule import BY
 from warren_core.evaluation.track import Mark
 from warren_core.evaluation.verdicts import OF_A_LAG
-from warren_core.judgement.assumed import is_assumed
-from warren_core.judgement.columns import Latest, Told
+from warren_core.judgement.columns import MISSING, Latest, Layout, Told
 from warren_core.judgement.facts import Knowledge
+from warren_core.judgement.lags import is_assumed
 from warren_core.judgement.lateness import Lateness
-from warren_core.judgement.layout import MISSING, Layout
 from warren_core.judgement.observation import Observation
 from warren_core.judgement.owners_word import (
     IGNORED,

@@ -18,14 +18,13 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.contracts.status import group_name
-from warren.loss_words import deleted
+from warren.words import deleted
 
 from warren_core.judgement.incidents import derived_id
 from warren_core.judgement.lateness import late_ms
 from warren_core.objectives.burn import History
-from warren_core.objectives.lag import AskLag
 from warren_core.objectives.limits import Limit
-from warren_core.objectives.readings import Reading, read
+from warren_core.objectives.readings import AskLag, Reading, read
 from warren_core.objectives.standing import NEVER, Standing
 
 TYPES: tuple[EventTypeName, ...] = (FRESHNESS_CHANGED, RETENTION_CHANGED)

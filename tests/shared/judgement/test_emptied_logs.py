@@ -8,7 +8,7 @@ from warren_core.evaluation import Rules
 from warren_core.judgement.judge import Judged
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.state_codec import Positions
-from warren_core.objectives.lag import group_lag
+from warren_core.objectives.readings import group_lag
 
 S = 1000
 LOOK = 5 * S

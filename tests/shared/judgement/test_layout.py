@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from warren_core.judgement.layout import MISSING, Layout
+from warren_core.judgement.columns import MISSING, Layout
 
 topics = st.dictionaries(
     st.sampled_from("abc"), st.lists(st.integers(0, 6), unique=True), max_size=3

@@ -10,7 +10,7 @@ from warren_core.judgement.judge import Ended, Judged
 from warren_core.judgement.membership import membership_after
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.state_codec import decode, encode, positions_in
-from warren_core.objectives.lag import GroupLag, group_lag
+from warren_core.objectives.readings import GroupLag, group_lag
 
 POLICIES: list[PolicyName] = ["progress", "burrow"]
 

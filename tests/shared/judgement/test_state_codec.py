@@ -12,8 +12,7 @@ from warren.settings import PolicyName
 from warren_core.evaluation import Began, Column, Onset, Rules, Track, Windows
 from warren_core.evaluation.commit_convention import CommitEvidence, Rest
 from warren_core.evaluation.track import NARROW, Figure, Mark
-from warren_core.judgement.columns import Latest, Told
-from warren_core.judgement.layout import Layout
+from warren_core.judgement.columns import Latest, Layout, Told
 from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.state_arrays import CorruptState, encode_layout
 from warren_core.judgement.state_codec import (

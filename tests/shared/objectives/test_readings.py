@@ -6,9 +6,8 @@ import pytest
 from support.freshness_events import WELL, Row, freshness_event, late
 from warren.contracts import Status
 from warren.settings import ObjectiveSettings
-from warren_core.objectives.lag import GroupLag
 from warren_core.objectives.limits import Limit, ObjectiveBook
-from warren_core.objectives.readings import Reading, read
+from warren_core.objectives.readings import GroupLag, Reading, read
 
 HOUR = 3_600_000
 UNHEARD = late(None, reason="timeout", bound_ms=None)

@@ -17,8 +17,8 @@ from warren_core.objectives.group_record import (
     encode,
     remains,
 )
-from warren_core.objectives.lag import GroupLag
 from warren_core.objectives.limits import ObjectiveBook
+from warren_core.objectives.readings import GroupLag
 
 KEY = group_key("prod", "billing")
 SECOND = 1000

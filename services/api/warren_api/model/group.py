@@ -17,12 +17,11 @@ from warren.contracts import (
     Status,
     TimeToLossReason,
 )
-from warren.loss_words import deleted, loss_step
+from warren.words import deleted, loss_step
 from warren_core.judgement.counted import topics_not_counted
-from warren_core.objectives.lag import told_lag
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.near_loss import SOON_MS
-from warren_core.objectives.readings import read
+from warren_core.objectives.readings import read, told_lag
 
 from warren_api.model.freshness import FreshnessRow, GroupFreshness
 from warren_api.model.membership import Membership

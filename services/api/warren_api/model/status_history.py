@@ -23,7 +23,7 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
-from warren.loss_words import LOST_RECORDS
+from warren.words import LOST_RECORDS
 
 from warren_api.model.group import GroupView
 from warren_api.model.past import Past

@@ -14,8 +14,7 @@ from urllib.parse import quote
 from jinja2 import Environment
 from markupsafe import Markup, escape
 from warren.contracts import Breach, GroupMember
-from warren.loss_words import LOSS_LIMITS
-from warren.words import grouped, visible
+from warren.words import LOSS_LIMITS, grouped, visible
 
 from warren_api.context import ApiContext
 from warren_api.group_row import GroupRow

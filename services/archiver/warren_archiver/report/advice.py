@@ -5,8 +5,7 @@ done, and what has as many members as partitions no consumers.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from warren.loss_words import after_loss
-from warren.words import counted, duration, rate, records, utc, visible
+from warren.words import after_loss, counted, duration, rate, records, utc, visible
 
 from warren_archiver.gold.conventions import SHORT_MS
 from warren_archiver.report.group_report import Budget, GroupReport, Outlook, Report

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from warren.bootstrap import runnable
-from warren.loss_words import LOSS_LIMITS
+from warren.words import LOSS_LIMITS
 
 Key = tuple[str, str]
 """Cluster and group."""

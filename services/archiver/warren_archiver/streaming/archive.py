@@ -12,19 +12,18 @@ from warren.clock import Clock, SystemClock
 from warren.contracts.topics import ARCHIVED, Topic
 from warren.errors import TopicMissing
 from warren.kafka.connection import connect
-from warren.kafka.home import await_home
 from warren.kafka.topic_check import check_topics
-from warren.kafka.topics import HOME, ensure_topics
+from warren.kafka.topics import HOME, await_home, ensure_topics
 from warren.kafka.trouble import Trouble
 from warren.metrics.archiver import ARCHIVER, ARCHIVER_STALLED
 from warren.service import probed
 from warren.settings import HomeSettings, Settings
-from warren.standstill_watch import StandstillWatch
+from warren.standstill import StandstillWatch
 
 from warren_archiver.amount import fit
+from warren_archiver.errors import SPARK_FAILURES, told_by_spark
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import close_session, open_session
-from warren_archiver.spark_failures import SPARK_FAILURES, told_by_spark
 from warren_archiver.streaming.work import Work
 
 log = structlog.get_logger(__name__)

@@ -19,8 +19,7 @@ from warren_wire.groups import (
     DescribeShareGroups,
     ListAllGroups,
 )
-from warren_wire.layout import NO_ERROR, TOO_OLD, KafkaRequest
-from warren_wire.metadata import described_topics
+from warren_wire.metadata import NO_ERROR, TOO_OLD, KafkaRequest, described_topics
 
 GroupType = Literal["classic", "consumer", "share", "streams"]
 

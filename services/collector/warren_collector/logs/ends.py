@@ -11,7 +11,6 @@ import numpy as np
 from warren.clock import Clock
 from warren.errors import ClusterUnreachable
 from warren_wire.brokers import UNANSWERED, Brokers
-from warren_wire.layout import NO_ERROR
 from warren_wire.list_offsets import (
     EARLIEST,
     LATEST,
@@ -19,7 +18,7 @@ from warren_wire.list_offsets import (
     READ_UNCOMMITTED,
     ListOffsetsRequest,
 )
-from warren_wire.metadata import NO_LEADER
+from warren_wire.metadata import NO_ERROR, NO_LEADER
 
 from warren_collector.logs.highest import UNKNOWN, HighestEnds, Int64s
 from warren_collector.logs.metadata import TopicMetadata

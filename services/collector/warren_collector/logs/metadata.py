@@ -7,8 +7,15 @@ from typing import Any
 from warren.clock import Clock
 from warren.kafka.trouble import Refusals
 from warren_wire.brokers import Brokers
-from warren_wire.layout import INVALID_TOPIC, NO_ERROR, NOT_AUTHORISED, UNKNOWN_TOPIC
-from warren_wire.metadata import NO_LEADER, TopicDescription, described_topics
+from warren_wire.metadata import (
+    INVALID_TOPIC,
+    NO_ERROR,
+    NO_LEADER,
+    NOT_AUTHORISED,
+    UNKNOWN_TOPIC,
+    TopicDescription,
+    described_topics,
+)
 
 MAX_AGE = 30.0  # seconds; new partitions without a commit are seen after that long
 # A broker may not know a new topic or partition yet: one answer is not enough to call it missing.

@@ -10,7 +10,7 @@ from warren.kafka.trouble import Refusals
 from warren.settings import KafkaConnection
 from warren_wire.brokers import Brokers
 from warren_wire.committed_offsets import TopicOffsets
-from warren_wire.layout import GROUP_NOT_AUTHORISED
+from warren_wire.metadata import GROUP_NOT_AUTHORISED
 
 from warren_collector.admin.group_admin import (
     GroupAdmin,

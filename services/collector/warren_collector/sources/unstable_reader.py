@@ -13,9 +13,8 @@ from warren.errors import ClusterUnreachable
 from warren.kafka.connection import classify
 from warren.settings import KafkaConnection
 from warren_wire.brokers import UNANSWERED, Brokers
-from warren_wire.layout import NO_ERROR, OUT_OF_RANGE
 from warren_wire.list_offsets import LATEST, READ_UNCOMMITTED, ListOffsetsRequest
-from warren_wire.metadata import NO_LEADER, described_topics
+from warren_wire.metadata import NO_ERROR, NO_LEADER, OUT_OF_RANGE, described_topics
 from warren_wire.record_batches import RecordBatch, decoded_batches, fetch_request
 
 PARTITION_BYTES = 2**20  # of one response; the first partition's may be one larger batch

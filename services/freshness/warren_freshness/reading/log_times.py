@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from warren_wire.brokers import UNANSWERED, Brokers
-from warren_wire.layout import NO_ERROR, TOO_OLD
 from warren_wire.list_offsets import NOT_FOUND, FoundOffset, ListOffsetsRequest, listed_offsets
-from warren_wire.metadata import NO_LEADER
+from warren_wire.metadata import NO_ERROR, NO_LEADER, TOO_OLD
 
 from warren_freshness.topics.metadata import TopicMetadata
 

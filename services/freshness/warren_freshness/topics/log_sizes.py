@@ -12,10 +12,9 @@ from warren.clock import Clock
 from warren.errors import AuthorizationFailed, KafkaError
 from warren.kafka.connection import log_retry
 from warren_wire.brokers import UNANSWERED, Brokers
-from warren_wire.layout import NO_ERROR, TOO_OLD
 from warren_wire.list_offsets import EARLIEST, LATEST, ListOffsetsRequest, listed_offsets
 from warren_wire.log_dirs import DescribeLogDirsRequest, is_refused, log_sizes
-from warren_wire.metadata import NO_LEADER
+from warren_wire.metadata import NO_ERROR, NO_LEADER, TOO_OLD
 
 from warren_freshness.topics.metadata import TopicMetadata
 

@@ -7,8 +7,13 @@ from warren.clock import Clock
 from warren.errors import AuthorizationFailed
 from warren.kafka.connection import log_retry
 from warren_wire.brokers import Brokers
-from warren_wire.layout import NO_ERROR, NOT_AUTHORISED
-from warren_wire.metadata import NO_LEADER, TopicDescription, described_topics
+from warren_wire.metadata import (
+    NO_ERROR,
+    NO_LEADER,
+    NOT_AUTHORISED,
+    TopicDescription,
+    described_topics,
+)
 
 MAX_AGE = 60.0  # seconds; leaders that moved are noticed at once, by the read that failed
 

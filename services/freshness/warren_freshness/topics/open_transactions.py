@@ -9,8 +9,7 @@ from typing import NamedTuple
 import structlog
 from warren.errors import KafkaError
 from warren_wire.brokers import UNANSWERED, Brokers
-from warren_wire.layout import TOO_OLD
-from warren_wire.metadata import NO_LEADER
+from warren_wire.metadata import NO_LEADER, TOO_OLD
 from warren_wire.transactions import (
     DescribeProducersRequest,
     ListTransactionsRequest,

@@ -29,12 +29,10 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.contracts.status import Status
-from warren.loss_words import LOST_RECORDS
-from warren.words import as_of
+from warren.words import LOST_RECORDS, as_of
 from warren_core.judgement.lateness import late_ms
-from warren_core.objectives.lag import told_lag
 from warren_core.objectives.limits import Limit
-from warren_core.objectives.readings import UNKNOWN, Reading, read
+from warren_core.objectives.readings import UNKNOWN, Reading, read, told_lag
 
 from warren_notifier.channels.told_event import at, loss_in, type_of
 

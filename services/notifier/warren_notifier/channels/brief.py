@@ -5,8 +5,16 @@ to do first. Pure.
 from collections.abc import Callable, Iterable, Iterator
 
 from warren.contracts import Cause, LimitName, PartitionStatusName, StatusChange, StatusChangeEvent
-from warren.loss_words import LOST_RECORDS, NEAR_LOSS, loss_step
-from warren.words import counted, duration, records, shell_word, visible
+from warren.words import (
+    LOST_RECORDS,
+    NEAR_LOSS,
+    counted,
+    duration,
+    loss_step,
+    records,
+    shell_word,
+    visible,
+)
 
 from warren_notifier.channels.links import is_web_link
 from warren_notifier.channels.told_event import CALLED, LOST_CAUSE, ToldEvent

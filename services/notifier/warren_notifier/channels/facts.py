@@ -9,8 +9,17 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
-from warren.loss_words import LOST_RECORDS, loss_step
-from warren.words import as_of, clock, duration, grouped, records, utc, visible
+from warren.words import (
+    LOST_RECORDS,
+    as_of,
+    clock,
+    duration,
+    grouped,
+    loss_step,
+    records,
+    utc,
+    visible,
+)
 
 from warren_notifier.channels.brief import (
     brief,

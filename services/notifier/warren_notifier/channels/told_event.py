@@ -19,8 +19,7 @@ from warren.contracts import (
     StatusChange,
     StatusChangeEvent,
 )
-from warren.loss_words import LOST_RECORDS, NEAR_LOSS
-from warren.words import condition
+from warren.words import LOST_RECORDS, NEAR_LOSS, condition
 from warren_core.objectives.near_loss import runs_out
 
 LOST_CAUSE = "records_lost"

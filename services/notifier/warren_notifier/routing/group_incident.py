@@ -20,7 +20,7 @@ from warren.contracts import (
     GroupStatusName,
     StatusChangeEvent,
 )
-from warren.loss_words import LOST_RECORDS
+from warren.words import LOST_RECORDS
 
 from warren_notifier.routing.change import (
     LARGEST,

@@ -1,7 +1,7 @@
 """Consequence: retention has deleted what the group had not consumed."""
 
 import numpy as np
-from warren.loss_words import after_loss, deleted
+from warren.words import after_loss, deleted
 
 from warren_core.judgement.causes.catalogue import Found, cause, found
 from warren_core.judgement.facts import Facts

@@ -13,7 +13,7 @@ from warren.contracts import GroupMember
 from warren.kafka.trouble import Refusals
 from warren.settings import KafkaConnection
 from warren_wire.brokers import Brokers
-from warren_wire.layout import GROUP_NOT_AUTHORISED
+from warren_wire.metadata import GROUP_NOT_AUTHORISED
 
 from warren_collector.admin.group_admin import (
     GroupAdmin,
