@@ -12,8 +12,8 @@ from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import OffsetEvent
 from warren.settings import HomeSettings, Settings
+from warren_api.home.cluster import HomeWriter
 from warren_api.home.feed import Feed
-from warren_api.home.requests import HomeWriter
 
 pytestmark = pytest.mark.heavy
 

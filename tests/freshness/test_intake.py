@@ -12,9 +12,8 @@ from structlog.testing import capture_logs
 from warren.clock import ManualClock
 from warren.contracts import DeadLetter, FreshnessEvent, OffsetEvent
 from warren.errors import PublishFailed
-from warren_freshness.home.intake import Intake, LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed, Polled
-from warren_freshness.home.publisher import Publisher
+from warren_freshness.home.topics import Intake, LastEvents, Publisher
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.record_times.cache import RedisCache
 from warren_freshness.service import FreshnessService

@@ -9,7 +9,7 @@ from warren.contracts import FreshnessEvent
 from warren.errors import ClusterUnreachable, KafkaError, PublishFailed
 from warren.metrics.freshness import FRESHNESS
 from warren_freshness.figures.partition_figures import Row
-from warren_freshness.home.publisher import Publisher
+from warren_freshness.home.topics import Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer, group_event
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupKey, GroupPositions, GroupSnapshot

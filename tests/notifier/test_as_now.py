@@ -292,7 +292,6 @@ def test_all_that_is_known_of_a_group_comes_together() -> None:
     )
     silences.apply_acknowledgement(b"losing-status", said.to_bytes())
     put(silences, silence(ends_at=LATER + MINUTE))
-    said = (lambda *_: LIMITS, {"prod": "kafka:9092"})
-    groups = Groups(newest, silences, lambda: OPENED_AT, *said)
+    groups = Groups(newest, silences, lambda: OPENED_AT, lambda *_: LIMITS, {"prod": "kafka:9092"})
     known = groups.standing(GroupIncidentEvent.from_bytes(whole(stuck()).encode()))
     assert known == Standing(evaluated(), None, LIMITS, said, LATER + MINUTE, "kafka:9092")

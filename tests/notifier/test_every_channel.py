@@ -17,12 +17,7 @@ from notifier.test_hostile_receivers import told
 from warren.contracts import Cause, NotificationTest
 from warren.errors import SettingsError
 from warren.settings.secrets import secret_values
-from warren_notifier.channels.channel import (
-    Delivered,
-    Refused,
-    Result,
-    Retry,
-)
+from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.channels.configured import channel_settings, digesting
 from warren_notifier.routing import trial
 from warren_notifier.state.telling import Delivery

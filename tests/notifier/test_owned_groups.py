@@ -38,10 +38,10 @@ def test_the_owner_of_a_group_is_told_and_routed_by() -> None:
 
 def test_an_objective_s_own_owner_counts_more() -> None:
     told = text(**OWNED, objectives=[BREACH])
-    assert (told.owner, told.runbook) == ("orders", "https://w/o")
+    assert (told.owner, told.runbook_link) == ("orders", "https://w/o")
 
 
 def test_nothing_is_said_where_nobody_says_it() -> None:
     told = text()
     assert not {"Owner", "Runbook"} & dict(told.facts).keys()
-    assert (told.owner, told.runbook, told.runbooks) == ("", "", [])
+    assert (told.owner, told.runbook_link, told.runbooks) == ("", "", [])

@@ -12,6 +12,7 @@ import structlog
 from warren import log as logs
 from warren.clock import SystemClock
 from warren.errors import SettingsError
+from warren.garbage import collect_seldom, settle
 from warren.kafka.topics import HOME, await_home
 from warren.kafka.trouble import Trouble
 from warren.metrics import evaluator as metrics
@@ -26,7 +27,6 @@ from warren_evaluator.faust_corrections.worker import Worker
 from warren_evaluator.files_watch import FilesWatch
 from warren_evaluator.home.credentials import CredentialsWatch
 from warren_evaluator.home.preparation import app_id, prepare
-from warren_evaluator.memory import search_seldom
 from warren_evaluator.objectives_watch import ObjectivesWatch
 from warren_evaluator.progress import WORK, WorkerProgress
 from warren_evaluator.status_metrics import count_groups
@@ -84,7 +84,8 @@ def _run(read: Settings, config: Path | None) -> None:
         )
         files.start()
         closing.callback(files.stop)
-        search_seldom()
+        settle()
+        collect_seldom()
         log.info("starting", app_id=app_id(settings), partitions=partitions)
         _work(evaluator, stop)
 

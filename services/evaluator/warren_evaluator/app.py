@@ -13,6 +13,7 @@ from faust.types import EventT, StreamT
 from mode.supervisors import CrashingSupervisor
 from warren.clock import Clock
 from warren.contracts.topics import FRESHNESS, GROUPS, LAG_STATUS, OFFSETS
+from warren.garbage import give_back
 from warren.settings import Settings
 from warren_core.evaluation import RuleBook
 from warren_core.judgement.state_codec import Remains, is_gone, remains
@@ -28,7 +29,6 @@ from warren_evaluator.home.incidents import read_incidents
 from warren_evaluator.home.preparation import TABLES, app_id
 from warren_evaluator.latenesses import Latenesses
 from warren_evaluator.memberships import Memberships
-from warren_evaluator.memory import give_back
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
 from warren_evaluator.trends import Trends, believed_ms

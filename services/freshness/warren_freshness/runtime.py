@@ -18,9 +18,8 @@ from warren.service import probed
 from warren.settings import Settings
 from warren.standstill import StandstillWatch
 
-from warren_freshness.home.intake import Intake, LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed
-from warren_freshness.home.publisher import Publisher
+from warren_freshness.home.topics import Intake, LastEvents, Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupPositions

@@ -13,9 +13,8 @@ from warren.kafka.topics import HOME
 from warren.kafka.trouble import Trouble
 from warren.standstill import Look, Looking, Turns, in_parts
 
-from warren_freshness.home.intake import Intake, LastEvents
 from warren_freshness.home.offsets_feed import OffsetsFeed
-from warren_freshness.home.publisher import Publisher
+from warren_freshness.home.topics import Intake, LastEvents, Publisher
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.record_times.cache import RedisCache

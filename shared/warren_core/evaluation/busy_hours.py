@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from warren_core.evaluation.daily import turns_since, with_room
+from warren_core.evaluation.presence import turns_since, with_room
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import LONGEST_MS, Figure, Figures, Floats, Mark, span_ms
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from warren_core.evaluation.daily import with_room
-from warren_core.evaluation.presence import Presence
+from warren_core.evaluation.presence import Presence, with_room
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import Mark, Sighting, span_ms
 from warren_core.evaluation.windows import Bools, Int64

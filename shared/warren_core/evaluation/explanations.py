@@ -14,12 +14,12 @@ from warren.contracts.status import Status
 from warren.settings import PolicyName
 from warren.words import duration, grouped, rate, records
 
-from warren_core.evaluation.daily import began_when_due, daily_ms
 from warren_core.evaluation.evidence import Evidence
 from warren_core.evaluation.loops import loops, may_loop
 from warren_core.evaluation.onset import Began, Onset, onset_of
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.predicates import log_at_rest, produced_per_s
+from warren_core.evaluation.presence import began_when_due, daily_ms
 from warren_core.evaluation.progress import tracked
 from warren_core.evaluation.rewinds import goes_to_and_fro
 from warren_core.evaluation.rule import BY

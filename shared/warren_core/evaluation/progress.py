@@ -10,13 +10,12 @@ from warren.contracts.status import Status
 from warren_core.evaluation.backlog import BURST, CATCHES_UP, GROWING, TOO_LATE
 from warren_core.evaluation.busy_hours import BUSY
 from warren_core.evaluation.commit_sizes import BY_COUNT
-from warren_core.evaluation.daily import DAILY
 from warren_core.evaluation.evidence import Evidence
 from warren_core.evaluation.learning import ONE_LEFT, see
 from warren_core.evaluation.level import LEVEL
 from warren_core.evaluation.loops import LOOP, loops
 from warren_core.evaluation.predicates import log_end_reached
-from warren_core.evaluation.presence import AWAY, REBALANCE
+from warren_core.evaluation.presence import AWAY, DAILY, REBALANCE
 from warren_core.evaluation.rewinds import REWIND, goes_to_and_fro, is_replaying, is_rewound
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import Mark, Sighting, Track

@@ -4,10 +4,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warren_core.evaluation.daily import DAILY, daily_ms, excused_ms, with_room
 from warren_core.evaluation.level import LEVEL, level_ms, written_at
 from warren_core.evaluation.loops import may_loop
-from warren_core.evaluation.presence import AWAY, has_gone, was_absent
+from warren_core.evaluation.presence import (
+    AWAY,
+    DAILY,
+    daily_ms,
+    excused_ms,
+    has_gone,
+    was_absent,
+    with_room,
+)
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import LONGEST_MS, Figure, Figures, Floats, Mark, span_ms
 from warren_core.evaluation.windows import Int64

@@ -5,9 +5,8 @@ from typing import Literal
 import numpy as np
 
 from warren_core.evaluation.commit_sizes import learn_part, learn_sizes
-from warren_core.evaluation.daily import learn_daily
 from warren_core.evaluation.loops import learn_loop
-from warren_core.evaluation.presence import end_absence, rebalanced_ms, was_away
+from warren_core.evaluation.presence import end_absence, learn_daily, rebalanced_ms, was_away
 from warren_core.evaluation.rule import BY, Rule
 from warren_core.evaluation.track import (
     AGAIN,

@@ -38,13 +38,12 @@ from warren_core.evaluation.packed_windows import pack_parts
 from warren_core.evaluation.track import Mark
 from warren_core.evaluation.verdicts import GroupVerdicts, are_expired, judge_groups
 from warren_core.judgement import columns
-from warren_core.judgement.assumption import assume, give_way
 from warren_core.judgement.brief import Brief, Entry
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.judge import Judged
 from warren_core.judgement.lag_events import LagColumns, lag_event
 from warren_core.judgement.lags import lag_of, least_lag_of, made_only, settled, unknown_of
-from warren_core.judgement.observation import Observation, observe_together
+from warren_core.judgement.observation import Observation, assume, give_way, observe_together
 from warren_core.judgement.state import (
     Applied,
     GroupState,

@@ -11,9 +11,8 @@ from warren.words import duration, records
 
 from warren_core.evaluation import UNKNOWN, Bools, Column, Explanation, Int64, Windows
 from warren_core.judgement.columns import Latest, Layout
-from warren_core.judgement.membership import Membership
+from warren_core.judgement.membership import Membership, Subscription
 from warren_core.judgement.state import GroupState
-from warren_core.judgement.subscription import Subscription
 
 SETTLED_MS = 3 * 60_000
 """A topic that nobody has subscribed to for so long is left on purpose."""

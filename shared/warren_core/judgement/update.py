@@ -28,10 +28,9 @@ from warren_core.evaluation import (
 from warren_core.evaluation.commit_convention import REST_MS, CommitEvidence, Commits, Rest
 from warren_core.evaluation.track import Mark
 from warren_core.judgement import columns
-from warren_core.judgement.assumption import assume, give_way
 from warren_core.judgement.columns import MISSING, Latest, Layout
 from warren_core.judgement.lags import behind_of, left_out
-from warren_core.judgement.observation import Observation, observe, order_of
+from warren_core.judgement.observation import Observation, assume, give_way, observe, order_of
 from warren_core.judgement.state import Applied, GroupState
 
 APART_MS = 10_000

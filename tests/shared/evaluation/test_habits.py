@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from support.followed_partition import FOUND, START, Followed
 from warren_core.evaluation import Sighting, Track, see
-from warren_core.evaluation.daily import daily_ms
-from warren_core.evaluation.presence import Presence
+from warren_core.evaluation.presence import Presence, daily_ms
 from warren_core.evaluation.progress import judge
 from warren_core.evaluation.rule import BY
 

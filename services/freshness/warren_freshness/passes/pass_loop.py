@@ -17,7 +17,7 @@ from warren.metrics.freshness import (
 )
 from warren.standstill import Look, Turns, obstacle
 
-from warren_freshness.home.publisher import Publisher
+from warren_freshness.home.topics import Publisher
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
 from warren_freshness.positions.group_positions import GroupPositions, GroupSnapshot
 
