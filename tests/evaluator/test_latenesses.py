@@ -22,8 +22,8 @@ from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN
 from warren.settings import ObjectiveSettings
 from warren_core.judgement.membership import membership_after
 from warren_core.judgement.state_codec import encode as encode_state
+from warren_core.objectives.burn import Standing
 from warren_core.objectives.limits import ObjectiveBook
-from warren_core.objectives.standing import Standing
 from warren_core.objectives.verdicts import Objectives
 from warren_evaluator.broken_limits import BrokenLimits
 from warren_evaluator.latenesses import Latenesses

@@ -13,8 +13,8 @@ from warren.clock import ManualClock
 from warren.contracts import StatusChangeEvent, group_key
 from warren.settings_file import load_settings
 from warren_core.objectives.limits import ObjectiveBook
+from warren_evaluator.files_watch import ObjectivesWatch
 from warren_evaluator.latenesses import Latenesses
-from warren_evaluator.objectives_watch import ObjectivesWatch
 from warren_evaluator.records import Publication
 
 OBJECTIVE = "[[objectives]]\nname = 'fresh'\nmax_freshness = 60\nfor = 0\n"

@@ -17,7 +17,7 @@ from warren.kafka import connection
 from warren.logins.client_credentials import ClientCredentialsToken
 from warren.settings import KafkaConnection
 from warren_local.server import free_port
-from warren_wire.login import Tokens
+from warren_wire.brokers import Tokens
 
 CONNECT = """
 import sys

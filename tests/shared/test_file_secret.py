@@ -11,7 +11,7 @@ from warren.kafka.connection import new_client
 from warren.settings import KafkaConnection
 from warren.settings.file_secret import FileSecret
 from warren.settings_file import load_settings
-from warren_wire.login import aiokafka_options
+from warren_wire.brokers import aiokafka_options
 
 
 @pytest.fixture

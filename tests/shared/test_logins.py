@@ -15,7 +15,7 @@ from warren.logins import MECHANISMS
 from warren.settings import KafkaConnection
 from warren_archiver.bronze.source import kafka_options
 from warren_evaluator.home.credentials import credentials
-from warren_wire.login import aiokafka_options, log_in_anew
+from warren_wire.brokers import aiokafka_options, log_in_anew
 
 
 def connection(**kafka: str) -> KafkaConnection:

@@ -24,10 +24,9 @@ from warren.standstill import StandstillWatch
 from warren_evaluator.app import Evaluator, create_evaluator
 from warren_evaluator.faust_corrections.kafka_trouble import KafkaTrouble
 from warren_evaluator.faust_corrections.worker import Worker
-from warren_evaluator.files_watch import FilesWatch
+from warren_evaluator.files_watch import FilesWatch, ObjectivesWatch
 from warren_evaluator.home.credentials import CredentialsWatch
 from warren_evaluator.home.preparation import app_id, prepare
-from warren_evaluator.objectives_watch import ObjectivesWatch
 from warren_evaluator.progress import WORK, WorkerProgress
 from warren_evaluator.status_metrics import count_groups
 

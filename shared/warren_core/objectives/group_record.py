@@ -24,10 +24,9 @@ from warren.contracts import (
 from warren.errors import WarrenError
 
 from warren_core.judgement.lateness import Lateness, fields_of, from_fields, lateness_of
-from warren_core.objectives.burn import Buckets, History
+from warren_core.objectives.burn import Buckets, History, Standing
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.readings import AskLag
-from warren_core.objectives.standing import Standing
 from warren_core.objectives.verdicts import Objectives, OpenIncident, ended, judge
 
 VERSION = 3

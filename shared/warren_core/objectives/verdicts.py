@@ -22,10 +22,9 @@ from warren.words import deleted
 
 from warren_core.judgement.incidents import derived_id
 from warren_core.judgement.lateness import late_ms
-from warren_core.objectives.burn import History
+from warren_core.objectives.burn import NEVER, History, Standing
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.readings import AskLag, Reading, read
-from warren_core.objectives.standing import NEVER, Standing
 
 TYPES: tuple[EventTypeName, ...] = (FRESHNESS_CHANGED, RETENTION_CHANGED)
 _ENDS: Mapping[EndReasonName | None, str] = {

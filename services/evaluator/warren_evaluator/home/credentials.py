@@ -9,7 +9,7 @@ from faust.auth import Credentials
 from warren.errors import AuthenticationFailed, SettingsError
 from warren.logins import MECHANISMS
 from warren.settings import KafkaConnection
-from warren_wire.login import aiokafka_options, log_in_anew
+from warren_wire.brokers import aiokafka_options, log_in_anew
 
 
 def broker_urls(connection: KafkaConnection) -> list[str]:
