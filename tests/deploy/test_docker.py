@@ -14,6 +14,7 @@ import pytest
 import yaml
 from api.served_api import Api
 from warren.settings_file import load_settings
+from warren_notifier.channels.configured import channel_settings
 
 ROOT = Path(__file__).parents[2]
 FLAGS = {
@@ -168,3 +169,8 @@ def test_other_names_may_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
     named = api(monkeypatch, WARREN_API_TRUSTED_HOSTS='["warren.example"]')
     for host, expected in (("warren.example", 200), ("localhost", 200), ("api", 403)):
         assert named.get("/api/v1/groups", headers={"Host": host}).status_code == expected
+
+
+def test_compose_notifies_with_settings_that_the_notifier_takes() -> None:
+    channels = channel_settings(load_settings(ROOT / "deploy/docker/notifier.toml").notifier)
+    assert channels.keys() == {"mailbox", "receiver"}

@@ -182,6 +182,8 @@ class Dispatcher:
             return ""
         group = self._owned.of(partition, subject.whole)
         states = self._owned.states(partition, conditions_of(subject))
+        if by is None and not states:
+            return ""  # nobody knows its conditions, as none could be read: it stays as was told
         opens = [change for state in states if (change := state.open_now) is not None]
         change = after(incident_of(group.state.open_now), opens, by)
         if change is None:
