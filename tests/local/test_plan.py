@@ -51,6 +51,11 @@ def test_demo_groups_are_judged_by_burrow_unless_a_policy_is_set() -> None:
     assert demo.rules_for("demo", "orders").group.policy == "progress"
     named = plan(evaluation={"policy": "burrow"}).settings.evaluation
     assert (named.policy, named.overrides) == ("burrow", [])
+    own = [{"groups": ["^demo-slow$"], "policy": "progress"}, {"groups": ["^ign-"], "ignore": True}]
+    both = RuleBook(plan(evaluation={"overrides": own}).settings.evaluation)
+    rules = [both.rules_for("demo", name).group for name in ("demo-slow", "demo-stalled", "ign-a")]
+    assert [each.policy for each in rules] == ["progress", "burrow", "progress"]
+    assert rules[2].ignore
 
 
 def test_another_home_is_used_when_named() -> None:

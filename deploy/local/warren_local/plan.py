@@ -21,7 +21,7 @@ from pathlib import Path
 
 from warren.errors import SettingsError
 from warren.installation import NAME_PATTERN
-from warren.settings import ClusterSettings, Settings
+from warren.settings import ClusterSettings, EvaluationOverride, Settings
 from warren.settings.connection import named_servers
 
 from warren_local.server import HOST, Port
@@ -222,21 +222,18 @@ def _for_demo(settings: Settings, given: Settings, ports: DemoPorts) -> Settings
     """
     if not given.collector.metrics_port:
         settings = _replaced(settings, "collector", metrics_port=ports.probe)
-    rules: dict[str, object] = {"intervals": 10, "min_distance": 1.0, "minimum_complete": 0.5}
+    if "policy" not in given.evaluation.model_fields_set:
+        rules = EvaluationOverride(groups=[DEMO_GROUPS], policy="burrow")
+        overrides = [*given.evaluation.overrides, rules]  # the first one counts most
+        settings = _replaced(settings, "evaluation", overrides=overrides)
     return _unless_set(
         settings,
         given,
         collector={"interval": 1.0, "heartbeat": 1.0},
-        evaluation=rules | _demo_rules(given),
+        evaluation={"intervals": 10, "min_distance": 1.0, "minimum_complete": 0.5},
         freshness={"interval": 2.0, "retention_refresh": 30.0},
         notifier=_demo_notifications(settings, ports),
     )
-
-
-def _demo_rules(given: Settings) -> dict[str, object]:
-    if "policy" in given.evaluation.model_fields_set:
-        return {}
-    return {"overrides": [{"groups": [DEMO_GROUPS], "policy": "burrow"}]}
 
 
 def _demo_notifications(settings: Settings, ports: DemoPorts) -> dict[str, object]:
