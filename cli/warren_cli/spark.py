@@ -49,8 +49,8 @@ def spark_session(settings: Settings, name: str) -> Iterator[SparkSession]:
     the job can be begun again.
     """
     # A second, which other commands need not take.
-    from warren_archiver.errors import told_by_spark
     from warren_archiver.session import close_session, open_session
+    from warren_archiver.spark_failures import told_by_spark
 
     try:
         with Console(stderr=True).status("Starting Spark"):

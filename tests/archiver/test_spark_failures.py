@@ -9,8 +9,9 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typ
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from warren.errors import SettingsError
-from warren_archiver.errors import ArchiveFailed, spark_cause, told_by_spark
+from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.lake.lake import Lake
+from warren_archiver.spark_failures import told_by_spark
 
 pytestmark = pytest.mark.timeout(1800)
 

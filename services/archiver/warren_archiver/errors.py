@@ -1,18 +1,10 @@
-"""Errors of the archiver. Each text is one line that says what to do.
-
-What Spark raises, as an error of ours: a line for the operator, no stacks of two languages.
-"""
+"""Errors of the archiver. Each text is one line that says what to do."""
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-from py4j.protocol import (  # type: ignore[import-untyped]  # no py.typed
-    Py4JError,
-    Py4JNetworkError,
-)
-from pyspark.errors import PySparkException
-from warren.errors import SettingsError, WarrenError
+from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]  # no py.typed
+from warren.errors import WarrenError
 
 _ANOTHER_WRITES = ("DELTA_CONCURRENT_TRANSACTION", "CONCURRENT_STREAM_LOG_UPDATE")
 JVM_ENDED = (Py4JNetworkError, ConnectionError)
@@ -123,30 +115,3 @@ def _python_cause(lines: Sequence[str]) -> str | None:
     traces = [at for at, line in enumerate(lines) if line.endswith(_TRACE)]
     after = lines[traces[-1] + 1 :] if traces else []
     return next((line for line in after if not line[:1].isspace()), None)
-
-
-SPARK_FAILURES = (PySparkException, Py4JError, ConnectionError)
-"""The last one where there is no JVM any more."""
-_NO_FILE_SYSTEM = re.compile(
-    r"ClassNotFoundException: Class ([\w.$]+) not found|No FileSystem for scheme \"?(\w+)"
-)
-
-
-@contextmanager
-def told_by_spark(path: str) -> Iterator[None]:
-    """`path`: the lake's, as it was set.
-
-    Raises SettingsError where a jar is missing, as for a file system of Hadoop's, else
-    ArchiveFailed.
-    """
-    try:
-        yield
-    except SPARK_FAILURES as problem:
-        if missing := _NO_FILE_SYSTEM.search(spark_cause(problem)):
-            what = missing[1] or f"{missing[2]}://"
-            raise SettingsError(
-                "archiver.spark",
-                f"there is no {what} for archiver.path {path}: `spark.jars` in [archiver.spark] "
-                "has to name the jars that have it",
-            ) from problem
-        raise archive_failed(problem, path) from problem

@@ -21,9 +21,9 @@ from warren.settings import HomeSettings, Settings
 from warren.standstill import StandstillWatch
 
 from warren_archiver.amount import fit
-from warren_archiver.errors import SPARK_FAILURES, told_by_spark
 from warren_archiver.lake.lake import Lake
 from warren_archiver.session import close_session, open_session
+from warren_archiver.spark_failures import SPARK_FAILURES, told_by_spark
 from warren_archiver.streaming.work import Work
 
 log = structlog.get_logger(__name__)

@@ -8,7 +8,8 @@ from warren.clock import Clock
 from warren.errors import KafkaError
 from warren.metrics.archiver import ARCHIVER_FAILURES
 
-from warren_archiver.errors import JVM_ENDED, SPARK_FAILURES, ArchiveFailed, archive_failed
+from warren_archiver.errors import JVM_ENDED, ArchiveFailed, archive_failed
+from warren_archiver.spark_failures import SPARK_FAILURES
 
 log = structlog.get_logger(__name__)
 FIRST_PAUSE = 5.0  # seconds before what has failed is tried again; doubled each time

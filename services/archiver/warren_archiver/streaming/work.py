@@ -16,11 +16,12 @@ from warren.settings import Settings
 from warren.standstill import Look, obstacle
 
 from warren_archiver.bronze.bronze import ANSWER_SECONDS, Bronze
-from warren_archiver.errors import ArchiveFailed, told_by_spark
+from warren_archiver.errors import ArchiveFailed
 from warren_archiver.gold.gold import Gold
 from warren_archiver.gold.gold import ensure as ensure_gold
 from warren_archiver.lake.lake import Lake, exists
 from warren_archiver.layers import LAYERS, name_of
+from warren_archiver.spark_failures import told_by_spark
 from warren_archiver.streaming.part import Part
 from warren_archiver.streaming.silver_query import SilverQuery
 from warren_archiver.streaming.upkeep import Upkeep
