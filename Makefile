@@ -13,7 +13,7 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # The markers are in tests/support/real_things.py.
 FAST := smoke or not (kafka or spark or browser or containers or servers)
 # Many tests wait for servers.
-WORKERS ?= 3
+WORKERS ?= 4
 PYTEST = WARREN_TEST_TIER=$@ $(BIN)/pytest -n $(WORKERS) --no-loadscope-reorder
 PROMETHEUS := deploy/prometheus
 # The generators stand beside what they write, in no wheel.
