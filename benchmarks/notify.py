@@ -272,7 +272,7 @@ def with_incidents(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]
             numbers = range(at, min(at + 1000, arguments.incidents))
             home.publish(change(f"group-{n}", 1, "ERR", 0, opened) for n in numbers)
             # As fast as it goes, and no faster: what waits is not what is measured.
-            notifiers.until(lambda: len(hook.requests) > at - 5000, "requests")  # noqa: B023
+            notifiers.until(lambda: len(hook.requests) > at - 5000, "requests")  # noqa: B023  # called before the next turn
         notifiers.until(
             lambda: (
                 one.total("warren_notifier_open_incidents") >= arguments.incidents

@@ -26,7 +26,7 @@ from support.servers import (
 )
 from support.shared_kafka import shared_kafka
 from support.two_brokers import running_two_brokers
-from warren_local import server as ports
+from warren_local import server
 from warren_local.kafka import EmbeddedKafka
 from warren_local.server import EmbeddedValkey, free_port
 from xdist.scheduler import LoadScopeScheduling
@@ -48,9 +48,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(suite_cost.SuiteCost(config))
     # No worker is given a port that another one is about to listen on.
     worker, workers = WORKER
-    span = (ports.HIGHEST - ports.LOWEST) // workers
-    ports.LOWEST += worker * span
-    ports.HIGHEST = ports.LOWEST + span
+    span = (server.HIGHEST - server.LOWEST) // workers
+    server.LOWEST += worker * span
+    server.HIGHEST = server.LOWEST + span
     # What code under test logs as nobody configured it: rich tracebacks take seconds each.
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[structlog.stdlib.add_log_level, plain])

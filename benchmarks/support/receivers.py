@@ -120,7 +120,7 @@ class Mails:
         self.port = free_port()
         self.mails: list[Mail] = []
 
-    async def handle_DATA(  # noqa: N802
+    async def handle_DATA(  # noqa: N802  # as aiosmtpd names it
         self, _server: SMTP, _session: Session, envelope: Envelope
     ) -> str:
         content = envelope.content or b""

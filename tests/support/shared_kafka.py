@@ -16,7 +16,7 @@ import pytest
 from support.secured_kafka import running_secured_kafka
 from support.servers import embedded_kafka
 from support.waiting import eventually
-from warren_local import server as ports
+from warren_local import server
 
 EAGER = {"log.cleaner.backoff.ms": "500"}  # tests wait for compaction
 PATIENCE = 180  # seconds; JVMs start slowly on a loaded machine
@@ -36,7 +36,7 @@ def shared_kafka(
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not found.exists():
             run = os.getppid() if has_workers else os.getpid()
-            details = (kind, config.rootpath, folder, run, ports.LOWEST, ports.HIGHEST)
+            details = (kind, config.rootpath, folder, run, server.LOWEST, server.HIGHEST)
             command = [sys.executable, "-m", __name__, *map(str, details)]
             with (folder / "output").open("wb") as output:
                 process = subprocess.Popen(
@@ -60,7 +60,7 @@ def shared_kafka(
 def main() -> None:
     """Run a broker, say where, and stop it when the process of the run is gone."""
     kind, root, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    run, ports.LOWEST, ports.HIGHEST = map(int, sys.argv[4:7])
+    run, server.LOWEST, server.HIGHEST = map(int, sys.argv[4:7])
     gone = os.pidfd_open(run)
     if kind == "plain":
         with embedded_kafka(root, folder, properties=EAGER) as kafka:

@@ -9,6 +9,7 @@ known: what asks for anything else does not find them.
 
 import operator
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args
@@ -85,7 +86,7 @@ Key = Callable[[Term], Matches[T]]
 """What a key asks for. Raises ValueError that says what would be understood."""
 
 
-class Search(Generic[T]):
+class Search(ABC, Generic[T]):
     """Rows of one kind that a text finds. `problems`: sentences about what was not understood;
     nothing is found then. Subclasses have the `keys` and the `words` of a row.
     """
@@ -103,9 +104,9 @@ class Search(Generic[T]):
             except ValueError as error:
                 self.problems.append(str(error))
 
+    @abstractmethod
     def words(self, row: T) -> str:
         """What a word without a key is looked for in."""
-        raise NotImplementedError
 
     def finds(self, row: T) -> bool:
         return not self.problems and all(matches(row) for matches in self._matches)

@@ -182,12 +182,12 @@ class Dispatcher:
             return ""
         group = self._owned.of(partition, subject.whole)
         states = self._owned.states(partition, conditions_of(subject))
-        if by is None and not states:
-            return ""  # nobody knows its conditions, as none could be read: it stays as was told
+        if offset is None:
+            if not states:
+                return ""  # none of its conditions could be read: it stays as it was told
+            offset = max(state.offset for state in states)
         opens = [change for state in states if (change := state.open_now) is not None]
         change = after(incident_of(group.state.open_now), opens, by)
         if change is None:
             return ""
-        if offset is None:
-            offset = max(state.offset for state in states)
         return batch.decide(group, Changed(change, offset))

@@ -1,6 +1,6 @@
 """Observation: offset events' lists as columns, laid out by row.
 
-Assumption: what an observation does to assumed commits; see `assumed`.
+Assumption: what an observation does to assumed commits; see `lags`.
 """
 
 from collections.abc import Iterable, Sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 
 import structlog
 from confluent_kafka.admin import AdminClient
@@ -80,12 +81,14 @@ class HomeWriter:
             try:
                 self._producer.flush()
             except MaybePublished as error:
-                unknown = "it is not known whether it was written: look before you try again"
-                problem = f"{unknown} ({error.problem})"
+                problem = (
+                    "it is not known whether it was written: look before you try again "
+                    f"({error.problem})"
+                )
                 raise MaybePublished(error.cluster, error.setting, problem) from None
 
 
-class HomeThread:
+class HomeThread(ABC):
     """Reads topics of the home cluster, until it is stopped."""
 
     def __init__(self, name: str) -> None:
@@ -101,5 +104,6 @@ class HomeThread:
         if self._thread.is_alive():
             self._thread.join()
 
+    @abstractmethod
     def _run(self) -> None:
-        raise NotImplementedError
+        """Until `_stop` is set."""

@@ -76,8 +76,9 @@ class Gate:
             return self._refusal(scope, ProblemKind.TOO_LARGE, detail)
         if not is_free and self._places.statistics().tasks_waiting >= LONGEST_LINE:
             detail = "Too many requests wait to be answered."
-            retry = {"Retry-After": str(RETRY_SECONDS)}
-            return self._refusal(scope, ProblemKind.BUSY, detail, retry)
+            return self._refusal(
+                scope, ProblemKind.BUSY, detail, {"Retry-After": str(RETRY_SECONDS)}
+            )
         return None
 
 

@@ -60,7 +60,7 @@ class Connection(H11Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._taking: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # narrower, as in uvicorn
         super().connection_made(transport)
         if len(self.connections) > self._most:
             next(iter(self._waiting), self)._give_up("crowded_out")

@@ -125,7 +125,7 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
         return silence(id, template=template_of(request, "silence"))
 
     @routes.post("/silences/{id}")
-    async def end(request: Request, id: Segment) -> Response:  # noqa: A002
+    async def end(request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
         found = context.model.silences.silence(id)
         if found is None:
             return silence(id)
@@ -165,11 +165,11 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
 
     @routes.get("/incidents/{id}")
     @routes.get("/fragments/incidents/{id}")
-    def one_incident(request: Request, id: Segment) -> Response:  # noqa: A002
+    def one_incident(request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
         return incident(id, template=template_of(request, "incident"))
 
     @routes.post("/incidents/{id}")
-    async def look_after(request: Request, id: Segment) -> Response:  # noqa: A002
+    async def look_after(request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
         found, said = find_incident(context, id), await said_in(request)
         if found is None:
             return incident(id)

@@ -19,7 +19,7 @@ OWN = "warren_archiver_"
 def share_metrics(writer: str, directory: str) -> None:
     """Metrics that are made from now on are kept in files of that writer."""
     os.environ[DIRECTORY] = directory
-    values.ValueClass = values.MultiProcessValue(lambda: writer)  # type: ignore[no-untyped-call]
+    values.ValueClass = values.MultiProcessValue(lambda: writer)  # type: ignore[no-untyped-call]  # no types there
 
 
 def all_metrics(directory: str) -> CollectorRegistry:

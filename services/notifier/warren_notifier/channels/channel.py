@@ -4,6 +4,7 @@ A `detail` may hold what the receiver said, as it said it: it is made fit to be 
 recorded (`warren_notifier.delivery.outcomes`).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar, get_args
@@ -65,7 +66,7 @@ class ChannelUnusable(WarrenError):
         self.problem = problem
 
 
-class Channel:
+class Channel(ABC):
     """A way to reach people or machines; subclasses say what theirs is like."""
 
     identity: ChannelIdentity
@@ -85,15 +86,15 @@ class Channel:
         """
         return 0
 
+    @abstractmethod
     async def send(self, delivery: Delivery) -> Result:
         """One attempt. What goes wrong on the way is a result, not an exception."""
-        raise NotImplementedError
 
     async def send_many(self, digest: Digest) -> Result:
-        """One attempt, likewise."""
+        """One attempt, likewise; only channels that tell many have it."""
         raise NotImplementedError
 
-    async def close(self) -> None:
+    async def close(self) -> None:  # noqa: B027  # most have none to free
         """Frees connections."""
 
 

@@ -5,6 +5,7 @@ answers judged alike for all of them.
 import asyncio
 import hashlib
 import json
+from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -108,8 +109,9 @@ class TargetSettings(ChannelSettings):
     """A channel that is a service's URL."""
 
     @property
+    @abstractmethod
     def target(self) -> Target:
-        raise NotImplementedError
+        """Where it is."""
 
 
 class HttpChannelSettings(TargetSettings):

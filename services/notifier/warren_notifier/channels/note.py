@@ -1,6 +1,7 @@
 """What people are shown of an incident, or of many: channels differ in how, not in what."""
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -96,8 +97,9 @@ class NoteChannel(HttpChannel[S]):
             )
         return await self._post(self._written(note))
 
+    @abstractmethod
     def _written(self, note: Note) -> bytes:
-        raise NotImplementedError
+        """The request's body."""
 
 
 def fitting(build: Callable[[int], bytes], limit: int, longest: int = 2_000) -> bytes:
