@@ -1,4 +1,4 @@
-"""Reports that `warren up` keeps writing and pages link, and where in one a group is."""
+"""Reports that the archiver writes after each pass and pages link, and where in one a group is."""
 
 from typing import NamedTuple
 from urllib.parse import quote

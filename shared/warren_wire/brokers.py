@@ -134,8 +134,9 @@ class Brokers:
                 broker[0]: (str(broker[1]), int(broker[2])) for broker in response.brokers
             }
             return response
+        said = str(problem) or type(problem).__name__
         raise ClusterUnreachable(
-            self._cluster, f"{self._setting}.bootstrap", f"no broker answers: {_text(problem)}"
+            self._cluster, f"{self._setting}.bootstrap", f"no broker answers: {said}"
         )
 
     async def send(self, broker: int, request: Any) -> Any:
@@ -212,7 +213,3 @@ class Brokers:
             take(data)
 
         reader.feed_data = count_and_take
-
-
-def _text(error: Exception | None) -> str:
-    return str(error) or type(error).__name__

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 from fastapi import FastAPI
+from support.manual_clock import ManualClock
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren.contracts import (
     FreshnessEvent,
     GroupEvent,

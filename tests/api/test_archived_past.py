@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from api.served_api import NOW, Api
 from support.lake_files import write_table
+from support.manual_clock import ManualClock
 from support.report_lake import moment
-from warren.clock import ManualClock
 from warren.contracts import MINUTE_MS
 from warren.settings import ArchiverSettings
 from warren_api.model import archive

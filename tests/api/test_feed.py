@@ -16,7 +16,7 @@ from api.played_home import (
 from api.served_api import status_change
 from confluent_kafka import KafkaError, Message
 from structlog.testing import capture_logs
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.contracts import group_key
 from warren.errors import AuthorizationFailed
 from warren.kafka.topics import HOME

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.manual_clock import ManualClock
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren.settings import Settings
 from warren.standstill import Standstill
 from warren_archiver.lake.lake import Lake

@@ -6,8 +6,8 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from support.archive_events import Record, event_frame
+from support.manual_clock import ManualClock
 from support.offset_events import NOW, commits
-from warren.clock import ManualClock
 from warren.contracts import LagEvent, OffsetEvent, group_key
 from warren.contracts.topics import LAG, OFFSETS
 from warren.settings import Settings

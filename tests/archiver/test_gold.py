@@ -10,6 +10,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from support.manual_clock import ManualClock
 from support.other_readers import assert_is_stored
 from support.silver_rows import (
     DAY,
@@ -28,7 +29,6 @@ from support.silver_rows import (
     frame,
     silver_rows,
 )
-from warren.clock import ManualClock
 from warren.settings import Settings
 from warren_archiver.gold import catalogue
 from warren_archiver.gold import gold as gold_module

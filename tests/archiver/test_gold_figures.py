@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from support.manual_clock import ManualClock
 from support.silver_rows import DAY, END, HOUR, MINUTE, START, append, at, ensure_tables, frame
-from warren.clock import ManualClock
 from warren.settings import Settings
 from warren_archiver.gold import catalogue
 from warren_archiver.gold import gold as gold_module

@@ -6,7 +6,7 @@ import pytest
 from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from structlog.testing import capture_logs
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.metrics.archiver import ARCHIVER_FAILURES
 from warren_archiver.errors import ArchiveFailed, spark_cause
 from warren_archiver.streaming.part import Part

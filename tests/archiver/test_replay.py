@@ -12,10 +12,11 @@ from support.few_tables import only_silver
 from support.freshness_events import WELL, freshness_event, late
 from support.group_lives import interleaved, lives
 from support.lake_files import write_table
+from support.manual_clock import ManualClock
 from support.offset_events import NOW
 from support.other_readers import assert_others_find_the_same
 from support.report_lake import moment
-from warren.clock import ManualClock, SystemClock
+from warren.clock import SystemClock
 from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent, group_key
 from warren.contracts.topics import FRESHNESS, LAG_STATUS, OFFSETS
 from warren.settings import Settings

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.archive_events import lag_event
 from support.lake_files import write_table
+from support.manual_clock import ManualClock
 from support.report_lake import (
     DAY,
     END,
@@ -25,7 +26,6 @@ from support.report_lake import (
 )
 from support.report_recount import LagRecord, recount
 from support.silver_events import delivery, status_change
-from warren.clock import ManualClock
 from warren.contracts.topics import LAG, LAG_STATUS, NOTIFICATIONS
 from warren.errors import SettingsError
 from warren.history.lake_tables import LakeTables, LakeUnreadable

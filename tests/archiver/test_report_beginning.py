@@ -7,9 +7,9 @@ import pytest
 from bs4 import BeautifulSoup
 from rich.console import Console
 from support.lake_files import write_table
+from support.manual_clock import ManualClock
 from support.report_lake import EVALUATIONS, HEARTBEAT, HOUR, MINUTE, START, add_bronze, moment
 from support.report_recount import LagRecord
-from warren.clock import ManualClock
 from warren.history.lake_tables import LakeTables
 from warren.settings import Settings
 from warren_archiver.report import page, table

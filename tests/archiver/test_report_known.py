@@ -11,9 +11,9 @@ from bs4 import BeautifulSoup
 from rich.console import Console
 from support.archive_events import lag_event
 from support.lake_files import write_table
+from support.manual_clock import ManualClock
 from support.report_lake import DAY, HEARTBEAT, HOUR, MINUTE, START, moment
 from support.silver_events import delivery, status_change
-from warren.clock import ManualClock
 from warren.contracts import RETENTION_CHANGED
 from warren.contracts.event import Event
 from warren.contracts.topics import LAG, LAG_STATUS, NOTIFICATIONS, Topic

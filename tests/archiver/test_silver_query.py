@@ -11,7 +11,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from support.archive_lab import Archive, events_between
 from support.few_tables import OF_OFFSETS, STATUS_HOURS, only_silver, only_status_hours
-from warren.clock import ManualClock, SystemClock
+from support.manual_clock import ManualClock
+from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS
 from warren_archiver.errors import ArchiveFailed
 from warren_archiver.gold.catalogue import PROGRESS

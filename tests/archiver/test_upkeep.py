@@ -12,9 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from structlog.testing import capture_logs
 from support.archive_lab import Archive, events_between
 from support.few_tables import only_silver
+from support.manual_clock import ManualClock
 from support.silver_rows import DAY as DAY_MS
 from support.silver_rows import END, START, append, frame, silver_rows
-from warren.clock import ManualClock, SystemClock
+from warren.clock import SystemClock
 from warren.settings import ArchiverSettings
 from warren_archiver.lake.lake import Lake, ensure, newest_version
 from warren_archiver.lake.table import Kept, Table

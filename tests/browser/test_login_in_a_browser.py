@@ -8,8 +8,9 @@ from api.login_lab import SECRET, Lab
 from api.served_api import Api, served
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from support.manual_clock import ManualClock
 from support.mock_provider import mock_provider
-from warren.clock import ManualClock, SystemClock
+from warren.clock import SystemClock
 from warren.settings import ApiSettings
 from warren_local.server import free_port
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 from collector.played_bus import AWAY, PlayedBus
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.contracts import ClusterEvent
 from warren.errors import (
     AuthenticationFailed,

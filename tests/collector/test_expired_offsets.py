@@ -10,8 +10,8 @@ import pytest
 import support.coordinator_records as encode
 from confluent_kafka import KafkaError, KafkaException
 from support.coordinator_batches import batch
+from support.manual_clock import ManualClock
 from support.recorded_positions import recorded_positions
-from warren.clock import ManualClock
 from warren.contracts import OffsetEvent
 from warren_collector.groups.offsets_retention import (
     ASK_AGAIN_AFTER,

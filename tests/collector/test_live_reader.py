@@ -1,7 +1,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.contracts import GroupMember
 from warren_collector.groups.live.group import LiveGroup, LiveState
 from warren_collector.groups.live.groups import LiveReader

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from aiokafka.errors import KafkaConnectionError
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.errors import ClusterUnreachable
 from warren_collector.logs.ends import LogEnds, LogEndsReader
 from warren_collector.logs.highest import TRUNCATED_AFTER

@@ -2,8 +2,8 @@ import pytest
 import support.coordinator_records as encode
 from collector.played_bus import AWAY, PlayedBus
 from support.coordinator_batches import batch
+from support.manual_clock import ManualClock
 from support.recorded_positions import recorded_positions
-from warren.clock import ManualClock
 from warren.contracts import DeadLetter, OffsetEvent
 from warren.errors import PublishFailed, RecordTooLarge
 from warren_collector.cluster.publisher import LEAST_BYTES, Publisher

@@ -5,9 +5,9 @@ import pytest
 import support.coordinator_records as encode
 from collector.played_bus import AWAY, PlayedBus
 from support.coordinator_batches import batch
+from support.manual_clock import ManualClock
 from support.quiet_coordinator import QuietCoordinator
 from support.recorded_positions import everything
-from warren.clock import ManualClock
 from warren.contracts import GroupEvent, OffsetEvent
 from warren.errors import ClusterUnreachable, PublishFailed
 from warren_collector.cluster.meters import Meters

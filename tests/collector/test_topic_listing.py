@@ -7,8 +7,8 @@ import pytest
 from collector.played_bus import AWAY, PlayedBus
 from structlog.testing import capture_logs
 from support.collector_lab import CLUSTER, Lab
+from support.manual_clock import ManualClock
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren.contracts import TopicsEvent
 from warren.contracts.topics import TOPICS
 from warren.errors import ClusterUnreachable

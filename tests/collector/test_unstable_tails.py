@@ -3,8 +3,8 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from collector.test_open_transactions import written
+from support.manual_clock import ManualClock
 from support.record_batches import marker
-from warren.clock import ManualClock
 from warren.errors import ClusterUnreachable
 from warren_collector.sources import unstable_tails
 from warren_collector.sources.source import Batch

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 
 import pytest
+from support.manual_clock import ManualClock
 from support.offset_events import MINUTE, NOW, At, commits, offset_event
-from warren.clock import ManualClock
 from warren.contracts import (
     DeadLetter,
     LagEvent,

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 from aiokafka import errors
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren_evaluator.faust_corrections.kafka_trouble import EVERY, KafkaTrouble
 
 

@@ -14,9 +14,9 @@ import pytest
 from support.evaluator_process import Home
 from support.freshness_events import WELL, Row, freshness_event, late
 from support.group_looks import group_event
+from support.manual_clock import ManualClock
 from support.offset_events import NOW, At, Judge, commits, offset_event
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent, GroupMember, LagEvent, StatusChangeEvent, group_key
 from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN
 from warren.settings import ObjectiveSettings

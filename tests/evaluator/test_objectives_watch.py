@@ -7,9 +7,9 @@ from typing import Any
 
 from support.evaluator_process import Home
 from support.freshness_events import freshness_event, late
+from support.manual_clock import ManualClock
 from support.offset_events import NOW
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren.contracts import StatusChangeEvent, group_key
 from warren.settings_file import load_settings
 from warren_core.objectives.limits import ObjectiveBook

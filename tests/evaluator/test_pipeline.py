@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from aiokafka.errors import MessageSizeTooLargeError
+from support.manual_clock import ManualClock
 from support.offset_events import MINUTE, NOW, commits, offset_event
-from warren.clock import ManualClock
 from warren.contracts import DeadLetter, OffsetEvent, group_key
 from warren.metrics import evaluator as metrics
 from warren_core.evaluation import GroupRules, Rules

@@ -1,8 +1,8 @@
 """Trends: what each minute of a group was like, as the evaluator tells it."""
 
 from api.served_api import freshness_event, late
+from support.manual_clock import ManualClock
 from support.offset_events import At, offset_event
-from warren.clock import ManualClock
 from warren.contracts import MINUTE_MS, OffsetEvent, TrendEvent, group_key
 from warren.contracts.topics import TRENDS
 from warren_core.evaluation import GroupRules, Rules

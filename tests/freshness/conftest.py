@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from freshness.measured_cluster import MeasuredCluster
 from freshness.timed_logs import TimedLogs
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren_local.server import free_port
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from freshness.events import CLUSTER, GROUP, At, offset_event
 from freshness.timed_logs import TimedLogs
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.contracts import FreshnessEvent, TopicFreshness
 from warren.settings import ClusterSettings, FreshnessSettings, RedisSettings
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer

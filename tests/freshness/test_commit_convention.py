@@ -3,7 +3,7 @@
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs, minutely
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.contracts import TopicFreshness
 from warren_freshness.positions.group_positions import GroupPositions
 

@@ -6,12 +6,12 @@ from typing import Any, cast
 
 import pytest
 from aiokafka.errors import IncompatibleBrokerVersion
-from freshness.events import CLUSTER, GROUP, NOW
+from freshness.events import CLUSTER, GROUP
 from freshness.fake_brokers import FakeBrokers, FakeLog
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs, minutely
+from support.manual_clock import ManualClock
 from support.socket_bytes import received_bytes
-from warren.clock import ManualClock
 from warren.settings import ClusterSettings, FreshnessSettings, RedisSettings
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.passes.position_readings import PositionReadings
@@ -57,11 +57,6 @@ def test_topics_that_shall_not_be_read(
 
 
 OLD, YOUNG = LogPosition("orders", 0, 30), LogPosition("orders", 1, 80)
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(NOW)
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs
+from support.manual_clock import ManualClock
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren.contracts import FreshnessEvent
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import Message
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from structlog.testing import capture_logs
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.contracts import DeadLetter, FreshnessEvent, OffsetEvent
 from warren.errors import PublishFailed
 from warren_freshness.home.offsets_feed import OffsetsFeed, Polled

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from freshness.events import CLUSTER, GROUP, NOW
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.contracts import CommitConvention
 from warren.settings import RedisSettings
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading

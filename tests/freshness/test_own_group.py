@@ -9,8 +9,8 @@ from freshness.events import CLUSTER, GROUP, At, offset_event
 from freshness.measured_cluster import MeasuredCluster
 from freshness.timed_logs import MINUTE, TimedLogs
 from support.evaluator_process import PARTITIONS, Home
+from support.manual_clock import ManualClock
 from support.offset_events import Judge
-from warren.clock import ManualClock
 from warren.contracts import OffsetEvent
 from warren.contracts.topics import OFFSETS
 

@@ -4,7 +4,7 @@ from typing import cast
 
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from structlog.testing import capture_logs
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.contracts import FreshnessEvent
 from warren.errors import ClusterUnreachable, KafkaError, PublishFailed
 from warren.metrics.freshness import FRESHNESS

@@ -4,8 +4,8 @@ import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs
+from support.manual_clock import ManualClock
 from support.socket_bytes import received_bytes
-from warren.clock import ManualClock
 
 MEGABYTE = 1_000_000
 PARTITIONS = 4

@@ -4,7 +4,7 @@ import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import MINUTE, TimedLogs, minutely
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 
 HOUR = 60 * MINUTE
 

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from freshness.fake_brokers import NOT_AUTHORISED, NOT_LEADER, FakeBrokers, FakeLog
 from structlog.testing import capture_logs
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.errors import AuthenticationFailed
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import ClusterSettings

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 from structlog.testing import capture_logs
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.errors import SettingsError
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import RedisSettings

@@ -9,8 +9,8 @@ import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import TimedLogs, minutely
+from support.manual_clock import ManualClock
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren_freshness.topics.log_sizes import MOST_POINTS, LogGrowth
 from warren_freshness.topics.retention import CHUNK, Retention, SizeLimit, retention_ms, size_limit
 from warren_wire.brokers import Brokers

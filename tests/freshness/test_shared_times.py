@@ -6,7 +6,7 @@ import pytest
 from freshness.events import CLUSTER, GROUP
 from freshness.measured_cluster import MeasuredCluster
 from freshness.timed_logs import MINUTE, TimedLogs
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.metrics.freshness import FRESHNESS
 
 

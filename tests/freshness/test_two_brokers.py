@@ -4,9 +4,9 @@ import pytest
 from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import TimedLogs, minutely
+from support.manual_clock import ManualClock
 from support.two_brokers import create_replicated, lead_as_preferred
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren_local.kafka import EmbeddedKafka
 
 

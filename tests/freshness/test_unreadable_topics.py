@@ -8,9 +8,9 @@ from freshness.events import GROUP
 from freshness.measured_cluster import MeasuredCluster
 from freshness.timed_logs import MINUTE, TimedLogs
 from structlog.testing import capture_logs
+from support.manual_clock import ManualClock
 from support.secured_kafka import TOPIC, SecuredKafka, User
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren.settings import ClusterSettings
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 from freshness.events import CLUSTER, NOW
+from support.manual_clock import ManualClock
 from support.record_batches import batch
-from warren.clock import ManualClock
 from warren_freshness.log_position import LogPosition
 from warren_freshness.passes.cluster_measurer import Countdown
 from warren_freshness.passes.position_readings import Reader, Waiting

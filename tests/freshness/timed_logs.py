@@ -14,9 +14,9 @@ from confluent_kafka.admin import (
     NewTopic,
     ResourceType,
 )
+from support.manual_clock import ManualClock
 from support.not_yet import is_not_yet
 from support.waiting import eventually
-from warren.clock import ManualClock
 
 # Clients may outlive the broker of their test.
 QUIET = {"log_level": 0}

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from support.manual_clock import ManualClock
 from support.processes import still_running
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren_local.child import STOP_GRACE, Child
 from warren_local.supervisor import (
     FIRST,

@@ -6,8 +6,8 @@ from typing import Any
 from uuid import uuid4
 
 from notifier.builders import OPENED_AT
+from support.manual_clock import ManualClock
 from support.waiting import until
-from warren.clock import ManualClock
 from warren.contracts import (
     ChannelIdentity,
     DeadLetter,

@@ -9,7 +9,8 @@ from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT
 from notifier.http_receiver import Answer, Request
-from warren.clock import Clock, ManualClock
+from support.manual_clock import ManualClock
+from warren.clock import Clock
 from warren.settings.notifier import NotifierSettings
 from warren_notifier.channels.channel import Channel, Result
 from warren_notifier.channels.configured import configured_channels, kinds

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from notifier.builders import OPENED_AT, change, event, route
 from notifier.harness import Harness, Log, Scripted, play
+from support.manual_clock import ManualClock
 from support.waiting import until
-from warren.clock import ManualClock
 from warren.contracts import (
     RETENTION_CHANGED,
     Breach,

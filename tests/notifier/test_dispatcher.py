@@ -3,8 +3,8 @@
 import pytest
 from notifier.builders import OPENED_AT, event
 from notifier.harness import Hanging, Harness, Scripted, play
+from support.manual_clock import ManualClock
 from support.waiting import until
-from warren.clock import ManualClock
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.routing.decisions import delivery_id
 from warren_notifier.source.consumer import Backlog

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from notifier.builders import event, route
 from notifier.harness import Hanging, Harness, Scripted, play
+from support.manual_clock import ManualClock
 from support.waiting import until
-from warren.clock import ManualClock
 from warren.contracts import GroupStatusName, StatusChangeEvent
 from warren_notifier.channels.channel import Result, Retry
 from warren_notifier.routing.routes import Route

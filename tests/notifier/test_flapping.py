@@ -6,7 +6,7 @@ from typing import Any
 from notifier.builders import MINUTE, OPENED_AT, delivery, event, route
 from notifier.harness import Log, Scripted, play
 from notifier.test_email_message import mail, text
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.contracts import Flapping, GroupStatusName, StatusChangeEvent
 from warren.silences import Silences
 

@@ -8,8 +8,8 @@ import pytest
 from notifier.builders import event
 from notifier.http_receiver import Answer, HttpReceiver
 from notifier.process import Home, config, notifier, webhook
+from support.manual_clock import ManualClock
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren.contracts import StatusChangeEvent
 from warren.errors import ProcessFrozen
 from warren_notifier.lease import Lease, LeasedProducer

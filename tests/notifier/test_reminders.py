@@ -8,7 +8,7 @@ import pytest
 from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT, event, route
 from notifier.harness import Scripted, play
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.contracts import ChannelIdentity
 from warren.silences import Silences
 from warren_notifier.channels.channel import Refused, Result

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from notifier.builders import event, route
 from notifier.harness import END, Hanging, Harness, Log, Scripted, kinds, life, play
+from support.manual_clock import ManualClock
 from support.waiting import until
-from warren.clock import ManualClock
 from warren_notifier.channels.channel import Refused, Result, Retry
 from warren_notifier.routing.decisions import delivery_id
 from warren_notifier.state.telling import Delivery

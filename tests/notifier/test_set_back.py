@@ -7,8 +7,8 @@ import pytest
 from notifier.builders import event, route
 from notifier.harness import Harness, Scripted, play
 from notifier.test_digests import INTERVAL, Together, news
+from support.manual_clock import ManualClock
 from support.waiting import until
-from warren.clock import ManualClock
 from warren.contracts import StatusChangeEvent
 from warren_notifier.channels.channel import Retry
 from warren_notifier.due import SetBack

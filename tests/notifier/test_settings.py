@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.errors import SettingsError
 from warren.settings.notifier import NotifierSettings
 from warren.settings_file import load_settings

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from notifier.builders import event
 from notifier.harness import Harness, Scripted, play, until
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry
 from warren_notifier.delivery.slots import HUNG_ROUNDS, RateLimit, Slots
 from warren_notifier.state.telling import Delivery

@@ -12,8 +12,13 @@ from pathlib import Path
 import httpx
 import pytest
 from support import played_pass, scheduled_passes
+from support.archive_events import lag_event
+from support.lake_files import write_table
 from support.processes import still_running
+from support.report_lake import moment
 from support.waiting import eventually
+from warren.clock import SystemClock
+from warren.report_files import REPORT_FILES, group_anchor
 from warren_local.server import free_port
 
 
@@ -50,11 +55,14 @@ class Parent:
 
 
 @contextmanager
-def running(tmp_path: Path, words: Sequence[str], every: float = 0.2) -> Iterator[Parent]:
+def running(
+    tmp_path: Path, words: Sequence[str], every: float = 0.2, reports_dir: Path | str = ""
+) -> Iterator[Parent]:
     """Passes do what the words say, one after the other; the one after these lasts."""
     port = free_port()
     config, script = tmp_path / "warren.toml", tmp_path / "words"
-    config.write_text(f'[archiver]\npath = "{tmp_path / "lake"}"\nmetrics_port = {port}\n')
+    archiver = f'[archiver]\npath = "{tmp_path / "lake"}"\nmetrics_port = {port}\n'
+    config.write_text(f'{archiver}[api]\nreports_dir = "{reports_dir}"\n')
     script.write_text(" ".join(words))
     begun, output = tmp_path / "begun", tmp_path / "output"
     command = [sys.executable, str(scheduled_passes.__file__), str(config), str(every)]
@@ -106,7 +114,7 @@ def test_nothing_stands_still_between_two_passes(tmp_path: Path) -> None:
     [
         ("fails", "no broker answers"),
         ("breaks", "RuntimeError: a bug"),
-        ("dies", "the pass was ended by SIGKILL"),
+        ("dies", "it was ended by SIGKILL"),
     ],
 )
 def test_one_that_fails_is_tried_again_and_ready_says_why(
@@ -138,3 +146,38 @@ def test_the_first_pass_waits_where_something_is_archived_already(tmp_path: Path
         assert '"first_in": 30.0' in parent.output.read_text()
         assert parent.stop() == 0
         assert not parent.passes
+
+
+def _archive_something(lake: Path) -> None:
+    at = SystemClock().now_ms() - 60_000
+    columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
+    row = {"topic": "warren.lag", "key": b"prod|billing"}
+    rows = [
+        row | {"value": lag_event("billing", then, "ERR", 7).to_bytes(), "timestamp": moment(then)}
+        for then in (at, at + 30_000)
+    ]
+    write_table(lake, "bronze/events", columns, rows)
+
+
+def test_reports_are_written_after_a_pass(tmp_path: Path) -> None:
+    folder = tmp_path / "reports"
+    _archive_something(tmp_path / "lake")
+    with running(tmp_path, ["well"], every=3600, reports_dir=folder) as parent:
+        names = {report.name for report in REPORT_FILES}
+        eventually(
+            lambda: folder.is_dir() and {file.name for file in folder.iterdir()} == names,
+            timeout=120,
+            message="all are there",
+        )
+        assert parent.stop() == 0
+    assert f'id="{group_anchor("prod", "billing")}"' in (folder / "last-day.html").read_text()
+
+
+def test_reports_that_cannot_be_written_or_take_too_long_hold_no_pass_up(tmp_path: Path) -> None:
+    no_folder = tmp_path / "file"
+    no_folder.write_text("")
+    with running(tmp_path, ["well", "well"], reports_dir=no_folder) as parent:
+        parent.await_passes(3)
+        assert "reports are not written" in parent.output.read_text()
+        assert parent.text("/ready") == "READY"
+        assert parent.stop() == 0

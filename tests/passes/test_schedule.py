@@ -1,6 +1,6 @@
 """When the next pass begins."""
 
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren_archiver.passes.parent import FIRST_PAUSE, LONGEST_PAUSE, Schedule
 
 

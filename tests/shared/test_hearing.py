@@ -4,8 +4,8 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.forgetful_broker import ASKS_EVERY, ForgetfulBroker
+from support.manual_clock import ManualClock
 from support.waiting import eventually
-from warren.clock import ManualClock
 from warren.errors import ClientLost
 from warren.kafka.hearing import (
     AGAIN_SECONDS,

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient
+from support.manual_clock import ManualClock
 from support.waiting import eventually
-from warren.clock import ManualClock, SystemClock
+from warren.clock import SystemClock
 from warren.errors import ClientLost, ClusterUnreachable, PublishFailed
 from warren.kafka import hearing, producer
 from warren.kafka.connection import connect

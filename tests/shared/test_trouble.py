@@ -2,7 +2,7 @@
 
 import pytest
 from structlog.testing import capture_logs
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.errors import AuthenticationFailed, ClusterUnreachable
 from warren.kafka.trouble import Refusals, Trouble
 

@@ -9,8 +9,8 @@ import support.coordinator_records as encode
 from confluent_kafka import Uuid
 from support.coordinator_batches import batch
 from support.kafka_schemas import GroupWriter
+from support.manual_clock import ManualClock
 from support.quiet_coordinator import QuietCoordinator
-from warren.clock import ManualClock
 from warren.contracts import GroupEvent
 from warren_collector.groups.recorded.records import Findings
 from warren_collector.groups.recorded.states import GroupStates

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from warren.clock import ManualClock
+from support.manual_clock import ManualClock
 from warren.contracts import OffsetEvent
 from warren.contracts.offset_event import TopicPositions
 from warren.settings import Settings

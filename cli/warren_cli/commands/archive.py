@@ -34,11 +34,11 @@ def run(
 ) -> None:
     """Archive every topic, until told to stop. Spark needs Java; its jars are downloaded once."""
     settings = spark_settings(config, service="archiver")
-    from warren_archiver.passes.parent import pass_command, run_passes
+    from warren_archiver.passes.parent import run_passes
     from warren_archiver.submitted import is_submitted
 
     if settings.archiver.every and not once and not is_submitted(os.environ):
-        run_passes(settings, pass_command(settings_file(config)))
+        run_passes(settings, settings_file(config))
         return
     from warren_archiver.application import archive
 

@@ -86,15 +86,6 @@ def _incident_duration(row: Row, _: int) -> str:
     return "ongoing" if row["closed_at"] is None else ago(row["opened_at"], row["closed_at"])
 
 
-def _in_short(row: Row, now_ms: int) -> str | None:
-    """The root in a few words."""
-    return row["short"] or what_is_wrong(row, now_ms)
-
-
-def _lag_now(row: Row, _: int) -> str:
-    return count((row["now"] or {}).get("total_lag"))
-
-
 def _ends(row: Row, now_ms: int) -> str:
     if row["ends_at"] <= now_ms:
         return f"{ago(row['ends_at'], now_ms)} ago"
@@ -195,11 +186,16 @@ INCIDENTS = Resource(
         Column("cluster", lambda row, _: row["cluster"], name=True),
         Column("group", lambda row, _: row["group"], name=True),
         Column("worst", lambda row, _: row["worst"], kept=True),
-        Column("why", _in_short, text=True, short=True),
+        Column(
+            "why",
+            lambda row, now_ms: row["short"] or what_is_wrong(row, now_ms),
+            text=True,
+            short=True,
+        ),
         Column("started", lambda row, now: f"{ago(row['opened_at'], now)} ago"),
         Column("duration", _incident_duration),
         Column("acked by", lambda row, _: _said(row)),
-        Column("lag now", _lag_now, right=True),
+        Column("lag now", lambda row, _: count((row["now"] or {}).get("total_lag")), right=True),
         Column("largest lag", lambda row, _: count(row["max_total_lag"]), right=True, wide=True),
         Column("changes", lambda row, _: count(len(row["changes"])), right=True, wide=True),
         Column("why", what_is_wrong, wide=True),

@@ -82,7 +82,12 @@ def stop_leftovers(file: RunFile) -> list[str]:
     state = file.read()
     if state is None:
         return []
-    alive = _alive(state)
+    alive = [
+        (name, process)
+        for name, pids in state.pids.items()
+        for pid in pids
+        if (process := _ours(pid, state.born.get(str(pid)))) is not None
+    ]
     processes = [process for _, process in alive]
     for process in processes:
         process.terminate()
@@ -92,15 +97,6 @@ def stop_leftovers(file: RunFile) -> list[str]:
     psutil.wait_procs(stubborn, timeout=GRACE)
     file.remove()
     return [name for name, _ in alive]
-
-
-def _alive(state: RunState) -> list[tuple[str, psutil.Process]]:
-    return [
-        (name, process)
-        for name, pids in state.pids.items()
-        for pid in pids
-        if (process := _ours(pid, state.born.get(str(pid)))) is not None
-    ]
 
 
 def _ours(pid: int, born: float | None) -> psutil.Process | None:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import threading
-from pathlib import Path
 from typing import Protocol
 
 from rich.console import Console
@@ -27,7 +26,7 @@ from warren_local.run_file import (
     write_effective,
 )
 from warren_local.server import EmbeddedValkey, ProcessServer, free_port
-from warren_local.services import ARRIVALS, Reports, server_service, warren_services
+from warren_local.services import ARRIVALS, server_service, warren_services
 from warren_local.state_folder import LOGS, Held, guard, instance_name, make_state_folder
 from warren_local.supervisor import Supervisor
 
@@ -108,7 +107,6 @@ class _Run:
         self._run_file = RunFile(plan.state_dir)
         self._state = run_state(plan)
         self._arrivals = [ArrivalsFollower(plan.state_dir / name) for name in ARRIVALS]
-        self._reports: Reports | None = None
         self._supervisor = Supervisor(
             logs=self._logs,
             clock=clock,
@@ -130,8 +128,6 @@ class _Run:
                     self._supervisor.watch()
                     self._follow_settings()
                     self._tell_arrivals()
-                    if self._reports is not None:
-                        self._reports.look()
         except Stopped:
             pass  # told to stop while Spark's jars were fetched: it ends as always
         finally:
@@ -139,8 +135,6 @@ class _Run:
                 self._screen.close()
                 self._screen.say("stopping")
             finally:  # whatever became of the screen
-                if self._reports is not None:
-                    self._reports.stop()
                 self._supervisor.stop()
                 self._run_file.remove()
             self._screen.say("stopped")
@@ -197,16 +191,6 @@ class _Run:
         config = write_effective(self._settings, self._plan.state_dir)
         for service in warren_services(self._plan, config):
             self._supervisor.start(service)
-        if self._settings.api.reports_dir:
-            self._reports = Reports(
-                config,
-                Path(self._settings.api.reports_dir),
-                self._settings.archiver.path,
-                log=self._logs / "reports.log",
-                clock=self._clock,
-                interval=self._settings.local.reports_interval,
-                say=self._screen.say,
-            )
         self._screen.say(f"logs: {self._logs}")
         self._screen.follow(self._state.api)
 

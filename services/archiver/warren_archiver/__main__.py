@@ -9,7 +9,7 @@ from warren.errors import SettingsError, WarrenError
 from warren.log import configure
 from warren.settings_file import load_settings
 
-from warren_archiver.passes.parent import pass_command, run_passes
+from warren_archiver.passes.parent import run_passes
 from warren_archiver.passes.shared_metrics import DIRECTORY, PASS, share_metrics
 from warren_archiver.submitted import is_submitted
 
@@ -35,7 +35,7 @@ def _main() -> None:
         settings = load_settings(given.config)
         if settings.archiver.every:
             configure(settings.log, service="archiver")
-            run_passes(settings, pass_command(given.config))
+            run_passes(settings, given.config)
             return
     if directory := os.environ.get(DIRECTORY):
         share_metrics(PASS, directory)

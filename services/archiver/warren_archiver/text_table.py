@@ -24,8 +24,4 @@ class TextTable(Table):
 
     def row(self, *cells: str | Text) -> None:
         """Add a row; a Text may have a style."""
-        self.add_row(*map(_cell, cells))
-
-
-def _cell(cell: str | Text) -> Text:
-    return cell if isinstance(cell, Text) else Text(visible(cell))
+        self.add_row(*(cell if isinstance(cell, Text) else Text(visible(cell)) for cell in cells))

@@ -100,7 +100,8 @@ class Pipeline:
         what = item.topic if isinstance(item, Publication) else "the changelog"
         violation = TooLarge(what, len(item.value or b""))
         counts.dead_letters += 1
-        log.error("too large to publish", group=_name(item.key), reason=violation.reason)
+        name = (item.key or b"").decode(errors="replace")
+        log.error("too large to publish", group=name, reason=violation.reason)
         letter = self._evaluator.dead_letter(item.source, violation.reason, whole=False)
         await (await self._publish(letter))
 
@@ -141,10 +142,6 @@ async def _is_taken(send: Callable[[Item], Awaitable[Awaitable[Any]]], item: Ite
             raise
         return False
     return True
-
-
-def _name(key: bytes | None) -> str:
-    return (key or b"").decode(errors="replace")
 
 
 def _count(counts: Counts) -> None:

@@ -74,12 +74,11 @@ class FreshnessService:
             "feed": self._turns.look,
             "intake": self._look_at_intake,
             **{f"pass over {loop.cluster}": loop.turns.look for loop in self._pass_loops},
-            "measuring": self._look_at_measuring,
+            "measuring": lambda: in_parts(
+                loop.look() for loop in self._pass_loops if loop.has_groups
+            ),
             "publishing": self._publisher.trouble.look,
         }
-
-    def _look_at_measuring(self) -> Look:
-        return in_parts(loop.look() for loop in self._pass_loops if loop.has_groups)
 
     def _look_at_intake(self) -> Look:
         """A refusal says more than what waits because of it, dead letters among it."""

@@ -14,6 +14,7 @@ import structlog
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, TopicDescription
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_when_event_set
+from tenacity.nap import sleep_using_event
 from tenacity.wait import wait_random_exponential
 
 from warren.errors import (
@@ -265,7 +266,7 @@ def await_connection(
         retry=retry_if_exception_type(KafkaError),
         wait=wait_random_exponential(multiplier=0.5, max=15),
         stop=stop_when_event_set(stop),
-        sleep=lambda seconds: _wait(stop, seconds),
+        sleep=sleep_using_event(stop),
         before_sleep=tell,
         reraise=True,
     )
@@ -273,10 +274,6 @@ def await_connection(
         return attempts(connect, cluster, setting, connection, timeout)
     except KafkaError:
         return None
-
-
-def _wait(stop: threading.Event, seconds: float) -> None:
-    stop.wait(seconds)
 
 
 def log_retry(error: BaseException | None) -> None:

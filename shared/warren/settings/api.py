@@ -109,8 +109,8 @@ class ApiSettings(Section):
     )
     reports_dir: str = Field(
         default="",
-        description="Directory of the reports that pages link; empty for none. `warren up` writes "
-        "them from the archive, and sets this",
+        description="Directory of the reports that pages link; empty for none. The archiver writes "
+        "them after each pass (every > 0). `warren up` sets this",
     )
 
     @property

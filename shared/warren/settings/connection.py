@@ -3,7 +3,7 @@
 import re
 from ipaddress import IPv6Address
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import (
     ConfigDict,
@@ -162,7 +162,7 @@ class HomeSettings(KafkaConnection):
         "with it. Two that share a cluster or a Redis need two names. Letters, digits, . _ -",
     )
     topic_prefix: str = Field(
-        default_factory=lambda values: _topic_prefix(values),
+        default_factory=lambda before: Installation(before["instance"]).topic_prefix,
         description="Prefix of all of Warren's topics; not set: the instance's name and a dot",
     )
     partitions: int = Field(default=8, ge=1, description="Partitions of each topic")
@@ -198,8 +198,3 @@ class HomeSettings(KafkaConnection):
         ):
             raise ValueError("min_insync_replicas is more than replication_factor")
         return self
-
-
-def _topic_prefix(values: dict[str, Any]) -> str:
-    """`values`: the settings before it."""
-    return Installation(values["instance"]).topic_prefix

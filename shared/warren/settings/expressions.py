@@ -1,6 +1,6 @@
 """Lists of regular expressions in settings."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator
 
@@ -20,10 +20,8 @@ def _compilable(expressions: list[str]) -> list[str]:
     return expressions
 
 
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 Expressions = Annotated[list[Pattern], AfterValidator(_compilable)]
-OneOrMoreExpressions = Annotated[Expressions, BeforeValidator(_listed)]
+OneOrMoreExpressions = Annotated[
+    Expressions, BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+]
 """A single one may be written without brackets."""

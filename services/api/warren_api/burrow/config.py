@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request, Response
 from warren.contracts import Status
-from warren.settings import ClusterSettings, KafkaConnection, Settings
+from warren.settings import KafkaConnection, Settings
 
 from warren_api.burrow.answers import ADMIN, TEXT, Body, answer, error_response
 from warren_api.context import ApiContext
@@ -145,7 +145,17 @@ def consumer_bodies(settings: Settings) -> dict[str, Body]:
     found: dict[str, Body] = {}
     for name, configured in settings.clusters.items():
         for source in configured.sources:
-            kafka = _kafka_consumer(name, configured)
+            kafka: Body = {
+                "class-name": "kafka",
+                "cluster": name,
+                "servers": _servers(configured.bootstrap),
+                "group-allowlist": _any_of(configured.groups_allow),
+                "zookeeper-path": "",
+                "zookeeper-timeout": 0,
+                "client-profile": _client_profile(name, configured),
+                "offsets-topic": configured.offsets_topic,
+                "start-latest": False,
+            }
             if source != "zookeeper":
                 found[name] = kafka
                 continue
@@ -154,20 +164,6 @@ def consumer_bodies(settings: Settings) -> dict[str, Body]:
             kind = {"class-name": "kafka_zk", "offsets-topic": ""}
             found[f"{name}_zk"] = kafka | zookeeper | kind
     return dict(sorted(found.items()))
-
-
-def _kafka_consumer(name: str, configured: ClusterSettings) -> Body:
-    return {
-        "class-name": "kafka",
-        "cluster": name,
-        "servers": _servers(configured.bootstrap),
-        "group-allowlist": _any_of(configured.groups_allow),
-        "zookeeper-path": "",
-        "zookeeper-timeout": 0,
-        "client-profile": _client_profile(name, configured),
-        "offsets-topic": configured.offsets_topic,
-        "start-latest": False,
-    }
 
 
 def notifier_body(name: str, settings: Settings) -> Body:

@@ -19,7 +19,7 @@ from warren.history.delta_log import FIRST_COMMIT, LOG, has_version
 from warren_archiver.errors import LakeGone
 from warren_archiver.lake.catalogue import EVENTS, GAPS
 from warren_archiver.lake.small_files import SmallFiles
-from warren_archiver.lake.table import Field, Table
+from warren_archiver.lake.table import Table
 
 log = structlog.get_logger(__name__)
 
@@ -192,9 +192,14 @@ def ensure(
             if comments.get(field.name, field.description) != field.description
         ]
         if missing:
-            _alter(spark, path, f"ADD COLUMNS ({', '.join(map(_column, missing))})")
+            added = ", ".join(
+                f"`{field.name}` {field.type.simpleString()} COMMENT {_text(field.description)}"
+                for field in missing
+            )
+            _alter(spark, path, f"ADD COLUMNS ({added})")
         if other:
-            _alter(spark, path, f"ALTER COLUMN {', '.join(map(_comment, other))}")
+            said = ", ".join(f"`{each.name}` COMMENT {_text(each.description)}" for each in other)
+            _alter(spark, path, f"ALTER COLUMN {said}")
         set_properties(spark, path, wanted)
         log.info("a table is described anew", table=path)
 
@@ -235,14 +240,6 @@ def create(
 
 def _alter(spark: SparkSession, path: str, change: str) -> None:
     spark.sql(f"ALTER TABLE delta.`{path}` {change}")
-
-
-def _column(field: Field) -> str:
-    return f"`{field.name}` {field.type.simpleString()} COMMENT {_text(field.description)}"
-
-
-def _comment(field: Field) -> str:
-    return f"`{field.name}` COMMENT {_text(field.description)}"
 
 
 def _text(text: str) -> str:

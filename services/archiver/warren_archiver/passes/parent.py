@@ -1,6 +1,7 @@
 """The process that stays: it serves what passes have counted, and starts them when it is time.
 
-One pass: a process that archives what is there, and ends.
+One pass: a process that archives what is there, and ends. After it another one writes the reports
+that pages link, where `api.reports_dir` names a folder.
 """
 
 import os
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import structlog
@@ -21,6 +22,7 @@ from warren.service import probed
 from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.passes.shared_metrics import (
+    DIRECTORY,
     SERVER,
     all_metrics,
     pass_is_over,
@@ -32,7 +34,7 @@ PREFIX = "warren-archiver: "
 
 
 class Child:
-    """A running pass. What it says on standard error is ours to say."""
+    """A running pass, or one that writes reports. What it says on standard error is ours to say."""
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -64,7 +66,7 @@ class Child:
         code = self._process.wait()
         self._reader.join(1)  # processes of its own may have the pipe for a little longer
         if code < 0:
-            return f"the pass was ended by {signal.Signals(-code).name}"
+            return f"it was ended by {signal.Signals(-code).name}"
         return (self._reason or self._last or f"exit code {code}") if code else ""
 
     def _read(self) -> None:
@@ -140,11 +142,24 @@ def pass_environ(archiver: ArchiverSettings) -> dict[str, str]:
     return environ
 
 
-def run_passes(settings: Settings, command: Sequence[str]) -> None:
-    """Until SIGTERM or SIGINT, which end a running pass as well. `command`: of a pass.
+def report_command(settings: Settings, config: Path | None) -> list[str]:
+    """Of what writes the reports that pages link; empty where nobody wants them."""
+    if not (folder := settings.api.reports_dir):
+        return []
+    command = [sys.executable, "-m", "warren_archiver.report", "--into", folder]
+    return command if config is None else [*command, "--config", str(config)]
+
+
+def run_passes(
+    settings: Settings, config: Path | None, command: Sequence[str] | None = None
+) -> None:
+    """Until SIGTERM or SIGINT, which end a running pass as well. `command`: another kind of pass.
+    Reports follow a pass that went well, and are given up when the next one is due.
 
     Raises SettingsError.
     """
+    command = command or pass_command(config)
+    reports = report_command(settings, config)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -160,17 +175,34 @@ def run_passes(settings: Settings, command: Sequence[str]) -> None:
             while not stop.wait(schedule.due_in):
                 schedule.begin()
                 child = Child(command, pass_environ(archiver))
-                while child.exit_code() is None and not stop.wait(LOOK_EVERY):
-                    pass
-                if child.exit_code() is None:
-                    child.ask_to_stop()
-                problem = child.problem()
+                problem = _end_of(child, lambda: stop.wait(LOOK_EVERY))
                 if child.exit_code() == WRONG_SETTING:
                     raise SettingsError("", problem)
                 schedule.end(problem)
                 pass_is_over(directory)
-                if schedule.problem and not stop.is_set():
+                if stop.is_set():
+                    break
+                if problem:
                     _tell_of_failure(schedule)
+                elif reports:
+                    child = Child(reports, _environ_without_metrics())
+                    problem = _end_of(child, lambda: stop.wait(LOOK_EVERY) or not schedule.due_in)
+                    if problem and not stop.is_set():
+                        log.error("reports are not written", problem=problem)
+
+
+def _environ_without_metrics() -> dict[str, str]:
+    """The reports count nothing; prometheus_client would write files for them."""
+    return {name: value for name, value in os.environ.items() if name != DIRECTORY}
+
+
+def _end_of(child: Child, is_enough: Callable[[], bool]) -> str:
+    """Wait until it has ended, or has been asked to. Why it failed."""
+    while child.exit_code() is None:
+        if is_enough():
+            child.ask_to_stop()
+            break
+    return child.problem()
 
 
 def _begin_metrics(directory: str) -> None:

@@ -128,14 +128,16 @@ def paired(published: Sequence[Incident], replayed: Sequence[Incident], end_ms: 
             others.remove(match)
         pairs.append(Pair(before, match))
     pairs += [Pair(None, one) for others in of_group.values() for one in others]
-    return sorted(pairs, key=lambda pair: (_opened(pair), pair.group))
+    return sorted(
+        pairs,
+        key=lambda pair: (
+            min(one.opened_at for one in (pair.published, pair.replayed) if one),
+            pair.group,
+        ),
+    )
 
 
 def _overlap(one: Incident, other: Incident, end_ms: int) -> bool:
     one_end = end_ms if one.closed_at is None else one.closed_at
     other_end = end_ms if other.closed_at is None else other.closed_at
     return one.opened_at <= other_end and other.opened_at <= one_end
-
-
-def _opened(pair: Pair) -> int:
-    return min(one.opened_at for one in (pair.published, pair.replayed) if one is not None)

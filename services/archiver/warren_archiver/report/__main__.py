@@ -1,6 +1,6 @@
 """`python -m warren_archiver.report`: the reports that pages link, each over the one before it.
 
-`warren up` starts it every few minutes: what reading and plotting take is given back.
+The archiver starts it after each pass: what reading and plotting take is given back.
 """
 
 import argparse
@@ -21,8 +21,6 @@ from warren_archiver.errors import NothingArchived
 from warren_archiver.report.make import report
 from warren_archiver.report.page import render
 
-NOTHING_YET = 3
-
 
 def write_reports(settings: Settings, folder: Path, clock: Clock) -> None:
     """A reader finds a whole file at any moment, the old one or the new one.
@@ -41,7 +39,7 @@ def write_reports(settings: Settings, folder: Path, clock: Clock) -> None:
 
 
 def main() -> None:
-    """Exit codes: 0 written; 1 not written, a line says why; 3 nothing is archived yet."""
+    """Exit codes: 0 written, or nothing is archived yet; 1 not written, a line says why."""
     parser = argparse.ArgumentParser(prog="python -m warren_archiver.report")
     parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
     parser.add_argument("--into", type=Path, metavar="DIR", required=True)
@@ -51,7 +49,7 @@ def main() -> None:
         configure(settings.log, service="reports")
         write_reports(settings, arguments.into, SystemClock())
     except NothingArchived:
-        sys.exit(NOTHING_YET)
+        pass
     except (WarrenError, OSError) as error:
         print(error, file=sys.stderr)
         sys.exit(1)

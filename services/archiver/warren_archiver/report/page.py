@@ -53,7 +53,10 @@ def render(report: Report) -> str:
         group_anchor=group_anchor,
         total={name: sum(group.held_ms[name] for group in report.groups) for name in SHOWN},
         shares=lambda group: _shares(group, report.period.length_ms),
-        has_minutes=any(_has_minutes(group) for group in report.groups),
+        has_minutes=any(
+            each.late_max_ms is not None or each.consume_rate is not None or each.lost_records
+            for each in report.groups
+        ),
         outlooks=[group for group in report.groups if _has_outlook(group)],
     )
 
@@ -69,12 +72,6 @@ def _noise(report: Report) -> Mapping[str, int]:
         f"within {duration(AGAIN_MS)} of the one before": flapped,
     }
     return {what: number for what, number in found.items() if number}
-
-
-def _has_minutes(group: GroupReport) -> bool:
-    return (
-        group.late_max_ms is not None or group.consume_rate is not None or bool(group.lost_records)
-    )
 
 
 def _has_outlook(group: GroupReport) -> bool:

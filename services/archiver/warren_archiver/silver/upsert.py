@@ -18,7 +18,9 @@ def upsert(
 
     `stored`: all rows of the table that may have a key of these, and perhaps others.
     """
-    changed = _changed(table, wanted, stored).persist()
+    stored_day = F.col("_stored.date").alias("_stored_day")
+    joined = with_stored(table, wanted, stored).where(differs(table))
+    changed = joined.select(*table.names, stored_day).persist()
     try:
         found = changed.agg(
             F.count(F.lit(1)).alias("rows"),
@@ -32,15 +34,6 @@ def upsert(
         return int(found["rows"])
     finally:
         changed.unpersist()
-
-
-def _changed(table: Table, wanted: DataFrame, stored: DataFrame) -> DataFrame:
-    """Wanted rows that are not stored so, and the day of those that are stored otherwise."""
-    return (
-        with_stored(table, wanted, stored)
-        .where(differs(table))
-        .select(*table.names, F.col("_stored.date").alias("_stored_day"))
-    )
 
 
 def with_stored(table: Table, wanted: DataFrame, stored: DataFrame) -> DataFrame:

@@ -118,7 +118,8 @@ class Work:
 
     def _look_after_tables(self) -> None:
         if self._settings.archiver.schema_name:
-            self._do(self._naming, self._register)
+            schema = self._settings.archiver.schema_name
+            self._do(self._naming, lambda _: register(self._spark, self._lake, schema))
         if not self._stop.is_set():
             self._upkeep.look()
 
@@ -159,9 +160,6 @@ class Work:
             ARCHIVER_GOLD_ROWS.labels(table).inc(rows)
         seconds = round(self._clock.monotonic() - started, 2)
         log.info("gold written", rows=sum(written.values()), seconds=seconds)
-
-    def _register(self, _: threading.Event) -> None:
-        register(self._spark, self._lake, self._settings.archiver.schema_name)
 
     def interrupt(self) -> None:
         """Give up what is being done; it is done next time."""

@@ -90,15 +90,14 @@ class OwnGroupDescriber:
         self._thread = ThreadPoolExecutor(1, "own group")
 
     def __call__(self, group: str) -> Future[Members]:
-        return self._thread.submit(self._ask, group)
+        return self._thread.submit(
+            lambda: self._runner.run(describe_group(self._brokers, group)).members
+        )
 
     def close(self) -> None:
         """Waits for an answer that is still to come."""
         self._thread.submit(self._close).result()
         self._thread.shutdown()
-
-    def _ask(self, group: str) -> Members:
-        return self._runner.run(describe_group(self._brokers, group)).members
 
     def _close(self) -> None:
         self._runner.run(self._brokers.close())

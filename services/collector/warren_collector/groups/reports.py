@@ -1,7 +1,7 @@
 """What is to be published about groups: one event per group that has changed, or its end."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,20 +69,16 @@ def own(groups: GroupIndex, source_partition: int, name: str, owned: Owned) -> N
         group = groups.ensure(source_partition, name)
     if group.owned == owned:
         return
-    gone = _let_go(group, owned.partitions)
+    gone = {
+        topic: left
+        for topic, before in group.owned.partitions.items()
+        if topic not in group.topics and (left := before - owned.partitions.get(topic, frozenset()))
+    }
     for topic, partitions in gone.items():
         group.removed.setdefault(topic, set()).update(partitions)
     if gone or owned.partitions.keys() - group.topics.keys():
         groups.dirty[group.slot] = True
     group.owned = owned
-
-
-def _let_go(group: Group, partitions: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
-    return {
-        topic: gone
-        for topic, before in group.owned.partitions.items()
-        if topic not in group.topics and (gone := before - partitions.get(topic, frozenset()))
-    }
 
 
 MOST_BYTES = MAX_MESSAGE_BYTES - 64 * 2**10  # room for the key and the batch around it

@@ -18,7 +18,7 @@ from kazoo.exceptions import AuthFailedError, KazooException, NoAuthError, NoNod
 from kazoo.handlers.threading import KazooTimeoutError
 from warren.clock import Clock
 from warren.errors import AuthenticationFailed, AuthorizationFailed, ClusterUnreachable, KafkaError
-from warren_wire.committed_offsets import TopicOffsets, from_commits
+from warren_wire.committed_offsets import from_commits
 
 from warren_collector.sources.polling import Owns
 from warren_collector.sources.source import Snapshot
@@ -55,7 +55,10 @@ class ZookeeperReader:
         return Snapshot(
             read_at=self._clock.now_ms(),
             shards=shards,
-            groups={group: _offsets(topics) for group, topics in commits.items()},
+            groups={
+                group: {topic: from_commits(found) for topic, found in topics.items()}
+                for group, topics in commits.items()
+            },
             unread=frozenset(groups).difference(owned),
         )
 
@@ -92,10 +95,6 @@ def _commit(number: str, node: Node) -> Commit | None:
         return None
     usable = 0 <= partition < 2**31 and 0 <= offset < 2**63
     return (partition, offset, node.modified_at) if usable else None
-
-
-def _offsets(topics: dict[str, list[Commit]]) -> TopicOffsets:
-    return {topic: from_commits(commits) for topic, commits in topics.items()}
 
 
 TIMEOUT = 5.0  # seconds to connect, and for an answer

@@ -57,11 +57,7 @@ class WindowTable(faust.Table[bytes, bytes]):
             return
         written = sent.result()
         place = TP(written.topic, written.partition)
-        self._tables.recovery.wrote(place, written.offset, generation)
-
-    @property
-    def _tables(self) -> SafeTableManager:
-        return cast(SafeTableManager, self.app.tables)
+        cast(SafeTableManager, self.app.tables).recovery.wrote(place, written.offset, generation)
 
     def apply_changelog_batch(self, batch: Any) -> None:
         """A replayed part of the changelog."""

@@ -96,7 +96,16 @@ class ZookeeperDescriber:
                     subscription=sorted(_subscribed(node.value)),
                 )
             )
-        return [_live_group(name, members) for name, members in consumers.items()]
+        return [
+            LiveGroup(
+                name=name,
+                protocol="classic",
+                protocol_type="consumer",
+                state="Stable" if members else "Empty",
+                members=tuple(members),
+            )
+            for name, members in consumers.items()
+        ]
 
     def partition_counts(self, topics: Iterable[str]) -> Mapping[str, int]:
         return self._brokers.partition_counts(topics)
@@ -120,16 +129,6 @@ class ZookeeperDescriber:
             if number.isdecimal():
                 owned[group][consumer].setdefault(topic, []).append(int(number))
         return owned
-
-
-def _live_group(name: str, members: Sequence[GroupMember]) -> LiveGroup:
-    return LiveGroup(
-        name=name,
-        protocol="classic",
-        protocol_type="consumer",
-        state="Stable" if members else "Empty",
-        members=tuple(members),
-    )
 
 
 def _subscribed(registration: bytes) -> list[str]:
