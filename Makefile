@@ -11,7 +11,7 @@ STAMP := $(VENV)/.warren-setup
 PYTEST_ARGS ?=
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # The markers are in tests/support/real_things.py.
-FAST := smoke or not (kafka or spark or browser or containers or servers)
+FAST := smoke or not (kafka or spark or browser or containers or servers or heavy)
 # Many tests wait for servers.
 WORKERS ?= 4
 PYTEST = WARREN_TEST_TIER=$@ $(BIN)/pytest -n $(WORKERS) --no-loadscope-reorder

@@ -55,7 +55,8 @@ def test_small_files_are_joined_and_upkeep_removes_what_is_over(
     assert len(list(folder.rglob("date=*/*.parquet"))) > len(_files(lab)) < 6
     events = DeltaTable.forPath(lab.spark, lab.lake.events)
     events.update("offset = 0", {"date": F.lit("2026-01-01").cast("date")})
-    _set(lab, "delta.deletedFileRetentionDuration", "interval 0 hours")
+    kept = "delta.deletedFileRetentionDuration = 'interval 0 hours'"
+    lab.spark.sql(f"ALTER TABLE delta.`{lab.lake.events}` SET TBLPROPERTIES ({kept})")
     old = {kept: _silver_of_long_ago(lab, table) for kept, table in SILVER.items()}
     with capture_logs() as logs:
         done = Upkeep(lab.spark, lab.lake, lab.settings.archiver, SystemClock()).run()
@@ -67,11 +68,6 @@ def test_small_files_are_joined_and_upkeep_removes_what_is_over(
     assert len(list(folder.rglob("date=*/*.parquet"))) == len(_files(lab))
     left = {kept: lab.spark.read.format("delta").load(path).count() for kept, path in old.items()}
     assert left == {Kept.AS_MINUTES: 0, Kept.ALWAYS: 1}
-
-
-def _set(lab: Archive, name: str, value: str) -> None:
-    """Set a property of the table of events."""
-    lab.spark.sql(f"ALTER TABLE delta.`{lab.lake.events}` SET TBLPROPERTIES ({name} = '{value}')")
 
 
 SILVER = {table.kept: table for table in (GROUP_MINUTES, NOTIFICATIONS)}

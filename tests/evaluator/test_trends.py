@@ -46,11 +46,8 @@ class Worker:
 
 def tick(at: int, committed: int = 0, lag: int = 0, **more: At) -> OffsetEvent:
     """Of one partition of each topic."""
-    return offset_event(at, {"orders": {0: At(committed, at, lag=lag)}, **_named(more)})
-
-
-def _named(more: dict[str, At]) -> dict[str, dict[int, At]]:
-    return {topic: {0: position} for topic, position in more.items()}
+    others = {topic: {0: position} for topic, position in more.items()}
+    return offset_event(at, {"orders": {0: At(committed, at, lag=lag)}, **others})
 
 
 def ticks(begin: int, count: int, first: int = 0) -> list[OffsetEvent]:

@@ -36,18 +36,19 @@ def offset_event(
         source="offsets_topic",
         observed_at=observed_at,
         position=position,
-        topics={topic: _columns(places) for topic, places in topics.items()},
+        topics={
+            topic: TopicPositions(
+                partition=[
+                    i if at.partition is None else at.partition for i, at in enumerate(places)
+                ],
+                committed=[at.committed for at in places],
+                committed_at=[at.committed_at for at in places],
+                commits=[1 for _ in places],
+                log_start=[at.log_start for at in places],
+                log_end=[at.log_end for at in places],
+            )
+            for topic, places in topics.items()
+        },
         removed={topic: list(partitions) for topic, partitions in (removed or {}).items()},
         deleted=deleted,
-    )
-
-
-def _columns(places: Sequence[At]) -> TopicPositions:
-    return TopicPositions(
-        partition=[i if at.partition is None else at.partition for i, at in enumerate(places)],
-        committed=[at.committed for at in places],
-        committed_at=[at.committed_at for at in places],
-        commits=[1 for _ in places],
-        log_start=[at.log_start for at in places],
-        log_end=[at.log_end for at in places],
     )

@@ -69,7 +69,8 @@ def test_a_process_that_only_has_the_same_id_is_left_alone(tmp_path: Path) -> No
     state = STATE.with_pids({"evaluator": [child.pid]})
     born = {str(child.pid): state.born[str(child.pid)] - 3600}
     file = RunFile(tmp_path)
-    file.write(RunState(**{**_fields(state), "born": born}))
+    fields = {name: getattr(state, name) for name in RunState.__slots__}
+    file.write(RunState(**{**fields, "born": born}))
     assert stop_leftovers(file) == []
     assert psutil.pid_exists(child.pid)
     child.kill()
@@ -94,10 +95,6 @@ def test_nothing_is_stopped_without_a_file_or_when_all_have_gone(tmp_path: Path)
     eventually(lambda: child.exit_code() is not None, message="it ends")
     assert stop_leftovers(file) == []
     assert born_at(child.pid) is None
-
-
-def _fields(state: RunState) -> dict[str, object]:
-    return {name: getattr(state, name) for name in RunState.__slots__}
 
 
 SETTINGS = Settings.model_validate(

@@ -125,6 +125,7 @@ def test_what_waited_behind_others_never_arrived_so_nobody_awaits_its_end() -> N
         await until(lambda: bool(mail.sent))
 
     async def second(harness: Harness) -> None:
+        mail.let_go = asyncio.Event()  # one of this life's loop
         harness.start()
         await until(lambda: len(mail.sent) == 2)
         await harness.read(over, offset=2)

@@ -133,8 +133,8 @@ class Archive:
     def forget_silvers_last_batch(self) -> None:
         """As if killed between the tables' commits and Spark's note that the batch is done."""
         commits = Path(self.settings.archiver.path) / "checkpoints" / "silver" / "commits"
-        last = max((file for file in commits.iterdir() if file.name.isdigit()), key=_number)
-        last.unlink()
+        last = max(int(file.name) for file in commits.iterdir() if file.name.isdigit())
+        (commits / str(last)).unlink()
 
 
 EAGER = {
@@ -143,10 +143,6 @@ EAGER = {
     "min.compaction.lag.ms": "0",
     "max.compaction.lag.ms": "1000",
 }
-
-
-def _number(file: Path) -> int:
-    return int(file.name)
 
 
 def events_between(start: int, end: int) -> list[bytes]:

@@ -133,7 +133,7 @@ def status_change(
             "id": f"{group}-{at}",
             "source": "/warren/clusters/prod",
             "subject": group,
-            "time": f"{_iso(at)}",
+            "time": datetime.fromtimestamp(at / 1000, UTC).isoformat(),
             "data": {
                 "cluster": "prod",
                 "group": group,
@@ -179,7 +179,3 @@ def _log_ends() -> Iterator[tuple[int, TopicsEvent]]:
         if step > 20:
             ends["orders"].append(step)
         yield at, TopicsEvent(cluster="prod", observed_at=at, log_ends=ends)
-
-
-def _iso(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat()

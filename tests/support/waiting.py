@@ -1,13 +1,19 @@
 """Waiting for a condition, never for a time."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
 Result = TypeVar("Result")
 
-INTERVAL = 0.05  # seconds between two looks
+TURN = 0.0001  # seconds between two looks where all is in one loop
+INTERVAL = 0.05  # seconds between two looks, at least
+REST, LONGEST = 4, 1.0
+"""Looks that cost more are rarer: so many times the CPU that one took, but never so many seconds.
+Whoever is waited for, and tests beside this one, have better use for it.
+"""
 
 
 def eventually(condition: Callable[[], Result], *, timeout: float = 60.0, message: str) -> Result:
@@ -15,11 +21,12 @@ def eventually(condition: Callable[[], Result], *, timeout: float = 60.0, messag
 
     A condition that raises fails at once: catch in it what may happen on the way.
     """
-    deadline = time.monotonic() + timeout
+    deadline, used = time.monotonic() + timeout, sum(os.times()[:4])
     while not (result := condition()):
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {timeout:g} s: {message} (last seen: {result!r})")
-        time.sleep(INTERVAL)
+        before, used = used, sum(os.times()[:4])
+        time.sleep(min(max(INTERVAL, REST * (used - before)), LONGEST))
     return result
 
 
@@ -28,6 +35,6 @@ async def until(condition: Callable[[], object], timeout: float = 30.0) -> None:
     try:
         async with asyncio.timeout(timeout):
             while not condition():
-                await asyncio.sleep(0)
+                await asyncio.sleep(TURN)
     except TimeoutError:
         raise AssertionError(f"not within {timeout:g} s") from None

@@ -82,10 +82,6 @@ def _said(row: Row) -> str:
     return _NONE if acknowledgement is None else acknowledgement["by"] or "somebody"
 
 
-def _incident_duration(row: Row, _: int) -> str:
-    return "ongoing" if row["closed_at"] is None else ago(row["opened_at"], row["closed_at"])
-
-
 def _ends(row: Row, now_ms: int) -> str:
     if row["ends_at"] <= now_ms:
         return f"{ago(row['ends_at'], now_ms)} ago"
@@ -193,7 +189,12 @@ INCIDENTS = Resource(
             short=True,
         ),
         Column("started", lambda row, now: f"{ago(row['opened_at'], now)} ago"),
-        Column("duration", _incident_duration),
+        Column(
+            "duration",
+            lambda row, _: (
+                "ongoing" if row["closed_at"] is None else ago(row["opened_at"], row["closed_at"])
+            ),
+        ),
         Column("acked by", lambda row, _: _said(row)),
         Column("lag now", lambda row, _: count((row["now"] or {}).get("total_lag")), right=True),
         Column("largest lag", lambda row, _: count(row["max_total_lag"]), right=True, wide=True),

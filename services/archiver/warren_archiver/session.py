@@ -156,7 +156,8 @@ def open_session(archiver: ArchiverSettings, name: str, *, stays: bool = False) 
     configuration |= given
     # Of a JVM that has ended: whoever waits for its answer is told by an exception.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    logging.getLogger().addFilter(_is_not_py4j)  # it logs by the root as well
+    # It logs by the root as well.
+    logging.getLogger().addFilter(lambda record: record.module != "java_gateway")
     socketserver.BaseServer.handle_error = _tell_of  # type: ignore[assignment,method-assign]
     try:
         spark = SparkSession.Builder().appName(name).config(map=configuration).getOrCreate()
@@ -179,10 +180,6 @@ def close_session(spark: SparkSession) -> None:
     """Where its JVM has ended before, there is nothing to close."""
     with contextlib.suppress(Py4JError, ConnectionError):
         spark.stop()
-
-
-def _is_not_py4j(record: logging.LogRecord) -> bool:
-    return record.module != "java_gateway"
 
 
 def _tell_of(*_: object) -> None:

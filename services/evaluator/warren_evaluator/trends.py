@@ -167,7 +167,9 @@ class Trends:
             produced=_sum(produced),
             consumed=_sum(consumed),
             members=None if membership is None else len(membership.members),
-            rebalances=None if membership is None else _rebalances(membership, minute.at),
+            rebalances=None
+            if membership is None
+            else sum(minute.at <= at < minute.at + MINUTE_MS for at in membership.rebalanced_at),
             topics=TrendTopics.model_construct(
                 topic=topics,
                 lag=[minute.lag if is_alone else minute.lags[topic] for topic in topics],
@@ -245,7 +247,3 @@ def _moved(minute: Minute, end: GroupState) -> tuple[Moved, Moved]:
 def _sum(moved: Moved) -> int | None:
     known = [count for count in moved.values() if count is not None]
     return sum(known) if known else None
-
-
-def _rebalances(membership: Membership, minute: int) -> int:
-    return sum(minute <= at < minute + MINUTE_MS for at in membership.rebalanced_at)

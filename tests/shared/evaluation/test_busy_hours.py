@@ -105,6 +105,7 @@ def test_who_is_later_than_usual_in_its_busy_hours_is_told() -> None:
     assert 0 < found <= 15 * 60
 
 
+@pytest.mark.heavy
 def test_who_dies_amid_them_is_told_as_soon_as_at_any_time() -> None:
     since = (4 * DAY + 19 * HOUR) // LOOK
     assert not told()["dies"][3 * DAY // LOOK : since].any()

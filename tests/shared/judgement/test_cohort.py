@@ -125,7 +125,11 @@ def test_groups_are_judged_and_told_of_together_as_each_is_alone(rules: Rules) -
         entries = {group: Entry(event, known[group], 7) for group, event in due.items()}
         ordinary = {g: entry for g, entry in entries.items() if is_ordinary(entry, of_group)}
         seen.judged(judge_together(list(ordinary.values()), rules), ordinary, alone)
-        well = {group: entry for group, entry in ordinary.items() if _is_ok(entry.state)}
+        well = {
+            group: entry
+            for group, entry in ordinary.items()
+            if isinstance(entry.state, GroupState) and entry.state.status is Status.OK
+        }
         seen.told(tell_together(list(well.values()), of_group.group), well, alone)
         for group, outcome in alone.items():
             if isinstance(outcome, Judged | Ended | Taken):
@@ -193,10 +197,6 @@ def _is_whole(outcome: Outcome) -> bool:
     return isinstance(outcome, Judged) and not any(
         end < 0 for columns in outcome.lag.topics.values() for end in columns.log_end
     )
-
-
-def _is_ok(state: Known) -> bool:
-    return isinstance(state, GroupState) and state.status is Status.OK
 
 
 @pytest.mark.parametrize("policy", ["burrow", "progress"])

@@ -8,10 +8,6 @@ S = 1_000
 EVERY = 480  # seconds; it reads for 20
 
 
-def _works(second: int) -> bool:
-    return second % EVERY < 20
-
-
 def _statuses(gained_at: int, until: int) -> list[tuple[int, str]]:
     """Of a group that runs for 20 s in each 8 min. [(second, status)] where it is not OK."""
     judge = Judge(Rules(policy="progress"))
@@ -21,7 +17,7 @@ def _statuses(gained_at: int, until: int) -> list[tuple[int, str]]:
     for second in range(0, until, 5):
         if second == gained_at:
             committed[2], committed_at[2] = 0, second
-        commits = _works(second)
+        commits = second % EVERY < 20
         if commits:
             for partition in committed:
                 committed[partition], committed_at[partition] = second * 10 + 1, second

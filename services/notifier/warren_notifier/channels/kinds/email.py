@@ -43,6 +43,14 @@ COLOURS = {"ERR": "#b42318", "WARN": "#9a6700", "OK": "#1a7f37", "NOTFOUND": "#5
 # Every mail server can carry it, whatever is in a group's name. A line may have 998 characters (RFC
 # 5322, 2.1.1); at the usual 78 a long subject would begin on its second line, with a blank.
 _POLICY = policy.SMTP.clone(cte_type="7bit", max_line_length=900)
+_TEMPLATES = Environment(
+    loader=PackageLoader("warren_notifier.channels"),
+    autoescape=lambda name: name is not None and ".html" in name,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
 
 
 class MailWriter:
@@ -52,14 +60,6 @@ class MailWriter:
         self._sender = sender
         self._to = to
         self._link_base = link_base
-        self._environment = Environment(
-            loader=PackageLoader("warren_notifier.channels"),
-            autoescape=lambda name: name is not None and ".html" in name,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=True,
-        )
 
     def message(self, delivery: Delivery, now: int, digest: Digest | None = None) -> EmailMessage:
         """The same delivery always has the same Message-ID; an incident's mails are one thread.
@@ -119,7 +119,7 @@ class MailWriter:
         mail["X-Warren-Delivery"] = delivery_id
         values = {**values, "colours": COLOURS, "and_more": and_more}
         plain, html = (
-            self._environment.get_template(f"{template}.{kind}.j2").render(values)
+            _TEMPLATES.get_template(f"{template}.{kind}.j2").render(values)
             for kind in ("txt", "html")
         )
         mail.set_content(plain)
