@@ -28,15 +28,15 @@ def test_rows_that_somebody_else_adds_meanwhile_are_there_once(
         stored = spark.read.format("delta").load(path)
         return upsert(spark, path, GROUP_MINUTES, of, stored)
 
-    compare = upsert_module._changed
+    compare = upsert_module.with_stored
 
     def be_late(*frames: Any) -> Any:
-        monkeypatch.setattr(upsert_module, "_changed", compare)
+        monkeypatch.setattr(upsert_module, "with_stored", compare)
         found = compare(*frames).localCheckpoint()
         assert put(rows.where("`group` < 'c'")) == 2
         return found
 
-    monkeypatch.setattr(upsert_module, "_changed", be_late)
+    monkeypatch.setattr(upsert_module, "with_stored", be_late)
     put(rows)
     stored = spark.read.format("delta").load(path).select("group").collect()
     assert sorted(row["group"] for row in stored) == ["a", "b", "c"]

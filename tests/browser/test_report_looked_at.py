@@ -66,6 +66,6 @@ def test_the_summary_is_one_sheet_of_paper(browser: Browser, site: str, name: st
         sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
         assert sheets >= 2
         page.add_style_tag(content=".details, footer { display: none }")
-        assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 1 + (
+        assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= 1 + (
             name == "last-day"  # the timeline has no room beside so many words
         )

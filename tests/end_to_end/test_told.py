@@ -12,7 +12,6 @@ from support.running import Running
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts.topics import ARCHIVED
-from warren.report_files import group_anchor
 
 pytestmark = pytest.mark.timeout(1800)
 
@@ -173,16 +172,6 @@ def test_after_the_kills_tables_equal_their_topics_and_the_report_a_recount(
     for key, counted in expected.items():
         assert {name: reports[key][name] for name in counted} == counted
     assert {("demo", group) for group in IN_TROUBLE} <= expected.keys()
-
-
-@pytest.mark.spark
-def test_pages_link_reports_that_are_written_meanwhile(warren: Running) -> None:
-    link = "/reports/last-day.html"
-    eventually(lambda: link in warren.get("/").text, timeout=240, message="the page links it")
-    report = warren.get(link)
-    assert report.status_code == 200
-    assert f'id="{group_anchor("demo", "demo-slow")}"' in report.text
-    assert f"{link}#demo/demo-slow" in warren.get("/groups/demo/demo-slow").text
 
 
 def _check_tables(warren: Running) -> None:
