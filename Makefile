@@ -45,7 +45,7 @@ $(STAMP): uv.lock $(MEMBERS)
 run: setup ## Start everything with a demo workload; BOOTSTRAP=host:9092 monitors that cluster instead
 	@exec $(BIN)/warren up $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(HOME_BOOTSTRAP),--home-bootstrap $(HOME_BOOTSTRAP)) $(RUN_ARGS)
 
-test: setup ## Run each contract once against the real thing, and all of the core: 15 minutes
+test: setup ## Run each contract once against the real thing, and all of the core: 7 to 14 minutes
 	@$(PYTEST) -m 'not heavy' $(PYTEST_ARGS)
 
 test-heavy: setup ## Run what `make test` leaves out: Spark's matrices, kills, clusters, every page in every look
