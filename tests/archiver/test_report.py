@@ -70,16 +70,11 @@ def closed(of_days_that_are_over: Path, tmp_path: Path) -> Path:
     return shutil.copytree(of_days_that_are_over, tmp_path / "closed")
 
 
-def _settings(path: Path) -> Settings:
-    return Settings.model_validate(
-        {"archiver": {"path": str(path)}, "collector": {"heartbeat": HEARTBEAT}}
-    )
-
-
 def _made(path: Path, wanted: Period | int, **more: Any) -> Report:
     clock = more.pop("clock", AFTERWARDS)
+    given = {"archiver": {"path": str(path)}, "collector": {"heartbeat": HEARTBEAT}}
     with LakeTables(str(path)) as tables:
-        return report(tables, _settings(path), wanted, clock=clock, **more)
+        return report(tables, Settings.model_validate(given), wanted, clock=clock, **more)
 
 
 def _counted(made: Report) -> dict[tuple[str, str], dict[str, Any]]:

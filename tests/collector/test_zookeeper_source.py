@@ -46,7 +46,7 @@ def test_commits_deletions_and_nodes_that_are_no_offsets(
     topic = lab.create_topic("orders", 3)
     lab.produce(topic, [(None, b"x")] * 9, 1)
     group, bad = f"{lab.name}-old", f"{lab.name}-bad"
-    first = commit(tree, group, topic, 1, 5)
+    zeroth, first = commit(tree, group, topic, 0, 0), commit(tree, group, topic, 1, 5)
     tree.ensure_path(f"/consumers/{bad}/offsets/{topic}/x")
     tree.create(f"/consumers/{bad}/offsets/{topic}/0", b"seven")
     commit(tree, "denied", topic, 0, 1)
@@ -57,15 +57,15 @@ def test_commits_deletions_and_nodes_that_are_no_offsets(
         event = events.of(group)[-1]
         columns = event.topics[topic]
         assert (event.source, event.position) == ("zookeeper", -1)
-        assert (columns.committed, columns.committed_at) == ([-1, 5, -1], [-1, first, -1])
+        assert (columns.committed, columns.committed_at) == ([0, 5, -1], [zeroth, first, -1])
         assert columns.log_end == [0, 9, 0]
 
         second = commit(tree, group, topic, 1, 8)
-        events.until(lambda: events.committed(group) == {(topic, 1): 8}, "the next commit")
+        events.until(lambda: events.committed(group)[topic, 1] == 8, "the next commit")
         assert events.of(group)[-1].topics[topic].committed_at[1] == second
-        assert events.commits(group) == 2
+        assert events.commits(group) == 3
         commit(tree, group, topic, 1, 8)
-        events.until(lambda: events.commits(group) == 3, "the same offset, committed again")
+        events.until(lambda: events.commits(group) == 4, "the same offset, committed again")
 
         tree.delete(f"/consumers/{group}", recursive=True)
         events.until(lambda: events.of(group)[-1].deleted, "its deletion is published")

@@ -77,7 +77,20 @@ def _of_group(group: str) -> Iterator[tuple[Topic, Event, int]]:
         yield FRESHNESS, freshness_event(at - freshness_events.NOW, *rows, group=group), at
     for step, members in enumerate((["x"], ["x", "y"], ["y"])):
         at = START + step * 5 * MINUTE
-        yield GROUPS, _membership(group, at, step, members), at
+        event = GroupEvent.model_validate(
+            {
+                "cluster": "prod",
+                "group": group,
+                "observed_at": at,
+                "position": 100 + step,
+                "protocol": "classic",
+                "state": "Stable",
+                "generation": step,
+                "members": [{"member_id": m, "client_id": "c", "host": "/h"} for m in members],
+                "unowned": {"orders": [0, 1]},
+            }
+        )
+        yield GROUPS, event, at
     for step, (status, previous) in enumerate([("WARN", "OK"), ("ERR", "WARN"), ("OK", "ERR")]):
         at = START + step * 3 * MINUTE
         why = {"cause": CAUSES[status]} if status in CAUSES else {}
@@ -107,22 +120,6 @@ def _of_both(group: str) -> NotificationEvent:
     late, stopped = f"{FRESHNESS_CHANGED}-{group}", f"{STATUS_CHANGED}-{group}"
     told = delivery(group, START + 2 * MINUTE + 500, "ERR", 1, late)
     return told.model_copy(update={"conditions": [late, stopped]})
-
-
-def _membership(group: str, at: int, generation: int, members: list[str]) -> GroupEvent:
-    return GroupEvent.model_validate(
-        {
-            "cluster": "prod",
-            "group": group,
-            "observed_at": at,
-            "position": 100 + generation,
-            "protocol": "classic",
-            "state": "Stable",
-            "generation": generation,
-            "members": [{"member_id": m, "client_id": "c", "host": "/h"} for m in members],
-            "unowned": {"orders": [0, 1]},
-        }
-    )
 
 
 def status_change(
