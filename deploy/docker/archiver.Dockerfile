@@ -16,7 +16,7 @@ WORKDIR /src
 COPY . .
 RUN UV_PROJECT_ENVIRONMENT=/opt/warren uv sync --locked --no-dev --no-editable --package warren-archiver
 RUN UV_PROJECT_ENVIRONMENT=/opt/local uv sync --locked --no-dev --package warren-local \
- && WARREN_LOCAL__STATE_DIR=/opt/state /opt/local/bin/python -m warren_local.jars --set spark
+ && WARREN_LOCAL__STATE_DIR=/opt/state /opt/local/bin/python -m warren_local.jars
 
 FROM java
 RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/warren warren \
