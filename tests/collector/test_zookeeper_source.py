@@ -61,7 +61,9 @@ def test_commits_deletions_and_nodes_that_are_no_offsets(
         assert columns.log_end == [0, 9, 0]
 
         second = commit(tree, group, topic, 1, 8)
-        events.until(lambda: events.committed(group)[topic, 1] == 8, "the next commit")
+        events.until(
+            lambda: events.committed(group) == {(topic, 0): 0, (topic, 1): 8}, "the next commit"
+        )
         assert events.of(group)[-1].topics[topic].committed_at[1] == second
         assert events.commits(group) == 3
         commit(tree, group, topic, 1, 8)

@@ -58,7 +58,7 @@ class Parent:
 
 @contextmanager
 def running(
-    tmp_path: Path, words: Sequence[str], every: float = 0.2, reports_dir: Path | str = ""
+    tmp_path: Path, words: Sequence[str], every: float = 0.2, reports_dir: object = ""
 ) -> Iterator[Parent]:
     """Passes do what the words say, one after the other; the one after these lasts."""
     port = free_port()
@@ -116,7 +116,7 @@ def test_nothing_stands_still_between_two_passes(tmp_path: Path) -> None:
     [
         ("fails", "no broker answers"),
         ("breaks", "RuntimeError: a bug"),
-        ("dies", "it was ended by SIGKILL"),
+        ("dies", "the pass was ended by SIGKILL"),
     ],
 )
 def test_one_that_fails_is_tried_again_and_ready_says_why(
@@ -167,10 +167,10 @@ def test_the_reports_of_all_periods_are_written(tmp_path: Path) -> None:
         f'[archiver]\npath = "{tmp_path / "lake"}"\n[api]\nreports_dir = "{folder}"\n'
     )
     command = report_command(load_settings(config), config)
-    subprocess.run(command, check=True)
+    subprocess.check_call(command)
     assert not any(folder.iterdir()), "nothing is archived yet"
     _archive_something(tmp_path / "lake")
-    subprocess.run(command, check=True)
+    subprocess.check_call(command)
     assert {file.name for file in folder.iterdir()} == {report.name for report in REPORT_FILES}
     assert f'id="{group_anchor("prod", "billing")}"' in (folder / "last-day.html").read_text()
 

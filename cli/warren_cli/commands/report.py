@@ -112,7 +112,7 @@ def _archive_first(config: Path | None) -> None:
     try:
         archiver = spark_settings(config).archiver
         environ = {**pass_environ(archiver), "WARREN_LOG__LEVEL": "warning"}
-        failed = Child(pass_command(settings_file(config)), environ).problem()
+        failed = Child("pass", pass_command(settings_file(config)), environ).problem()
     except WarrenError as error:
         failed = str(error)
         typer.echo(f"warren: {failed}", err=True)

@@ -22,7 +22,6 @@ from warren.service import probed
 from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.passes.shared_metrics import (
-    DIRECTORY,
     SERVER,
     all_metrics,
     pass_is_over,
@@ -36,7 +35,8 @@ PREFIX = "warren-archiver: "
 class Child:
     """A running pass, or one that writes reports. What it says on standard error is ours to say."""
 
-    def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
+    def __init__(self, name: str, command: Sequence[str], environ: Mapping[str, str]) -> None:
+        self._name = name
         self._process = subprocess.Popen(
             command,
             env=dict(environ),
@@ -46,7 +46,7 @@ class Child:
             errors="replace",
         )
         self._reason = self._last = ""
-        self._reader = threading.Thread(target=self._read, name="pass", daemon=True)
+        self._reader = threading.Thread(target=self._read, name=name, daemon=True)
         self._reader.start()
 
     @property
@@ -66,7 +66,7 @@ class Child:
         code = self._process.wait()
         self._reader.join(1)  # processes of its own may have the pipe for a little longer
         if code < 0:
-            return f"it was ended by {signal.Signals(-code).name}"
+            return f"the {self._name} was ended by {signal.Signals(-code).name}"
         return (self._reason or self._last or f"exit code {code}") if code else ""
 
     def _read(self) -> None:
@@ -167,6 +167,7 @@ def run_passes(
         archiver = settings.archiver
         first = FIRST_AFTER if _has_events(archiver) else 0.0
         schedule = Schedule(SystemClock(), first=first, every=archiver.every)
+        quiet = dict(os.environ)  # reports count nothing, and write no files of metrics
         _begin_metrics(directory)
         with probed("archiver", settings, all_metrics(directory), lambda: schedule.problem or True):
             log.info(
@@ -174,7 +175,7 @@ def run_passes(
             )
             while not stop.wait(schedule.due_in):
                 schedule.begin()
-                child = Child(command, pass_environ(archiver))
+                child = Child("pass", command, pass_environ(archiver))
                 problem = _end_of(child, lambda: stop.wait(LOOK_EVERY))
                 if child.exit_code() == WRONG_SETTING:
                     raise SettingsError("", problem)
@@ -185,15 +186,10 @@ def run_passes(
                 if problem:
                     _tell_of_failure(schedule)
                 elif reports:
-                    child = Child(reports, _environ_without_metrics())
+                    child = Child("report", reports, quiet)
                     problem = _end_of(child, lambda: stop.wait(LOOK_EVERY) or not schedule.due_in)
                     if problem and not stop.is_set():
                         log.error("reports are not written", problem=problem)
-
-
-def _environ_without_metrics() -> dict[str, str]:
-    """The reports count nothing; prometheus_client would write files for them."""
-    return {name: value for name, value in os.environ.items() if name != DIRECTORY}
 
 
 def _end_of(child: Child, is_enough: Callable[[], bool]) -> str:
