@@ -1,10 +1,11 @@
 """How well each rule tells trouble from health: simulated partitions with the truth known.
 
-Scenarios of every kind (support/detection/scenarios.py), drawn from seeds; the evaluator's own
-judgement sees what a collector would see, and two static rules stand beside. Seeds below 100 are
-for development, those from 100 on (`--report`) for reporting: nothing may be tuned by them. Prints
-one JSON line; the scores are defined in support/detection/scores.py. `--ablate` prints what each
-rule of policy `progress` is worth: F1 with all of them, and without each one.
+Kinds of partitions (support/detection), drawn from seeds; the evaluator's own judgement sees what a
+collector would see, and static rules stand beside. Seeds below 100 are for development, those from
+100 on (`--report`) for reporting: nothing may be tuned by them. `--kinds reported` is never looked
+at but for its figures. Prints one JSON line; the scores are defined in support/detection/scores.py.
+`--ablate` prints what each rule of policy `progress` is worth: F1 with all of them, and without
+each one.
 """
 
 import argparse
@@ -14,8 +15,9 @@ from collections import defaultdict
 from typing import Any
 
 from support.detection.partitions import HOUR, Partition
+from support.detection.practice import DEVELOPED, REPORTED
 from support.detection.rhythms import RHYTHMS
-from support.detection.rules import by_age, by_lag, by_policy, by_progress
+from support.detection.rules import by_age, by_own_age, by_policy, by_progress
 from support.detection.scenarios import SCENARIOS, draw_partitions
 from support.detection.scores import Tally, score
 from support.detection.simulation import Ints, Recording, play
@@ -23,8 +25,17 @@ from warren_core.evaluation import POLICIES
 from warren_core.evaluation.progress import RULES
 
 DEVELOPMENT, REPORTING = (1, 2, 3), (101, 102, 103)
-DRAWN = {**SCENARIOS, **RHYTHMS}
-STATIC = {"lag > 10,000": by_lag, "oldest unread > 300 s": by_age}
+KINDS = {
+    "scenarios": SCENARIOS,
+    "rhythms": RHYTHMS,
+    "developed": DEVELOPED,
+    "reported": REPORTED,
+}
+DRAWN = {name: draw for kinds in KINDS.values() for name, draw in kinds.items()}
+STATIC = {
+    "oldest unread > 300 s": by_age,
+    "oldest unread > twice its p99": by_own_age,
+}
 
 
 def main() -> None:
@@ -89,7 +100,7 @@ def _drawn(seed: int, arguments: argparse.Namespace, seconds: int) -> list[Parti
         arguments.repeats,
         seconds,
         DRAWN,
-        arguments.scenarios,
+        arguments.scenarios or KINDS[arguments.kinds],
         arguments.share_of_faults,
     )
 
@@ -114,7 +125,8 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--interval", type=int, default=5, help="seconds between observations")
     parser.add_argument("--without-members", action="store_true", help="nobody may look at them")
-    parser.add_argument("--scenarios", nargs="+", choices=DRAWN, default=list(DRAWN))
+    parser.add_argument("--kinds", choices=KINDS, default="scenarios")
+    parser.add_argument("--scenarios", nargs="+", choices=DRAWN, help="some alone, of any kind")
     parser.add_argument("--rules", nargs="+", choices=[*POLICIES, *STATIC])
     parser.add_argument("--details", action="store_true", help="by scenario, on standard error")
     return parser.parse_args()

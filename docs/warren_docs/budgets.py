@@ -50,7 +50,7 @@ def literals(text: str) -> int:
 def standing() -> Budgets:
     """Return what stands now: sizes by package, rows of the catalogues, what `make test` took."""
     statements, nodes = Counter[str](), Counter[str]()
-    for name in git("ls-files", "--cached", "--others", "--exclude-standard", "*.py").split():
+    for name in git("ls-files", "-z", "-co", "--exclude-standard", "*.py").strip("\0").split("\0"):
         path = ROOT / name
         folder = FOLDER.match(str(path.parent.relative_to(ROOT)))
         if folder and path.exists():
@@ -87,7 +87,7 @@ def total(numbers: dict[str, int], part: str) -> int:
 def complaints(stands: Budgets, text: str, before: str) -> list[str]:
     """Return what is above its budget, and budgets that rose without a new reason or a payment."""
     (now, raised), (then, raised_before) = declared(text), declared(before)
-    said = []
+    said = [f"the budgets of {kind} are gone" for kind in then if kind not in now]
     for kind, limits in now.items():
         for name, number in sorted(stands[kind].items()):
             if number > limits.get(name, 0):

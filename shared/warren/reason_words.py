@@ -13,7 +13,6 @@ _SHORT: Mapping[str, str] = {
     "not_catching_up": "Far behind, not catching up",
     "catching_up": "Far behind, catching up",
     "never_committed": "Never committed",
-    "crash_loop": "Stops again and again",
     "log_end_unknown": "Log end unknown",
     "replaying": "Replaying",
     "unsubscribed": "Topic not subscribed to",

@@ -8,7 +8,7 @@ import pytest
 from aiokafka.errors import KafkaConnectionError
 from support.manual_clock import ManualClock
 from warren.errors import ClusterUnreachable
-from warren_collector.logs.ends import LogEnds, LogEndsReader
+from warren_collector.logs.ends import STARTS_EVERY, LogEnds, LogEndsReader
 from warren_collector.logs.highest import TRUNCATED_AFTER
 from warren_collector.logs.metadata import MAX_AGE, TopicMetadata
 from warren_wire.brokers import Brokers
@@ -197,6 +197,15 @@ def test_a_topic_is_missing_only_after_a_second_look(two: Fixture) -> None:
     third = two.read(["orders", "gone"])
     assert third.topics["gone"].end.tolist() == [3]
     assert third.missing == set()
+
+
+def test_a_start_is_told_once_commits_were_read_after_it(two: Fixture) -> None:
+    """Who deletes what it has read has committed that before."""
+    two.ends("orders")
+    two.cluster.topics["orders"] = [(1, 7, 10), (2, 5, 20)]
+    two.clock.advance(STARTS_EVERY)
+    told = [two.read(["orders"]).topics["orders"].start.tolist() for _ in range(2)]
+    assert told == [[0, 5], [7, 5]]
 
 
 def test_starts_of_a_recreated_topic_are_not_those_of_the_old_one(two: Fixture) -> None:

@@ -70,5 +70,5 @@ def test_a_member_that_never_commits_is_told_and_one_of_a_silent_topic_is_well(
     told = newest(events, group, topic)
     assert told is not None
     assert told.committed == [-1, -1]
-    assert judged(events, group, topic) == (["OK", "STALL"], [0, 20])
+    assert judged(events, group, topic) == (["OK", "WARN"], [0, 20])
     assert judged(events, quiet, silent) == (["OK", "OK"], [0, 0])

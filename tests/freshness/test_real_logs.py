@@ -118,9 +118,9 @@ def test_expired(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) 
     assert found.reason == ["expired", "expired"]
     assert found.freshness_ms == [None, None]
     assert found.bound_ms == [26 * MINUTE, 26 * MINUTE]
-    assert found.lost_records == [5, 24]
+    assert found.lost_records == [5, 0]  # it may have read the others before
     assert (event.freshness_ms, event.at_least_ms) == (None, 26 * MINUTE)
-    assert event.lost_records == 29
+    assert event.lost_records == 5
     assert found.commit_lag_ms == [None, None]
 
 
@@ -142,7 +142,7 @@ def test_records_that_retention_may_take_are_looked_at_in_every_pass(
     assert after.reason == ["expired", "expired"]
     assert after.freshness_ms == [None, None]
     assert after.bound_ms == [55 * MINUTE, 26 * MINUTE]  # as late as they were
-    assert after.lost_records == [35, 30]
+    assert after.lost_records == [0, 24]  # as the events know
 
 
 def test_an_open_transaction(logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster) -> None:

@@ -14,8 +14,7 @@ from warren_core.evaluation.track import LONGEST_MS
 START = 1_795_244_400_000
 TICK = 5
 ALL = 2**62
-REPEATED = 25  # until commits of the same offset are: 15 after the first, seen at a tick
-FOUND = 45  # seconds until a silence is found where nothing takes long: 35, seen at a tick
+FOUND = 55  # seconds until a silence is found where nothing takes long: 45, seen at a tick
 _GONE_THROUGH: dict[bytes, bytes] = {}  # what healthy times lead to, by where they began
 
 
@@ -57,7 +56,7 @@ class Followed:
             pace_ms=self.pace_ms,
         )
         see(self.track, np.array([0]), sighting)
-        status = Status(int(judge(self.track, self.now, 0)[0])).name
+        status = Status(int(judge(self.track, self.now)[0])).name
         self.seen.append(status)
         return status
 

@@ -20,6 +20,8 @@ Harmless = Literal[
     "rebalance",  # nobody reads; what was not committed is read again
     "pause",  # the same by a client that stands still, and is soon no member any more
     "deploy",  # nobody is there for a few minutes, and then it reads on
+    "retry",  # a record is tried again and again: no commits, its members are there
+    "brown_out",  # what it calls is slow
     "producer_stop",
     "transaction",  # open: nobody may read beyond its first record
     "unknown_end",  # nobody can tell where the log ends
@@ -31,7 +33,7 @@ Harmless = Literal[
 FAULTS = frozenset(
     {"crash", "hang", "poison", "slow", "rewind", "backlog", "loop", "open", "surge"}
 )
-SILENT = frozenset({"crash", "hang", "loop", "rebalance", "pause", "deploy"})  # no commits
+SILENT = frozenset({"crash", "hang", "loop", "rebalance", "pause", "deploy", "retry"})  # no commits
 
 
 class Span(NamedTuple):
@@ -41,8 +43,8 @@ class Span(NamedTuple):
     start: int
     end: int
     strength: float = 0.0
-    """Slow: share of what comes in that is read. Rewind, zombie: so many seconds of the log.
-    Backlog: seconds of the crash. Surge: so many times as much is written.
+    """Slow, brown-out: share of what comes in that is read. Rewind, zombie: so many seconds of the
+    log. Backlog: seconds of the crash. Surge: so many times as much is written.
     """
 
 
@@ -75,6 +77,8 @@ class Partition:
     wander: float = 0.0  # which varies by so much, more or less
     window: int = 0  # it reads whole windows of so many seconds
     leaves_out: float = 0.0  # share of its commits, as checkpoints fail
+    scales: float = 1.0
+    """So many times as much it reads with more members, which come when it is behind."""
     spans: list[Span] = field(default_factory=list)
 
     def is_free(self, start: float, end: float, room: float = 900) -> bool:

@@ -15,8 +15,8 @@ from warren_core.judgement.judge import Judged, judge
 from warren_core.judgement.state import GroupGone, GroupState
 
 START_MS = 1_795_244_400_000
-LAG_ABOVE = 10_000
 AGE_ABOVE_S = 300
+OWN_EVERY, OWN_LEAST_S, DAY_S = 12, 60, 86_400  # looks from one to the next; seconds
 HEARTBEAT = 10  # seconds until a group that does not commit is looked at again
 
 
@@ -63,6 +63,8 @@ def by_progress(recording: Recording) -> Ints:
     count = recording.committed.shape[1]
     track, seen_at = Track.empty(count), np.full(count, -HEARTBEAT, np.int64)
     said = np.full(recording.committed.shape, Status.OK, np.int64)
+    # Who commits the last record that it has read: groups tell, of whom nothing is kept here.
+    steps = ((recording.true_end - recording.committed).min(axis=0) == 1).astype(np.int64)
     for tick, second in enumerate(recording.second.tolist()):
         looked_at = _looks(recording, tick, seen_at)
         rows = np.array(looked_at, np.int64)
@@ -75,13 +77,14 @@ def by_progress(recording: Recording) -> Ints:
             log_end=recording.log_end[tick, rows],
             presence=recording.presence[tick, rows],
             last_stable=_last_stable(recording, tick)[rows],
+            allowed_lag=steps[rows],
             pace_ms=Rules().grace_ms,
         )
         see(track, rows, sighting)
         if not tick:
             expect(track, _windows(recording))
         said[tick] = said[tick - 1]
-        said[tick, rows] = judge_progress(track.take(rows), sighting.at, 0)
+        said[tick, rows] = judge_progress(track.take(rows), sighting.at)
     return said
 
 
@@ -90,9 +93,11 @@ def _windows(recording: Recording) -> Windows:
     windows = Windows.empty(len(recording.earlier), Rules().intervals)
     for partition, earlier in enumerate(recording.earlier):
         newest = int(recording.committed_at[0, partition])
-        times = [at for _, at in earlier if at < newest] + [newest]
-        commits = np.zeros((len(Column), len(times)), np.int64)
-        commits[Column.COMMITTED_AT] = START_MS + np.array(times) * 1000
+        known = [commit for commit in earlier if commit[1] < newest]
+        known.append((int(recording.committed[0, partition]), newest))
+        commits = np.zeros((len(Column), len(known)), np.int64)
+        commits[Column.OFFSET] = [offset for offset, _ in known]
+        commits[Column.COMMITTED_AT] = [START_MS + at * 1000 for _, at in known]
         windows.fill(partition, commits)
     return windows
 
@@ -186,18 +191,30 @@ def _earlier(
     return {"t": positions}
 
 
-def by_lag(recording: Recording) -> Ints:
-    """WARN above so many records."""
-    lag = np.where(recording.log_end >= 0, recording.log_end - recording.committed, 0)
-    return np.where(lag > LAG_ABOVE, Status.WARN, Status.OK)
-
-
 def by_age(recording: Recording) -> Ints:
     """WARN where the oldest unread record is older than that; what has no age is not old."""
-    said = np.full(recording.committed.shape, Status.OK, np.int64)
+    return np.where(_ages(recording) > AGE_ABOVE_S, Status.WARN, Status.OK)
+
+
+def by_own_age(recording: Recording) -> Ints:
+    """WARN where it is older than twice what 99 % of the partition's ages of 24 h are, and 60 s."""
+    ages = _ages(recording)
+    said = np.full(ages.shape, Status.OK, np.int64)
+    interval = int(recording.second[1] - recording.second[0])
+    for tick in range(0, len(ages), OWN_EVERY):
+        day = ages[max(tick - DAY_S // interval, 0) : tick + 1]
+        most = np.maximum(2 * np.quantile(day, 0.99, axis=0), OWN_LEAST_S)
+        part = slice(tick, tick + OWN_EVERY)
+        said[part] = np.where(ages[part] > most, Status.WARN, Status.OK)
+    return said
+
+
+def _ages(recording: Recording) -> Ints:
+    """[tick, partition] of the oldest unread record, seconds; 0 where nobody knows."""
+    ages = np.zeros_like(recording.committed)
     ticks = len(recording.second)
     for p in range(recording.committed.shape[1]):
         came = np.searchsorted(recording.true_end[:, p], recording.committed[:, p], side="right")
         since = recording.second[np.minimum(came, ticks - 1)]
-        said[(came < ticks) & (recording.second - since > AGE_ABOVE_S), p] = Status.WARN
-    return said
+        ages[:, p] = np.where(came < ticks, np.maximum(recording.second - since, 0), 0)
+    return ages

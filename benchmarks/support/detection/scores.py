@@ -60,6 +60,8 @@ class Tally:
         first = self.false - self.false_later
         flaps = max(self.alarms - self.found, 0)
         return {
+            "false_per_day": round(self.false * DAY_H / self.partition_hours, 2),
+            "true_share": round(true / self.alarms, 2) if self.alarms else 1.0,
             "precision": round(precision, 3),
             "recall": round(recall, 3),
             "f1": round(harmonic, 3),

@@ -19,6 +19,8 @@ from support.detection.partitions import DAY, FAULTS, SILENT, Partition
 SESSION_TIMEOUT = 45  # seconds until a client that stands still is no member any more
 LOOP = 40, 60  # of so many seconds a group in a loop rebalances so many
 OPEN = ("transaction", "open")  # nobody may read beyond the first record of one
+SCALES_AT, SCALES_AFTER = 30, 120  # seconds behind, and for so long: more members come
+NARROWED = ("slow", "brown_out", "backlog", *OPEN)  # it reads, but not all
 LOOKED_AT = 30  # seconds between looks at the members
 LEAD = 10_800  # seconds that everything has been at work when it is first seen
 EARLIER = 10  # commits of before, a second apart at least, that are known then
@@ -102,6 +104,8 @@ class _Play:
         self._presence = np.full(n, UNKNOWN, np.int64)
         self._delay, self._wander = self._of("delay"), self._of("wander")
         self._window = np.maximum(self._of("window"), 1)
+        self._scales, self._behind_for = self._of("scales"), np.zeros(n, np.int64)
+        self._scaled = np.zeros(n, np.bool_)
         self._leaves_out = self._of("leaves_out")
         self._varies = np.random.default_rng([seed, 3_000_000])
         self._more = np.zeros(n)  # of the wander, -1 to 1
@@ -227,7 +231,7 @@ class _Play:
         self._active[p], self._kind[p] = index, span.kind
         self._stable[p] = self._end[p]
         self._back_to[p] = self._committed[p]
-        waits = span.kind not in ("slow", "rewind", "surge")
+        waits = span.kind not in ("slow", "brown_out", "rewind", "surge")
         self._due_at[p] = self._next_commit[p] if waits else second
         if span.kind in ("rewind", "zombie"):
             back = span.strength * partition.rate
@@ -249,16 +253,28 @@ class _Play:
         # Whatever the reason: what has come meanwhile is still to be read.
         self._excused[p] = span.kind in FAULTS or self._excused[p]
         # What was not committed is read again.
-        if span.kind in ("crash", "loop", "rebalance", "pause"):
+        if span.kind in ("crash", "loop", "rebalance", "pause", "retry"):
             self._done[p] = self._committed[p] + int(self._last[p])
 
     def _process(self, second: int, rate: Floats) -> None:
         stands = np.isin(self._kind, tuple(SILENT | {"poison"})) | self._rebalances(second)
-        speed = self._capacity.copy()
+        late = (self._limit - self._done > SCALES_AT * self._rate) & (self._scales > 1)
+        self._behind_for = np.where(
+            late,
+            np.minimum(self._behind_for + 1, 2 * SCALES_AFTER),
+            np.maximum(self._behind_for - 1, 0),
+        )
+        self._scaled = np.where(
+            self._scaled, self._behind_for > 0, self._behind_for >= SCALES_AFTER
+        )
+        speed = self._capacity * np.where(self._scaled, self._scales, 1.0)
         limit = self._limit
-        for p in np.flatnonzero(np.isin(self._kind, ("slow", "backlog", *OPEN))).tolist():
+        for p in np.flatnonzero(np.isin(self._kind, NARROWED)).tolist():
             span = self._partitions[p].spans[self._active[p]]
-            if span.kind == "slow":  # of what comes in, so that it is at any time of the day
+            if span.kind in (
+                "slow",
+                "brown_out",
+            ):  # of what comes in, so that it is at any time of the day
                 took, every = self._partitions[p].unsettled
                 speed[p] = span.strength * rate[p] * every / (every - took)
             elif span.kind == "backlog":

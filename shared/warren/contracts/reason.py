@@ -15,7 +15,6 @@ ReasonName = Literal[
     "not_catching_up",  # far behind, and the lag does not shrink
     "catching_up",  # far behind after it stood still, and comes nearer
     "never_committed",  # nobody has ever committed there although there is something to read
-    "crash_loop",  # it stops again and again, and reads in between
     "log_end_unknown",  # UNKNOWN: nobody has said for long where the log ends
     "replaying",  # the committed offset went back, and the group reads on from there
     "unsubscribed",  # no member subscribes to the topic any more
@@ -29,6 +28,7 @@ EndReasonName = Literal[
     "group_forgotten",  # on request, until it commits again
     "offsets_expired",  # it has not committed for the brokers' offsets.retention.minutes
     "offsets_deleted",  # by an operator, or with their topics, where it was not OK
+    "records_skipped",  # offsets were set further on while nobody was there to read
     "objective_removed",  # from the settings, while it was broken
     "not_watched",  # the collector's settings leave it out now
 ]

@@ -110,8 +110,8 @@ class StatusChange(BaseModel):
     reason: str | None = Field(
         default=None,
         description=f"Of the worst partition. {REASON}. group_deleted, group_expired, "
-        "group_forgotten, offsets_expired or offsets_deleted when an incident ended without the "
-        "group being OK",
+        "group_forgotten, offsets_expired, offsets_deleted or records_skipped when an incident "
+        "ended without the group being OK",
     )
     explanation: str | None = Field(
         default=None, description="The reason in one sentence, with figures; null when OK"

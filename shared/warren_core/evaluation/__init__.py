@@ -3,17 +3,17 @@
 The same windows at the same moment always give the same statuses: live, replayed, or in a batch.
 """
 
-from warren_core.evaluation.backlog import reads_a_burst
 from warren_core.evaluation.evidence import Evidence, Uncommitted
 from warren_core.evaluation.explanations import Explanation, explain
+from warren_core.evaluation.lateness import late_ms, reads_a_burst
 from warren_core.evaluation.learning import see
 from warren_core.evaluation.onset import Began, Onset, onset_of
+from warren_core.evaluation.patience import usual_gap
 from warren_core.evaluation.policies import POLICIES, Policy, by_partition
 from warren_core.evaluation.presence import presence_of
 from warren_core.evaluation.progress import waited_ms
 from warren_core.evaluation.rules import GroupRules, PartitionRules, RuleBook, Rules
 from warren_core.evaluation.track import Sighting, Track
-from warren_core.evaluation.usual import late_ms, usual_gap
 from warren_core.evaluation.verdicts import (
     GroupSummary,
     GroupVerdict,

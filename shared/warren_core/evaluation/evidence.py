@@ -12,6 +12,7 @@ class Uncommitted:
 
     rows: Bools  # [partition] which they are
     owned: Bools  # [partition] a member owns it
+    commits: Bools  # [partition] its group commits others: it does not keep its offsets elsewhere
 
 
 @dataclass(frozen=True, slots=True)

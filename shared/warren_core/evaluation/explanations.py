@@ -15,25 +15,16 @@ from warren.settings import PolicyName
 from warren.words import duration, grouped, rate, records
 
 from warren_core.evaluation.evidence import Evidence
-from warren_core.evaluation.loops import loops, may_loop
+from warren_core.evaluation.lateness import late_ms, remaining_ms, trend
 from warren_core.evaluation.onset import Began, Onset, onset_of
+from warren_core.evaluation.patience import longest
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.predicates import log_at_rest, produced_per_s
-from warren_core.evaluation.presence import began_when_due, daily_ms
 from warren_core.evaluation.progress import tracked
+from warren_core.evaluation.returns import returning_ms
 from warren_core.evaluation.rewinds import goes_to_and_fro
 from warren_core.evaluation.rule import BY
-from warren_core.evaluation.track import (
-    ASSUMED,
-    CATCHING_UP,
-    FALLS,
-    LATE,
-    RISES,
-    Figure,
-    Mark,
-    Track,
-)
-from warren_core.evaluation.usual import late_ms, remaining_ms
+from warren_core.evaluation.track import Figure, Mark, Told, Track
 from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 
 _REASONS: Mapping[int, ReasonName] = {
@@ -45,7 +36,7 @@ _REASONS: Mapping[int, ReasonName] = {
 }
 
 
-_TRENDS: Mapping[int, str] = {RISES: "growing, ", FALLS: "shrinking, "}
+_TRENDS: Mapping[int, str] = {1: "growing, ", -1: "shrinking, "}
 
 
 class Explanation(NamedTuple):
@@ -76,11 +67,12 @@ def explain(
     if "progress" in policies:
         learnt = tracked(evidence, allowed_lag).take(rows)
     by_progress = policies["progress"][rows].tolist() if learnt else [False] * len(rows)
-    never = [False] * len(rows)
+    never = owned = [False] * len(rows)
     if evidence.uncommitted is not None:
         never = evidence.uncommitted.rows[rows].tolist()
+        owned = evidence.uncommitted.owned[rows].tolist()
     return {
-        row: _never_committed(part, i)
+        row: _never_committed(part, i, is_owned=owned[i])
         if never[i]
         else _learnt(part, i, learnt)
         if learnt and by_progress[i]
@@ -158,8 +150,8 @@ def _by_window(part: _Part, i: int) -> Explanation:
     return Explanation(_REASONS[status], _SENTENCES[status](part, i))
 
 
-def _never_committed(part: _Part, i: int) -> Explanation:
-    by = "no owner is known" if part.status[i] == Status.STOP else "its owner commits nothing"
+def _never_committed(part: _Part, i: int, *, is_owned: bool) -> Explanation:
+    by = "its owner commits nothing" if is_owned else "no owner is known"
     return Explanation(
         "never_committed",
         f"never committed, though at least {records(part.lag[i])} came within "
@@ -246,19 +238,14 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
                     f"last commit {duration(part.silence(i))} ago; {behind}"
                 ),
             )
-        told = _usual_pause(usual, max(_seen(marks[Mark.PAUSE]), _seen(marks[Mark.GOES])))
-        told = _by_day(track, i) or told
+        told = _returns(track, i) or _usual_pause(usual, _longest(track, i))
         if marks[Mark.GONE_SINCE] >= 0 and marks[Mark.THERE_SINCE] >= 0:
             gone = now - marks[Mark.GONE_SINCE]
             told += (
                 f", no members seen for {duration(gone)}" if gone > 0 else ", no members any more"
             )
-        if may_loop(track.marks[:, i : i + 1], now)[0]:
-            told += f", {loop_told(marks)} before"
         if marks[Mark.OPEN_SINCE] >= 0:
             told += f", a transaction is open for {duration(now - marks[Mark.OPEN_SINCE])}"
-            if marks[Mark.OPEN] > BY.soon:
-                told += f", usually up to {duration(marks[Mark.OPEN])}"
         if marks[Mark.REBALANCED] > 0:
             told += f", rebalanced for {rebalanced_for(marks[Mark.REBALANCED])} of it"
         if part.silence(i) > 2 * waited:  # all was read meanwhile
@@ -272,45 +259,22 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
         if goes_to_and_fro(track.marks[:, i : i + 1])[0]:
             back = f"again and again the {back}"
         return Explanation("rewind", back)
-    if loops(track.marks[:, i : i + 1], now)[0]:
-        left = f"; {behind}" if part.lag[i] > 0 else ""
-        return Explanation("crash_loop", f"{loop_told(marks)}, and reads again{left}")
     if marks[Mark.REWOUND_FROM] >= 0:
         return Explanation("replaying", _replays(track, i, part.lag[i], now, behind))
-    if marks[Mark.GROWING] == LATE:
+    goes = int(trend(track, np.array([part.lag[i]] * track.marks.shape[1]), now)[i])
+    if marks[Mark.TOLD] == Told.CATCHES_UP:
         late = duration(_late(track, i, part.lag[i], now))
-        told = f"about {late} late, and not catching up; {behind}"
-        return Explanation("not_catching_up", told)
-    if marks[Mark.GROWING] == CATCHING_UP:
-        late = duration(_late(track, i, part.lag[i], now))
-        told = f"about {late} late, {_caught_up(track, i, part.lag[i], now)}; {behind}"
-        return Explanation("catching_up", told)
-    since = duration(now - marks[Mark.BEHIND_SINCE])
-    trend = _TRENDS.get(marks[Mark.TREND], "")
-    told = f"lag {trend}for {since} above what the usual pause explains; {behind}"
+        comes = _caught_up(track, i, part.lag[i], now) if goes < 0 else "not catching up"
+        reason: ReasonName = "catching_up" if goes < 0 else "not_catching_up"
+        return Explanation(reason, f"about {late} late, {comes}; {behind}")
+    since = duration(now - marks[Mark.LEVEL_AT])
+    told = f"lag {_TRENDS.get(goes, '')}for {since} above what is usual; {behind}"
     return Explanation("lag_growing", told)
 
 
 def rebalanced_for(took_ms: int) -> str:
     """In words; no more than that is counted of a wait."""
-    return f"{'at least ' if took_ms >= BY.rebalance else ''}{duration(took_ms)}"
-
-
-def loop_told(marks: list[int]) -> str:
-    """How often it has stopped, and in which rhythm; lengths are about so."""
-    times, length = marks[Mark.STOPS], _about(marks[Mark.STOP_LENGTH])
-    if times == 1:
-        return f"stopped once, for about {length}"
-    within = marks[Mark.STOP_AT] - marks[Mark.LOOP_SINCE]
-    every = _about(within // (times - 1))
-    span = _about(within + marks[Mark.STOP_LENGTH])
-    return f"stopped {times} times in {span}, for about {length} each, every {every}"
-
-
-def _about(length_ms: int) -> str:
-    """To the minute, or to ten seconds where it is brief."""
-    unit = 60_000 if length_ms >= BY.long else 10_000
-    return duration(max(round(length_ms / unit), 1) * unit)
+    return f"{'at least ' if took_ms >= BY.held else ''}{duration(took_ms)}"
 
 
 def _usual_pause(mean: float, longest: int) -> str:
@@ -326,18 +290,20 @@ def _reset(marks: list[int], now: int, waited: float, behind: str) -> str:
     return f"nothing read for {duration(waited)}; {back}"
 
 
-def _seen(pause: int) -> int:
-    """Milliseconds; what was only assumed is no pause that anybody has seen."""
-    return 0 if pause & ASSUMED else pause
+def _longest(track: Track, i: int) -> int:
+    """Milliseconds: the longest wait that counts."""
+    marks = track.marks[:, i : i + 1]
+    return int(max(longest(marks, Mark.PAUSE)[0], longest(marks, Mark.GOES)[0]))
 
 
-def _by_day(track: Track, i: int) -> str:
-    """Empty where no pause of each day, or week, was due."""
-    marks, figures = track.marks[:, i : i + 1], track.figures[:, i : i + 1]
-    if not began_when_due(marks, figures)[0]:
+def _returns(track: Track, i: int) -> str:
+    """Empty where nothing was due that comes each day, or week."""
+    marks = track.marks[:, i : i + 1]
+    length = np.asarray(returning_ms(marks, marks[Mark.WAITING_SINCE], is_stop=True)).max()
+    if not length:
         return ""
-    length, apart = float(daily_ms(marks, figures)[0]), float(marks[Mark.ODD_APART, 0])
-    return f"usually pauses up to {duration(length)} every {duration(apart)}"
+    apart = float(marks[Mark.RETURN_APART, 0])
+    return f"usually pauses up to {duration(float(length))} every {duration(apart)}"
 
 
 def _late(track: Track, i: int, lag: int, now: int) -> float:

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from warren_core.evaluation.backlog import learn_backlog
-from warren_core.evaluation.level import rate_span_ms
+from warren_core.evaluation.lateness import learn_lateness
 from warren_core.evaluation.presence import learn_presence
 from warren_core.evaluation.rewinds import learn_rewind
-from warren_core.evaluation.rule import BY, Rule
+from warren_core.evaluation.rule import BY, MIN
 from warren_core.evaluation.track import (
     FRESH,
     Figure,
@@ -14,23 +13,18 @@ from warren_core.evaluation.track import (
     Mark,
     Sighting,
     Track,
-    begin_lag_anew,
     smooth,
     span_ms,
 )
-from warren_core.evaluation.waits import learn_wait
+from warren_core.evaluation.waits import BEFORE_MS, learn_wait
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 
-ONE_LEFT = Rule(
-    "one left",
-    learns="whether commits leave exactly one record",
-    speaks="after three such, or before any left none, a lag of 1 is nothing to read",
-    sentence="Who commits the last record it has read is not one behind.",
-    parameters=("rests",),
-)
+BLIND_MS = 5 * MIN  # what took longer from one look to the next, nobody saw
+_OVER_MS = 30 * MIN  # what is usually produced
+_READ_OVER_MS = MIN  # how fast it reads
 
 
-def see(track: Track, rows: Int64, sighting: Sighting, blind_ms: int = BY.long) -> None:
+def see(track: Track, rows: Int64, sighting: Sighting, blind_ms: int = BLIND_MS) -> None:
     """Takes in one observation of each of these (distinct) partitions."""
     if np.array_equal(rows, np.arange(track.marks.shape[1])):
         _learn(track.marks, track.figures, sighting, blind_ms)
@@ -60,31 +54,19 @@ def _learn(marks: Int64, figures: Figures, sighting: Sighting, blind_ms: int) ->
     first = np.maximum(committed, sighting.log_start)  # what was deleted cannot be read
     lag = np.where(known, np.maximum(log_end - first, 0), UNKNOWN)
 
-    _learn_resting(marks, lag, advanced)
     learn_presence(marks, sighting)
     stood_still = learn_wait(marks, figures, sighting, lag, elapsed, advanced, sure)
     _learn_commits(marks, figures, sighting, advanced, sure)
     learn_rewind(marks, figures, sighting, ~lost)
     _learn_rates(marks, figures, sighting, advanced, sure & ~fell, lost)
-    # What was left before a long silence, or a step back, says nothing of what is left after it.
-    anew = stood_still | (~lost & (committed < marks[Mark.COMMITTED]))
-    begin_lag_anew(figures, lag, anew)
-    learn_backlog(marks, figures, sighting, lag, elapsed, advanced & sure, lost, stood_still)
+    learn_lateness(marks, figures, sighting, lag, elapsed, advanced & sure, lost, stood_still)
     marks[Mark.SEEN_AT] = now
     marks[Mark.ADVANCED_AT] = np.where(advanced | lost, now, marks[Mark.ADVANCED_AT])
     if lost.any():
-        rest_at = np.clip(sighting.committed_at, now - BY.left, now)
+        rest_at = np.clip(sighting.committed_at, now - BEFORE_MS, now)
         marks[Mark.REST_AT] = np.where(lost, rest_at, marks[Mark.REST_AT])
     marks[Mark.COMMITTED] = committed
     marks[Mark.LOG_END] = log_end
-
-
-def _learn_resting(marks: Int64, lag: Int64, advanced: Bools) -> None:
-    resting = marks[Mark.RESTING]
-    if not ONE_LEFT.on:
-        resting[:] = -BY.rests
-    resting += advanced & (lag == 1) & (resting < 0)
-    resting[lag == 0] = -BY.rests
 
 
 def _learn_commits(
@@ -98,7 +80,7 @@ def _learn_commits(
     known = came & sure & (marks[Mark.COMMITTED_AT] != UNKNOWN)
     gap = span_ms(sighting.committed_at, marks[Mark.COMMITTED_AT])
     # A client's clock may be set; nobody has seen a longer pause than since the commit before.
-    gap = np.minimum(gap, span_ms(sighting.at, marks[Mark.COMMIT_SEEN_AT]) + BY.long)
+    gap = np.minimum(gap, span_ms(sighting.at, marks[Mark.COMMIT_SEEN_AT]) + BLIND_MS)
     marks[Mark.COMMIT_SEEN_AT] = np.where(came, sighting.at, marks[Mark.COMMIT_SEEN_AT])
     pause = gap / np.maximum(sighting.commits, 1)
     average = figures[Figure.COMMIT_PAUSE]
@@ -114,16 +96,15 @@ def _learn_rates(
     """How fast the log grows, over minutes and half an hour, and how fast it is read."""
     now, log_end = sighting.at, sighting.log_end
     told = log_end >= 0
-    known = told & sure & (marks[Mark.LOG_END] >= 0)
     elapsed = span_ms(now, marks[Mark.LOG_END_AT])
+    known = told & sure & (marks[Mark.LOG_END] >= 0) & (elapsed > 0)
     rate = (log_end - marks[Mark.LOG_END]) * 1000.0 / np.maximum(elapsed, 1)
-    smooth(figures, Figure.PRODUCED, rate, known & (elapsed > 0), elapsed, BY.lately)
-    half = rate_span_ms(figures)
-    smooth(figures, Figure.WRITTEN, rate, known & (elapsed > 0), elapsed, half)
     marks[Mark.KNOWN_SINCE] = np.where(lost, now, marks[Mark.KNOWN_SINCE])
-    since = np.minimum(span_ms(now, marks[Mark.KNOWN_SINCE]), BY.usual)
-    smooth(figures, Figure.USUALLY_PRODUCED, rate, known & (elapsed > 0), elapsed, since)
+    since = span_ms(now, marks[Mark.KNOWN_SINCE])
+    for figure, over in ((Figure.PRODUCED, BY.rate), (Figure.USUALLY_PRODUCED, _OVER_MS)):
+        smooth(figures, figure, rate, known, elapsed, np.minimum(since, over))
     marks[Mark.LOG_END_AT] = np.where(told, now, marks[Mark.LOG_END_AT])
     elapsed = span_ms(now, marks[Mark.ADVANCED_AT])
     read = (sighting.committed - marks[Mark.COMMITTED]) * 1000.0 / np.maximum(elapsed, 1)
-    smooth(figures, Figure.CONSUMED, read, advanced & sure & (elapsed > 0), elapsed, BY.soon)
+    read_known = advanced & sure & (elapsed > 0)
+    smooth(figures, Figure.CONSUMED, read, read_known, elapsed, _READ_OVER_MS)

@@ -15,7 +15,6 @@ from warren.settings import PolicyName
 
 from warren_core.evaluation import predicates
 from warren_core.evaluation.evidence import Evidence
-from warren_core.evaluation.loops import loops
 from warren_core.evaluation.progress import judge, tracked
 from warren_core.evaluation.windows import Bools, Int64
 
@@ -46,9 +45,8 @@ def burrow(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
 def progress(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
     """Ours: by time, with what is usual for each partition (`warren_core.evaluation.progress`)."""
     track = tracked(evidence, allowed_lag)
-    status = judge(track, evidence.now_ms, allowed_lag)
-    in_between = np.where(loops(track.marks, evidence.now_ms), Status.WARN, Status.OK)
-    return np.where(evidence.current_lag <= allowed_lag, in_between.astype(np.uint8), status)
+    status = judge(track, evidence.now_ms)
+    return np.where(evidence.current_lag <= allowed_lag, np.uint8(Status.OK), status)
 
 
 POLICIES: Mapping[PolicyName, Policy] = {"burrow": burrow, "progress": progress}

@@ -7,29 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 from warren.contracts.status import Status
 
-from warren_core.evaluation.backlog import BURST, CATCHES_UP, GROWING, TOO_LATE
-from warren_core.evaluation.busy_hours import BUSY
 from warren_core.evaluation.commit_sizes import BY_COUNT
 from warren_core.evaluation.evidence import Evidence
-from warren_core.evaluation.learning import ONE_LEFT, see
-from warren_core.evaluation.level import LEVEL
-from warren_core.evaluation.loops import LOOP, loops
+from warren_core.evaluation.lateness import BEHIND
+from warren_core.evaluation.learning import see
+from warren_core.evaluation.patience import AWAY, FIRST, HABIT, REPEATED, RESTS, patience_ms
 from warren_core.evaluation.predicates import log_end_reached
-from warren_core.evaluation.presence import AWAY, DAILY, REBALANCE
+from warren_core.evaluation.returns import RETURNS
 from warren_core.evaluation.rewinds import REWIND, goes_to_and_fro, is_replaying, is_rewound
-from warren_core.evaluation.rule import BY, Rule
+from warren_core.evaluation.rule import Rule
 from warren_core.evaluation.track import Mark, Sighting, Track
-from warren_core.evaluation.usual import (
-    HABIT,
-    NEW,
-    RUNS,
-    TRANSACTION,
-    UNLEARNT,
-    caught_up_lag,
-    patience_ms,
-    repeating_ms,
-)
-from warren_core.evaluation.waits import SIBLING
+from warren_core.evaluation.waits import HELD, or_held_ms
 from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64
 
 _NEVER_BLIND = 2**62
@@ -38,23 +26,16 @@ _LARGEST = 2**63 - 1
 SILENCE = Rule(
     "silence",
     learns="since when there is something to read that is not read",
-    speaks="STOP after 35 s, or as long as a rule below allows",
-    sentence="Who does not read what is there for 35 s has stopped.",
-    parameters=("least_wait", "soon", "long"),
-)
-REPEATS = Rule(
-    "repeats",
-    learns="how long commits of one offset came before it went on",
-    speaks="STALL after 15 s of two and more such commits, or half more than that",
-    sentence="Who commits one offset again and again is stuck.",
-    parameters=("repeated", "stands"),
+    speaks="STOP after 45 s, or as long as a rule below allows; STALL where commits of that offset "
+    "go on",
+    sentence="Who does not read what is there for 45 s has stopped.",
+    parameters=("least_wait",),
 )
 RULES = (
-    *(SILENCE, REPEATS, LOOP, REWIND, GROWING, TOO_LATE, CATCHES_UP),
-    *(HABIT, UNLEARNT, NEW, RUNS, AWAY, DAILY, SIBLING, TRANSACTION),
-    *(REBALANCE, ONE_LEFT, BY_COUNT, BURST, LEVEL, BUSY),
+    *(SILENCE, REWIND, BEHIND),
+    *(HABIT, FIRST, AWAY, RESTS, HELD, RETURNS, BY_COUNT),
 )
-"""Those that speak, those that give time, and those by which something does not count."""
+"""Those that speak, those that give time, and that by which something does not count."""
 
 
 def waited_ms(track: Track, now_ms: int | Int64) -> Int64:
@@ -63,30 +44,23 @@ def waited_ms(track: Track, now_ms: int | Int64) -> Int64:
     return np.where(since >= 0, np.maximum(now_ms - since, 0), 0)
 
 
-def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArray[np.uint8]:
+def judge(track: Track, now_ms: int | Int64) -> NDArray[np.uint8]:
     """[partition] statuses."""
     marks = track.marks
-    patience = patience_ms(track.marks, track.figures)
-    waited = waited_ms(track, now_ms)
-    too_long = (waited > patience) & SILENCE.on
-    commits = _keeps_committing(track, now_ms, patience)
-    repeats = (
-        commits & (waited > np.minimum(patience, repeating_ms(marks, track.figures))) & REPEATS.on
-    )
-    rewound = is_rewound(track, now_ms, patience, allowed_lag)
+    patience = or_held_ms(marks, patience_ms(marks, track.figures))
+    too_long = (waited_ms(track, now_ms) > patience) & SILENCE.on
+    is_stuck = too_long & _keeps_committing(track, now_ms, patience)
+    is_unread = marks[Mark.WAITING_SINCE] >= 0
+    rewound = is_rewound(track, now_ms, patience) & is_unread
     replays = is_replaying(track, now_ms)
-    status = np.select(
+    return np.select(
         [
-            goes_to_and_fro(marks),
-            _nothing_to_read(track, allowed_lag),
-            rewound & ~replays,
-            repeats,
+            goes_to_and_fro(marks) | (rewound & ~replays),
+            is_stuck,
             too_long,
-            rewound | (marks[Mark.GROWING] > 0),
+            rewound | (is_unread & (marks[Mark.TOLD] > 0)),
         ],
         [
-            np.uint8(Status.REWIND),
-            np.uint8(Status.OK),
             np.uint8(Status.REWIND),
             np.uint8(Status.STALL),
             np.uint8(Status.STOP),
@@ -94,22 +68,12 @@ def judge(track: Track, now_ms: int | Int64, allowed_lag: int | Int64) -> NDArra
         ],
         default=np.uint8(Status.OK),
     )
-    in_between = (status == Status.OK) & loops(marks, now_ms)
-    return np.where(in_between, np.uint8(Status.WARN), status)
-
-
-def _nothing_to_read(track: Track, allowed_lag: int | Int64) -> Bools:
-    marks = track.marks
-    unknown = (marks[Mark.COMMITTED] < 0) | (marks[Mark.LOG_END] < 0)
-    lag = marks[Mark.LOG_END] - marks[Mark.COMMITTED]
-    nothing: Bools = unknown | (lag <= caught_up_lag(marks, allowed_lag))
-    return nothing
 
 
 def _keeps_committing(track: Track, now_ms: int | Int64, patience: Int64) -> Bools:
     marks = track.marks
     recent = now_ms - marks[Mark.COMMIT_SEEN_AT] <= patience
-    keeps: Bools = (marks[Mark.REPEATS] >= BY.repeated) & (marks[Mark.COMMIT_SEEN_AT] >= 0) & recent
+    keeps: Bools = (marks[Mark.REPEATS] >= REPEATED) & (marks[Mark.COMMIT_SEEN_AT] >= 0) & recent
     return keeps
 
 

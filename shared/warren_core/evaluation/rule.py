@@ -7,7 +7,7 @@ in docs/evaluation.md is made from that list. Times are milliseconds.
 from dataclasses import dataclass, field, fields
 from typing import Literal, NamedTuple
 
-Unit = Literal["ms", "times", "share", "waits", "commits"]
+Unit = Literal["ms", "times", "share", "waits"]
 
 
 class Meaning(NamedTuple):
@@ -34,54 +34,26 @@ S, MIN, HOUR = 1_000, 60_000, 3_600_000
 class Parameters:
     """All numbers that the rules go by. The same for every partition: nothing is tuned by group."""
 
-    # Silence
-    least_wait: int = _of(35 * S, "ms", "a quick rebalance may take so long")
-    soon: int = _of(60 * S, "ms", "what is shorter is brief; members are asked for more often")
-    long: int = _of(5 * MIN, "ms", "what lasts longer is a crash, or lateness to tell")
-    unseen: int = _of(15 * MIN, "ms", "so long something may last whose end nobody has seen")
-    usual: int = _of(30 * MIN, "ms", "what was so for so long is usual")
+    least_wait: int = _of(45 * S, "ms", "so long anybody may wait")
+    first: int = _of(5 * MIN, "ms", "so long may wait who is not known yet; what is longer is odd")
     known_waits: int = _of(8, "waits", "so many tell how long one may be")
-    room: int = _of(40 * S, "ms", "a pause may take a third longer, and up to this")
-    kept: int = _of(18, "times", "a pause is forgotten after so many of its lengths, and 30 min")
-    memory: int = _of(256, "times", "time behind, or away, is forgotten after so many of these")
-    odd_memory: int = _of(40, "times", "one that was told is forgotten after so many")
-    often: int = _of(8, "times", "what begins within so many of its lengths again comes often")
-    longest_often: int = _of(9 * MIN, "ms", "what comes often and lasts longer is a crash")
-    batch: int = _of(25 * MIN, "ms", "a batch may rest so long before anybody knows its pace")
-    earlier: int = _of(6 * HOUR, "ms", "the longest pause of before Warren that is believed")
-    rests: int = _of(3, "commits", "so many that leave one record each tell that one is left")
-    # Repeated commits
-    repeated: int = _of(2, "commits", "so many of one offset are no silence")
-    stands: int = _of(15 * S, "ms", "who has not advanced for so long stands still")
-    # Transactions
-    open: int = _of(90 * S, "ms", "a transaction may be open so long: the default is a minute")
-    # Runs
-    run_share: int = _of(4, "times", "who rests for so many times its work works in runs")
-    reads_on: int = _of(9, "times", "reading on takes so many times its length off a rest")
-    # Days
-    day: int = _of(20 * HOUR, "ms", "what comes less far apart is no habit of a day or week")
-    off: int = _of(2 * HOUR, "ms", "a pause may begin so early or late")
-    alike: float = _share(0.25, "two such pauses may differ by this part of the longer one")
-    turns: int = _of(3, "times", "so many days or weeks may go by without one")
-    # Members
-    new: int = _of(10 * MIN, "ms", "what was met less than this ago is new")
-    lately: int = _of(2 * MIN, "ms", "what is younger is of late; rates are averaged over it")
-    rebalance: int = _of(200 * S, "ms", "a rebalance may take so long")
-    rebalances: int = _of(150 * S, "ms", "the next one may, after one that took its time")
-    # What an advance leaves
-    lag: int = _of(30 * S, "ms", "the lag is averaged over this at least")
-    slower: int = _of(4, "times", "and a second time over so many times that")
-    pauses: int = _of(4, "times", "so many mean pauses between commits are usual")
-    least_pause: int = _of(10 * S, "ms", "what is written in it may be left")
-    least_left: int = _of(4 * S, "ms", "the same once it is known what is left")
-    most_left: int = _of(20 * S, "ms", "lateness that stays varies by so much, and by half of it")
-    left: int = _of(HOUR, "ms", "a new level is known after this; a known one is averaged over it")
-    varies: int = _of(3, "times", "it may vary by so many times what it usually varies by")
-    # Growth
-    rise: int = _of(6, "times", "a lag grows by such a part of what may be left")
-    more: float = _share(1.15, "what is more than this times the usual is more than usual")
-    first: int = _of(3 * MIN, "ms", "the first burst may take so long")
-    late: int = _of(3, "times", "who is so many of its longest pauses behind is late")
+    room: float = _share(0.25, "a pause may take so much longer, and 10 s")
+    memory: int = _of(24 * HOUR, "ms", "the longest of it counts, and that of as long before")
+    often: int = _of(10 * MIN, "ms", "a longer pause that comes often is odd all the same")
+    gone: int = _of(60 * S, "ms", "who commits rarely may be away for so much longer")
+    held: int = _of(200 * S, "ms", "so much a rebalance, or an open transaction, may take")
+    run: int = _of(4, "times", "who rests for so many times its work works in runs")
+    rest: int = _of(75 * MIN, "ms", "the longest first rest of a job that is believed")
+    behind: int = _of(4 * MIN, "ms", "so long a lag may grow")
+    growth: int = _of(10 * MIN, "ms", "a longer growth is odd")
+    commits: int = _of(4, "times", "so many pauses between commits it may grow as well")
+    left: int = _of(5 * S, "ms", "what is written in it may be left; twice as much at first")
+    varies: int = _of(3, "times", "it may be above its level by so much as it is usually below")
+    follows: int = _of(3 * HOUR, "ms", "the level is averaged over this")
+    stays: int = _of(HOUR, "ms", "a lag that does not grow for this, and 360,000 records, stays")
+    rate: int = _of(2 * MIN, "ms", "rates are averaged over it")
+    apart: int = _of(30 * MIN, "ms", "the shortest period of what returns; of a stop 20 h")
+    off: float = _share(0.15, "what returns may be off by this part of its period, and 2 h at most")
 
 
 BY = Parameters()

@@ -19,80 +19,66 @@ from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 Floats: TypeAlias = NDArray[np.float64]
 Figures: TypeAlias = NDArray[np.float32]
 
-# As marks of GROWING, beside 1:
-LATE = 2
-CATCHING_UP = 3  # far behind, after a wait that was too long
-RECOVERING = -1  # no longer far, but not level yet
-# As marks of TREND.
-RISES = 1
-FALLS = -1
 LONGEST_MS = 30 * 86_400_000
 # So many times the usual pace, a look is only late.
 LATE_LOOK = 2
 # REWOUND_AT is even, but for this: the offset goes back again and again.
 TO_AND_FRO = 1
-# Pauses that were seen are even numbers of ms; this is added to one that was only assumed.
-ASSUMED = 1
-# REST is even, but for this: it rested so before, too.
-AGAIN = 1
+
+
+class Told(IntEnum):
+    """Marks of TOLD: what is told of a backlog."""
+
+    NOTHING = 0
+    GROWS = 1
+    CATCHES_UP = 2  # it stood still for too long, and reads again
 
 
 class Mark(IntEnum):
     """Whole numbers to remember; times are Unix milliseconds, UNKNOWN where there is none."""
 
     SEEN_AT = 0  # newest observation
-    COMMITTED = 1
-    COMMITTED_AT = 2  # as the commit has it, for the usual pause
-    LOG_END = 3  # newest known
+    KNOWN_SINCE = 1  # first observation
+    COMMITTED = 2
+    COMMITTED_AT = 3  # as the commit has it, for the usual pause
     COMMIT_SEEN_AT = 4  # newest observation with a commit, whatever its offset
     REPEATS = 5  # commits since the offset advanced
-    WAITING_SINCE = 6  # there is something to read, and the offset has not advanced
-    PAUSE = 7  # longest other wait of late, ms, odd where ASSUMED; see GOES
-    ODD_PAUSE = 8  # longest one of late that was too long, ms
-    WAITS = 9  # how many waits were seen, as many as tell how long one may be at most
-    BEHIND_SINCE = 10  # an advance leaves more lag than is usual
-    BACKLOG = 11  # longest time behind of late, ms
-    ODD_BACKLOG = 12  # longest one of late with a growing lag, ms
-    RESTING = 13  # >= 0: a lag of 1 counts as caught up; else RESTS - seen at 1, negative
-    REWOUND_FROM = 14  # the committed offset before it went back
-    REWOUND_AT = 15  # the last time; see TO_AND_FRO
-    ADVANCED_AT = 16
-    PEAK = 17  # most lag that an advance has left since then
-    GROWING = 18  # 1 once the lag was found growing, until it shrinks; else LATE and others above
-    LEVEL_AT = 19  # newest observation with no more lag than is explained
-    ODD_AT = 20  # when that odd pause, or the last one of those of each day, began
-    REST = 21  # last long wait, ms, if it had worked for no longer than a run before; else 0
-    REST_AT = 22  # when the last long wait ended; of the first the last commit, an hour ago at most
-    REBALANCED = 23  # so much of this wait a rebalance took, ms
-    THERE_SINCE = 24  # the group has had members, but for short absences
-    GONE_SINCE = 25  # it has none
-    ABSENT = 26  # for so long it had none during this wait, and has some again, ms
-    GOES = 27  # longest wait of late during which the group had no members for a while; as PAUSE
-    LOG_END_AT = 28  # observation that LOG_END is of
-    KNOWN_SINCE = 29  # first observation
-    ODD_APART = 30  # from the beginning of the odd pause before to that of the last one, ms
-    REPEATING = 31  # longest wait of late with commits of the same offset, ms
-    TREND = 32  # of a lag that is told: RISES, FALLS, or 0
-    OPEN_SINCE = 33  # it stands where a transaction is open
-    HELD = 34  # so much of this wait it has, ms
-    OPEN = 35  # longest wait of late that was mostly so, ms
-    STOPS = 36  # so many that are no habit, each soon after the one before
-    STOP_AT = 37  # when the last of them began
-    STOP_LENGTH = 38  # of them, on average, ms
-    LOOP_SINCE = 39  # when the first of them began
-    LEAST_COMMITTED = 40  # records of a commit of late
-    MOST_COMMITTED = 41
-    PART = 42  # so much of this wait does not count, for less was left than one commit is of, ms
-    LEVEL_SINCE = 43  # its lateness is from LEAST_LATE to MOST_LATE, which is not usual
-    BURST = 44  # longest burst of late, from its beginning until the lag grew no more, ms
-    PAUSE_AT = 45  # from when on PAUSE is forgotten after a while
-    GOES_AT = 46  # the same of GOES
-    READ_ALL_AT = 47  # newest observation with no more lag than who is never late may leave
-    BUSY_AT = 48  # when the last busy hours began
-    BUSY_APART = 49  # from the ones before to those, ms
+    LOG_END = 6  # newest known
+    LOG_END_AT = 7  # observation that it is of
+    ADVANCED_AT = 8
+    WAITING_SINCE = 9  # there is something to read, and the offset has not advanced
+    REBALANCED = 10  # so much of this wait a rebalance took, ms
+    OPEN_SINCE = 11  # it stands where a transaction is open
+    WAITS = 12  # how many waits were seen, as many as tell how long one may be at most
+    PAUSE = 13  # longest wait of this day while members were there, or nobody knows, ms
+    PAUSE_BEFORE = 14  # the same of the day before
+    GOES = 15  # longest one during which the group had no members, ms
+    GOES_BEFORE = 16
+    GROWTH = 17  # longest time that a lag has grown, ms
+    GROWTH_BEFORE = 18
+    DAY_AT = 19  # when this day began
+    REST = 20  # last long wait, ms
+    REST_AT = 21  # when it ended; of the first the last commit, six hours ago at most
+    READ_ALL_AT = 22  # newest observation with no more lag than is explained
+    THERE_SINCE = 23  # the group has had members, but for short absences
+    GONE_SINCE = 24  # it has none
+    ABSENT = 25  # for so long it had none during this wait, and has some again, ms
+    LEAST_COMMITTED = 26  # records of a commit of late
+    MOST_COMMITTED = 27
+    REWOUND_FROM = 28  # the committed offset before it went back
+    REWOUND_AT = 29  # the last time; see TO_AND_FRO
+    LEVEL_AT = 30  # newest observation at its level; what it stood still since does not count
+    PEAK = 31  # most lag above its level since then; 0: it is not behind
+    PEAK_AT = 32
+    TOLD = 33  # a Told
+    STAYS_SINCE = 34  # the lag has neither grown nor shrunk
+    RETURN_AT = 35  # when the last stop, or growth, that was odd began
+    RETURN_APART = 36  # from one to the next, ms
+    RETURNS = 37  # how often it has come back after that, as long
+    RETURN_LENGTH = 38  # ms
 
 
-NARROW = (Mark.REPEATS, Mark.WAITS, Mark.RESTING, Mark.GROWING, Mark.TREND)
+NARROW = (Mark.REPEATS, Mark.WAITS, Mark.TOLD, Mark.RETURNS)
 """Marks that are kept in 32 bits; the others need 64."""
 
 
@@ -101,47 +87,21 @@ class Figure(IntEnum):
 
     COMMIT_PAUSE = 0  # between two commits, ms
     PRODUCED = 1  # records per second
-    LAG_QUICK = 2
-    LAG_SLOW = 3
-    USUALLY_PRODUCED = 4  # records per second over half an hour
-    CONSUMED = 5  # records per second
-    DAILY = 6  # longest pause of late that comes each ODD_APART, ms; some were kept as negative
-    USUALLY_LEFT = 7  # by an advance: so long it takes to be written, ms, over an hour
-    VARIES = 8  # by so much that does on average, ms
-    LEAST_LATE = 9  # since LEVEL_SINCE, ms
-    MOST_LATE = 10
-    WRITTEN = 11  # records per second, over half of what it usually is late
-    BUSY = 12  # so late it is in its busy hours, ms, once they are known
-    BUSY_MOST = 13  # so late it was in the last ones, ms
-    BUSY_FOR = 14  # so long they took, ms
+    USUALLY_PRODUCED = 2  # records per second over half an hour
+    CONSUMED = 3  # records per second
+    LEVEL_LAG = 4  # that its advances leave
+    LEVEL_RATE = 5  # records per second that were written meanwhile
+    VARIES = 6  # by so much that is usually less, ms
+    STAYS_LAG = 7  # since STAYS_SINCE
 
 
+_NONE_YET = (
+    *(Mark.REPEATS, Mark.REBALANCED, Mark.WAITS, Mark.PAUSE, Mark.PAUSE_BEFORE, Mark.GOES),
+    *(Mark.GOES_BEFORE, Mark.GROWTH, Mark.GROWTH_BEFORE, Mark.REST, Mark.ABSENT, Mark.PEAK),
+    *(Mark.TOLD, Mark.RETURNS, Mark.RETURN_LENGTH),
+)
 FRESH = np.full(len(Mark), UNKNOWN, np.int64)
-FRESH[
-    [
-        Mark.REPEATS,
-        Mark.PAUSE,
-        Mark.ODD_PAUSE,
-        Mark.WAITS,
-        Mark.BACKLOG,
-        Mark.ODD_BACKLOG,
-        Mark.RESTING,
-        Mark.PEAK,
-        Mark.GROWING,
-        Mark.REST,
-        Mark.REBALANCED,
-        Mark.ABSENT,
-        Mark.GOES,
-        Mark.REPEATING,
-        Mark.TREND,
-        Mark.HELD,
-        Mark.OPEN,
-        Mark.STOPS,
-        Mark.STOP_LENGTH,
-        Mark.PART,
-        Mark.BURST,
-    ]
-] = 0
+FRESH[list(_NONE_YET)] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +173,3 @@ def smooth(
     average = figures[figure]
     share = np.where(average < 0, 1.0, elapsed / np.maximum(elapsed + span, 1))
     figures[figure] = np.where(known, average + (value - average) * share, average)
-
-
-def begin_lag_anew(figures: Figures, lag: Int64, which: Bools) -> None:
-    """Both averages of the lag are this one."""
-    if which.any():
-        averages = [Figure.LAG_QUICK, Figure.LAG_SLOW]
-        figures[averages] = np.where(which, lag, figures[averages])

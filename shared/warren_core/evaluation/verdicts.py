@@ -3,7 +3,8 @@ of their groups.
 
 Where a group has never committed, nobody knows how far behind it is: a policy judges by what was
 written since it was first seen so. What stands still there is STALL where a member owns the
-partition, who has got nowhere yet, and else STOP, for whom nobody reads.
+partition, who has got nowhere yet, and else STOP, for whom nobody reads. A group that commits
+nothing anywhere may do so on purpose, as caches and console consumers do: WARN.
 
 What no policy asks, since the lag then looks like none, is whether an offset is beyond the log end.
 The log end is read after the commits, so it is below one of them only where records are gone that
@@ -71,6 +72,7 @@ def told_never_committed(verdicts: PartitionVerdicts, evidence: Evidence) -> Par
     waited = evidence.now_ms - evidence.windows.newest(Column.COMMITTED_AT)
     stands = (verdicts.status == Status.STOP) & (waited > FIRST_COMMIT_MS)
     told = np.where(never.owned, np.uint8(Status.STALL), np.uint8(Status.STOP))
+    told = np.where(never.commits, told, np.uint8(Status.WARN))
     told = np.where(stands, told, np.uint8(Status.OK))
     return replace(verdicts, status=np.where(never.rows, told, verdicts.status))
 

@@ -8,7 +8,7 @@ those of now, groups that are and were OK are told of in full. Causes and explan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -39,7 +39,7 @@ from warren_core.evaluation.track import Mark
 from warren_core.evaluation.verdicts import GroupVerdicts, are_expired, judge_groups
 from warren_core.judgement import columns
 from warren_core.judgement.brief import Brief, Entry
-from warren_core.judgement.columns import Latest
+from warren_core.judgement.columns import Latest, Layout
 from warren_core.judgement.judge import Judged
 from warren_core.judgement.lag_events import LagColumns, lag_event
 from warren_core.judgement.lags import lag_of, least_lag_of, made_only, settled, unknown_of
@@ -52,6 +52,7 @@ from warren_core.judgement.state import (
     opened_at,
     openings,
     steps_of,
+    unsure_of,
 )
 from warren_core.judgement.unsubscribed import may_be_left
 from warren_core.judgement.update import (
@@ -197,14 +198,14 @@ class _Cohort:
         is_first = windows.filled[observation.rows] == 0
         remember_log_ends(windows, observation, self._rules)
         commits = self._learnt(before, windows)
-        steps = self._steps(commits)
+        steps = self._by_row(steps_of, commits)
         observed = steps if isinstance(steps, int) else steps[observation.rows]
         insert(windows, observation, self._all, observed, is_first)
         seen = assume(windows, observation)
         if self._rules.policy != "progress":
             track = None
         if track is not None:
-            self._learn(track, seen, observed, latest[Latest.COMMITTED] < 0)
+            self._learn(track, seen, commits, observed, latest[Latest.COMMITTED] < 0)
         observation = replace(observation, before=only_kept(rows.told))
         told = observation.told if columns.KEPT else None
         rows = rows._replace(track=track, told=told)
@@ -232,9 +233,17 @@ class _Cohort:
         left: list[bool] = np.logical_or.reduceat(unread, self._starts).tolist()
         return left
 
-    def _learn(self, track: Track, seen: Observation, steps: Int64 | int, nobody: Bools) -> None:
+    def _learn(
+        self,
+        track: Track,
+        seen: Observation,
+        commits: list[Commits],
+        steps: Int64 | int,
+        nobody: Bools,
+    ) -> None:
         heirs = nobody | (track.marks[Mark.COMMITTED] < 0)
-        learn(track, seen, self._all, steps)
+        unsure = np.where(nobody, 0, self._by_row(unsure_of, commits))
+        learn(track, seen, self._all, steps, unsure)
         for number in np.unique(self._group[heirs]).tolist():
             start = self._parts[number].start
             for _, _, rows in self._states[number].layout.slices():
@@ -254,9 +263,11 @@ class _Cohort:
             correct(some, self._states[number].layout, known, after[number])
         return after
 
-    def _steps(self, commits: Sequence[Commits]) -> Int64 | int:
+    def _by_row(
+        self, of: Callable[[Layout, Commits], Int64 | int], commits: Sequence[Commits]
+    ) -> Int64 | int:
         """[partition], or 0 for all."""
-        steps = [steps_of(s.layout, c) for s, c in zip(self._states, commits, strict=True)]
+        steps = [of(s.layout, c) for s, c in zip(self._states, commits, strict=True)]
         if all(isinstance(known, int) for known in steps):
             return 0
         return np.concatenate(
@@ -267,7 +278,7 @@ class _Cohort:
         )
 
     def _evidence(self, rows: Rows, lag: Int64, observation: Observation) -> Evidence:
-        never = uncommitted(rows.latest, rows.windows, observation)
+        never = uncommitted(rows.latest, rows.windows, observation, self._starts)
         return Evidence(rows.windows, lag, self._now[self._group], rows.track, never)
 
     def _reasons(self, found: _Found) -> tuple[Onset | None, dict[int, ReasonName]]:

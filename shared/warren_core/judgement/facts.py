@@ -9,11 +9,11 @@ import numpy as np
 from warren.contracts.status import Status
 
 from warren_core.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, Windows
+from warren_core.evaluation.lateness import trend
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.predicates import LEAST_MS, produced_per_s
 from warren_core.evaluation.presence import Presence
-from warren_core.evaluation.track import CATCHING_UP, FALLS, LATE, RISES, Figure, Mark
-from warren_core.evaluation.trend import RATES_OVER_S, SAME
+from warren_core.evaluation.track import Figure, Mark, Told
 from warren_core.evaluation.windows import Bools
 from warren_core.judgement.columns import Latest, Layout
 from warren_core.judgement.lateness import Lateness
@@ -51,6 +51,9 @@ class Knowledge:
 Trend = Literal["falls behind", "stays", "nears"]
 
 
+SAME = 1.1
+"""Rates that differ by less are the same, as far as a window can tell."""
+RATES_OVER_MS = 60_000  # what is consumed is averaged over so much
 CLEARLY = 1.5
 """So many times as much is no chance, whatever a trend that has only begun says."""
 
@@ -243,7 +246,7 @@ class Facts:
         """Whether it reads again since a short while, of policy `progress`: it may come nearer."""
         if self.track is None:
             return False
-        return bool((self.track.marks[Mark.GROWING, self.bad] == CATCHING_UP).any())
+        return bool(self._begins().any())
 
     def _all_learnt(self) -> bool:
         """Whether policy `progress` has seen all that is bad grow or stay late. Of who has only
@@ -251,10 +254,17 @@ class Facts:
         """
         if self.track is None or not self.bad:
             return False
-        growing = self.track.marks[Mark.GROWING, self.bad]
+        told = self.track.marks[Mark.TOLD, self.bad]
         consumed, produced = self.track.figures[[Figure.CONSUMED, Figure.PRODUCED]][:, self.bad]
-        known = np.isin(growing, (1, LATE)) & (consumed > 0) & (produced >= 0)
+        known = (told > Told.NOTHING) & (consumed > 0) & (produced >= 0) & ~self._begins()
         return bool(known.all())
+
+    def _begins(self) -> Bools:
+        """[bad partition] whether it reads again since two minutes at most."""
+        assert self.track is not None
+        told, since = self.track.marks[[Mark.TOLD, Mark.LEVEL_AT]][:, self.bad]
+        begins: Bools = (told == Told.CATCHES_UP) & (self.now_ms - since <= 2 * RATES_OVER_MS)
+        return begins
 
     def _rests(self) -> Bools:
         """[bad partition] whether nothing of it is read, or was lately, for so long that the
@@ -265,7 +275,7 @@ class Facts:
         stands = self.now_ms - self.track.marks[Mark.ADVANCED_AT, self.bad]
         pause = np.maximum(self.track.figures[Figure.COMMIT_PAUSE, self.bad], 0)
         longest = np.maximum(stands, _longest_stand_ms(windows))
-        return longest > RATES_OVER_S * 1000 + 2 * pause
+        return longest > RATES_OVER_MS + 2 * pause
 
     def _learnt_pace(self, rests: Bools) -> Pace:
         """By policy `progress`, which averages over a minute or two. A window of ten commits may be
@@ -275,13 +285,14 @@ class Facts:
         consumed, produced = self.track.figures[[Figure.CONSUMED, Figure.PRODUCED]][:, self.bad]
         before = self._produced_before(self.windows.log_ends[self.bad])
         read, written = float(consumed[~rests].sum()), float(produced.sum())
-        trend = np.where(rests & (produced > 0), RISES, self.track.marks[Mark.TREND, self.bad])
         behind = np.maximum(self.lag[self.bad], 0)
+        goes = trend(self.track.take(np.array(self.bad, np.int64)), behind, self.now_ms)
+        goes = np.where(rests & (produced > 0), 1, goes)
         lag = int(behind.sum())
         learnt: Trend = "stays"
-        if 2 * behind[trend == RISES].sum() > lag or written > CLEARLY * read:
+        if 2 * behind[goes > 0].sum() > lag or written > CLEARLY * read:
             learnt = "falls behind"
-        elif 2 * behind[trend == FALLS].sum() > lag:
+        elif 2 * behind[goes < 0].sum() > lag:
             learnt = "nears"
         return Pace(read, written, before, lag, len(self.bad), learnt)
 

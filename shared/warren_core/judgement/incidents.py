@@ -24,7 +24,9 @@ from warren.contracts.lag_event import Incident
 from warren.contracts.status import Status, group_name, partition_name
 from warren.words import counted, duration, records
 
-from warren_core.evaluation import UNKNOWN
+from warren_core.evaluation import UNKNOWN, presence_of
+from warren_core.evaluation.presence import Presence
+from warren_core.evaluation.track import Mark
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.state import Applied, GroupState
 from warren_core.judgement.verdict import Verdict
@@ -36,6 +38,7 @@ _ENDS: dict[EndReasonName, str] = {
     "group_forgotten": "the group was forgotten on request until it commits again",
     "offsets_expired": "its committed offsets have expired",
     "offsets_deleted": "its committed offsets, or their topics, were deleted",
+    "records_skipped": "its committed offsets were set further on while nobody was there to read",
     "not_watched": "it is not watched any more: the collector's settings leave it out",
 }
 _START = "clients start there where their auto.offset.reset says, by default at the log's end"
@@ -58,8 +61,11 @@ def status_change(
     """
     if state.status is before.status:
         return None
-    removed = _unread(known, event.removed) if known and state.status is Status.OK else ""
-    gone = why_gone(event, "offsets_deleted")
+    removed, gone = "", why_gone(event, "offsets_deleted")
+    if known and state.status is Status.OK:
+        removed = _unread(known, event.removed)
+        if not removed and (removed := _skipped(event, known, state)):
+            gone = "records_skipped"
     began = before.opened_at if state.opened_at is None else state.opened_at
     assert began is not None  # a status other than OK, before or now, has an incident
     group, why, late = verdict.group, verdict.why, verdict.late
@@ -124,12 +130,34 @@ def why_gone(event: OffsetEvent, deleted: EndReasonName) -> EndReasonName:
     return deleted if event.expired_after_ms is None else "offsets_expired"
 
 
+def _skipped(event: OffsetEvent, known: GroupState, state: GroupState) -> str:
+    """What offsets passed that advanced in a group that is known to have no members, of whom some
+    were there before: nobody has read it. As `_unread` says it.
+    """
+    track = known.track
+    is_empty = presence_of(event.group_state) is Presence.NOBODY
+    if not is_empty or track is None or not (track.marks[Mark.THERE_SINCE] >= 0).any():
+        return ""
+    skipped = {}
+    for topic, numbers in known.layout.topics.items():
+        then, now = known.layout.rows(topic, numbers), state.layout.rows(topic, numbers)
+        there = (then >= 0) & (now >= 0)
+        first = np.maximum(*known.latest[[Latest.COMMITTED, Latest.LOG_START]][:, then[there]])
+        passed = state.latest[Latest.COMMITTED, now[there]] - first
+        skipped[topic] = int(np.maximum(passed, 0)[first >= 0].sum())
+    return _records_of(skipped)
+
+
 def _unread(known: GroupState, partitions: Mapping[str, Sequence[int]]) -> str:
     """`1,600 records in orders and 1 more topic`: what is left there; empty where nothing is."""
     lag, left = known.least_lag, {}
     for topic, numbers in partitions.items():
         rows = known.layout.rows(topic, numbers)
         left[topic] = int(np.maximum(lag[rows[rows >= 0]], 0).sum())
+    return _records_of(left)
+
+
+def _records_of(left: Mapping[str, int]) -> str:
     topics = [topic for topic, count in left.items() if count]
     if not topics:
         return ""
@@ -142,6 +170,8 @@ def _ended(event: OffsetEvent, reason: EndReasonName, unread: str) -> str:
     after = event.expired_after_ms
     idle = "" if after is None else f", {duration(after)} without a commit"
     left = f", {unread} unread; {_START}" if unread and reason in _WITHOUT_OFFSETS else ""
+    if reason == "records_skipped":
+        left = f", {unread} skipped"
     return f"{_ENDS[reason]}{idle}{left}"
 
 

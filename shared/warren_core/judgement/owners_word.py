@@ -2,7 +2,10 @@
 and of what nobody need look at. It stands above the rules, whatever policy said them.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from warren.contracts.status import Status
@@ -26,8 +29,10 @@ from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.state import GroupState
 
 IGNORED = Explanation("ignored", "not judged: an override of [evaluation] says ignore")
-A_FIFTH = 1.2
-"""A run may come later than it is expected by so much."""
+LATE_SHARE = 0.05
+"""A run may begin later than it is expected by this part of its period, as schedulers and clusters
+that start machines need.
+"""
 
 
 def told_as_the_owner_expects(
@@ -43,10 +48,12 @@ def told_as_the_owner_expects(
         usual = np.isin(status, OF_A_LAG) & (_lateness(state, lag, late) <= rules.expected_delay_ms)
         status = np.where(usual, np.uint8(Status.OK), status)
     if np.any(np.asarray(rules.expected_every_ms) > 0):
-        expected, missed, _ = _runs(rules, state, lag)
-        between = expected & ~missed & np.isin(status, OF_A_LAG)
+        runs = _Runs.of(rules, state, lag)
+        usual = (status == Status.WARN) | (np.isin(status, OF_A_LAG) & ~runs.hangs)
+        between = runs.expected & ~runs.missed & usual
         status = np.where(between, np.uint8(Status.OK), status)
-        status = np.where(missed & (status < Status.STOP), np.uint8(Status.STOP), status)
+        missed = runs.missed & (status < Status.STOP)
+        status = np.where(missed, np.uint8(Status.STOP), status)
     status = np.where(rules.ignore, np.uint8(Status.OK), status)
     return replace(verdicts, status=status.astype(np.uint8, copy=False))
 
@@ -57,46 +64,71 @@ def run_missed(
     """By row, of those whose run has not come."""
     if not np.any(np.asarray(rules.expected_every_ms) > 0):
         return {}
-    _, missed, last = _runs(rules, state, lag)
+    runs = _Runs.of(rules, state, lag)
     every = np.broadcast_to(rules.expected_every_ms, status.shape)
     now = state.applied.observed_at
     return {
         row: Explanation(
             "run_missed",
-            f"no run for {duration(now - last)}, expected every {duration(int(every[row]))}; "
+            f"{_missed(runs, row, now)}, expected every {duration(int(every[row]))}; "
             f"{records(int(lag[row]))} unread",
         )
-        for row in np.flatnonzero(missed & (status == Status.STOP)).tolist()
+        for row in np.flatnonzero(runs.missed & (status == Status.STOP)).tolist()
     }
 
 
-def _runs(rules: PartitionRules, state: GroupState, lag: Int64) -> tuple[Bools, Bools, int]:
-    """[partition] a run is expected; it has not come, though there is something to read; and when
-    the last one was. One run reads what there is in any partition; what one leaves waits for the
-    next.
-    """
-    every = np.broadcast_to(rules.expected_every_ms, lag.shape)
-    expected: Bools = every > 0
-    last = _last_run(rules, state)
-    overdue = state.applied.observed_at - last > every * A_FIFTH
-    missed: Bools = expected & overdue & (lag > rules.allowed_lag)
-    return expected, missed, last
+def _missed(runs: _Runs, row: int, now: int) -> str:
+    if runs.left[row]:
+        return f"not read by the run that began {duration(now - runs.began)} ago"
+    return f"no run for {duration(now - runs.began)}"
 
 
-def _last_run(rules: PartitionRules, state: GroupState) -> int:
-    """Unix milliseconds: when an offset advanced the last time, in partitions of which runs are
-    expected.
+class _Runs(NamedTuple):
+    """What is known of a group's runs; [partition] but for `began`."""
+
+    expected: Bools
+    began: int  # the last run, of any partition; Unix milliseconds
+    missed: Bools  # the next one has not come, or has left this partition out
+    left: Bools  # that one has read others
+    hangs: (
+        Bools  # a run has begun, has not read all, and does not go on: the policy says since when
+    )
+
+    @classmethod
+    def of(cls, rules: PartitionRules, state: GroupState, lag: Int64) -> _Runs:
+        """A run reads what there was when it began. In a partition without records there is none to
+        be missed.
+        """
+        every = np.broadcast_to(rules.expected_every_ms, lag.shape)
+        now, expected = state.applied.observed_at, every > 0
+        began, advanced, read_all, unread = _of_partitions(state, every)
+        last = int(began[expected].max(initial=UNKNOWN))
+        late = every * LATE_SHARE
+        due = expected & (lag > rules.allowed_lag)
+        overdue = due & (now - last > every + late)
+        left = due & (advanced < last) & (unread < last) & (now - last > late)
+        return cls(expected, last, overdue | left, left & ~overdue, due & ~read_all)
+
+
+def _of_partitions(state: GroupState, every: Int64) -> tuple[Int64, Int64, Bools, Int64]:
+    """[partition] when its last run began, when it advanced last, whether it had read all then, and
+    since when something is unread; Unix milliseconds. Without a track the windows tell what they
+    know.
     """
-    windows = state.windows
-    offsets = windows.column(Column.OFFSET)
-    same = windows.occupied & (offsets == windows.newest(Column.OFFSET)[:, None])
-    times = np.where(same, windows.column(Column.COMMITTED_AT), state.applied.observed_at)
-    first: Int64 = np.where(windows.filled > 0, times.min(axis=1), UNKNOWN)
-    if state.track is not None:
-        advanced = state.track.marks[Mark.ADVANCED_AT]
-        first = np.where(advanced >= 0, advanced, first)
-    expected = np.broadcast_to(rules.expected_every_ms, first.shape) > 0
-    return int(first[expected].max(initial=UNKNOWN))
+    windows, now = state.windows, state.applied.observed_at
+    if state.track is None:
+        offsets = windows.column(Column.OFFSET)
+        same = windows.occupied & (offsets == windows.newest(Column.OFFSET)[:, None])
+        times = np.where(same, windows.column(Column.COMMITTED_AT), now)
+        first: Int64 = np.where(windows.filled > 0, times.min(axis=1), UNKNOWN)
+        return first, first, np.ones(len(first), np.bool_), np.full(len(first), now)
+    marks = state.track.marks
+    advanced, rest_at, read_all_at, since = marks[
+        [Mark.ADVANCED_AT, Mark.REST_AT, Mark.READ_ALL_AT, Mark.WAITING_SINCE]
+    ]
+    is_run = (rest_at <= advanced) & (advanced - rest_at < every // 2)
+    began = np.where(is_run, rest_at, advanced)
+    return began, advanced, read_all_at >= advanced, np.where(since >= 0, since, now)
 
 
 def _lateness(state: GroupState, lag: Int64, late: Lateness | None) -> Int64:

@@ -321,6 +321,12 @@ def steps_of(layout: Layout, commits: Commits) -> Int64 | int:
     return layout.marked(topics) if topics else 0
 
 
+def unsure_of(layout: Layout, commits: Commits) -> Int64 | int:
+    """[partition] 1 where nobody knows yet what is committed: one record may be left on purpose."""
+    topics = [t for t in layout.ranges if t not in commits or commits[t].convention is None]
+    return layout.marked(topics) if topics else 0
+
+
 def opened_at(previous: int | None, status: Status, now_ms: int) -> int | None:
     """When the incident that is open now began; None when the group is OK."""
     if status is Status.OK:

@@ -26,12 +26,13 @@ from warren_core.evaluation import (
     see,
 )
 from warren_core.evaluation.commit_convention import REST_MS, CommitEvidence, Commits, Rest
+from warren_core.evaluation.presence import Presence
 from warren_core.evaluation.track import Mark
 from warren_core.judgement import columns
 from warren_core.judgement.columns import MISSING, Latest, Layout
 from warren_core.judgement.lags import behind_of, left_out
 from warren_core.judgement.observation import Observation, assume, give_way, observe, order_of
-from warren_core.judgement.state import Applied, GroupState
+from warren_core.judgement.state import Applied, GroupState, unsure_of
 
 APART_MS = 10_000
 """Between two of the log ends that an event tells of before: as the contract says, and Burrow."""
@@ -78,7 +79,8 @@ def updated_state(
     settled = assume(windows, observation)
     if state.track is not None:
         first = state.track.marks[Mark.COMMITTED] < 0
-        learn(state.track, settled, of_rows, steps)
+        unsure = np.where(state.latest[Latest.COMMITTED] < 0, 0, unsure_of(state.layout, commits))
+        learn(state.track, settled, of_rows, steps, unsure)
         if event.earlier:
             expect(state.track, windows)
         heirs = first | (state.latest[Latest.COMMITTED] < 0)
@@ -157,9 +159,18 @@ def lag_of_commits(latest: Int64, log_end_before: Int64, steps: Int64 | int = 0)
 
 
 def learn(
-    track: Track, observation: Observation, rules: PartitionRules, steps: Int64 | int
+    track: Track,
+    observation: Observation,
+    rules: PartitionRules,
+    steps: Int64 | int,
+    unsure: Int64,
 ) -> None:
-    latest = observation.latest
+    """`unsure`: as `unsure_of` says, [partition] of the track. Where nobody is known to be there,
+    nobody may read that record, whatever it is.
+    """
+    latest, rows = observation.latest, observation.rows
+    there = np.asarray(observation.presence) >= Presence.REBALANCING
+    unsure = np.where(there, unsure[rows], 0)
     sighting = Sighting(
         at=observation.at,
         committed=latest[Latest.COMMITTED],
@@ -167,12 +178,12 @@ def learn(
         commits=observation.commits,
         log_end=latest[Latest.LOG_END],
         log_start=latest[Latest.LOG_START],
-        allowed_lag=rules.allowed_lag_of(observation.rows) + steps,
+        allowed_lag=np.maximum(rules.allowed_lag_of(rows) + steps, unsure),
         presence=observation.presence,
         last_stable=observation.last_stable,
         pace_ms=rules.grace_ms,
     )
-    see(track, observation.rows, sighting)
+    see(track, rows, sighting)
 
 
 def shown(observation: Observation, windows: Windows) -> tuple[Bools, Bools]:

@@ -2,8 +2,7 @@
 
 What else is known takes a verdict back; it never makes one worse. A member that is behind reads on
 in one partition first, and then in the next one: clients fetch much of a partition at once, and
-offsets of their other partitions stand still meanwhile, or are committed again and again. So they
-do where a member has paused a partition for a moment, as whose buffer for it is full.
+offsets of their other partitions stand still meanwhile, or are committed again and again.
 """
 
 from dataclasses import dataclass, replace
@@ -103,7 +102,7 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
     least_lag, now = state.least_lag, state.applied.observed_at
     in_vain, unknown = state.unknown(0), state.unknown(rules.grace_ms)
     lag = np.where(unknown, UNKNOWN, least_lag)
-    never = uncommitted(state.latest, state.windows, updated.observation)
+    never = uncommitted(state.latest, state.windows, updated.observation, np.zeros(1, np.int64))
     evidence = Evidence(state.windows, least_lag, now, state.track, never)
     partitions = by_rules(evidence, rules)
     late, unsubscribed = None, None
@@ -164,10 +163,18 @@ def by_rules(evidence: Evidence, rules: PartitionRules) -> PartitionVerdicts:
     return told_beyond_end(told_never_committed(verdicts, evidence), evidence)
 
 
-def uncommitted(latest: Int64, windows: Windows, observation: Observation) -> Uncommitted | None:
-    """None where the group has committed all of its partitions, as mostly."""
+def uncommitted(
+    latest: Int64, windows: Windows, observation: Observation, starts: Int64
+) -> Uncommitted | None:
+    """None where the groups have committed all of their partitions, as mostly. `starts`: the first
+    row of each group.
+    """
     rows = is_assumed(latest, windows)
-    return Uncommitted(rows, observation.told[Told.OWNED] > 0) if rows.any() else None
+    if not rows.any():
+        return None
+    sizes = np.diff(starts, append=len(rows))
+    commits = np.repeat(np.logical_or.reduceat(latest[Latest.COMMITTED] >= 0, starts), sizes)
+    return Uncommitted(rows, observation.told[Told.OWNED] > 0, commits)
 
 
 def bad_rows(status: Statuses, lag: Int64, group: Int64 | None = None) -> Int64:
@@ -186,9 +193,8 @@ def _told_in_turn(
     verdicts: PartitionVerdicts, rules: PartitionRules, state: GroupState, knowledge: Knowledge
 ) -> PartitionVerdicts:
     """The verdicts of policy `progress` without STOP and STALL where the owner reads the backlog of
-    another partition, for a while; without STALL, for as long as a silence would take to be told,
-    where it reads any other. Where nobody knows the owner it is told as ever. So is what has been
-    told of the offset at which it stands: that it stands there ends when it goes on.
+    another partition, for a while. Where nobody knows the owner it is told as ever. So is what has
+    been told of the offset at which it stands: that it stands there ends when it goes on.
     """
     track = state.track
     standing = (verdicts.status == Status.STOP) | (verdicts.status == Status.STALL)
@@ -200,6 +206,7 @@ def _told_in_turn(
     # [partition] its offset has advanced lately.
     marks, figures = track.marks, track.figures
     recent = np.maximum(usual_gap(marks, figures), BY.least_wait)
+    more = (marks[Mark.PEAK] > 0) | reads_a_burst(track)
     reading = (
         (marks[Mark.ADVANCED_AT] >= 0) & (now - marks[Mark.ADVANCED_AT] <= recent)
     ) & ~standing
@@ -213,12 +220,11 @@ def _told_in_turn(
     # [partition] more is read than what comes.
     takes_turns = np.isin(
         owner,
-        owner[reading & ((track.marks[Mark.BEHIND_SINCE] >= 0) | reads_a_burst(track.figures))],
+        owner[reading & more],
     )
-    may_be_paused = (verdicts.status == Status.STALL) & (waited <= BY.least_wait)
     waits = standing & (owner >= 0)
-    waits &= takes_turns | (may_be_paused & np.isin(owner, owner[reading]))
-    behind = np.where(track.marks[Mark.GROWING] > 0, np.uint8(Status.WARN), np.uint8(Status.OK))
+    waits &= takes_turns
+    behind = np.where(track.marks[Mark.TOLD] > 0, np.uint8(Status.WARN), np.uint8(Status.OK))
     return replace(verdicts, status=np.where(waits, behind, verdicts.status))
 
 

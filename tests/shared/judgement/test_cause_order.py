@@ -124,6 +124,6 @@ def test_incidents_again_and_again_follow_from_a_root() -> None:
             yield at(look, 50 * last, 50 * look, commits=int(last == look))
 
     known = [group_event(0, [0])]
-    assert names(told(looks(pauses()), *known)) == ["flapping"]
+    assert names(told(looks(pauses()), *known)) == ["crash_loop", "flapping"]
     gone = [*known, group_event(150)]
-    assert names(told(looks(pauses()), *gone)) == ["no_members", "flapping"]
+    assert names(told(looks(pauses()), *gone)) == ["crash_loop", "flapping"]

@@ -48,12 +48,13 @@ def test_a_record_that_the_group_cannot_get_past() -> None:
     )
 
 
-@pytest.mark.parametrize("count", [WELL + 7, 40])
+@pytest.mark.parametrize("count", [WELL + 13, 40])
 def test_a_record_is_stood_at_since_the_first_commit_of_its_offset(count: int) -> None:
     """From the onset on, when the window has commits of before."""
     rules = GroupRules(Rules(policy="progress"))
     cause = told(looks(standing(count)), group_event(0, [0]), rules=rules)
-    assert (cause.name, cause.evidence.since) == ("stuck_record", NOW + WELL * STEP)
+    assert cause.name == "stuck_record"
+    assert cause.evidence.since - NOW - WELL * STEP in (0, STEP)
 
 
 def test_one_record_behind_may_be_the_end_of_a_transaction() -> None:

@@ -83,6 +83,23 @@ def test_offsets_of_one_topic(expired_after_ms: int | None, reason: str, why: st
     assert end.explanation == why + LEFT
 
 
+def test_offsets_that_were_set_further_on_are_no_recovery() -> None:
+    """An operator may do so where nobody is there; members that come and read recover."""
+    for state, reason in (("Empty", "records_skipped"), ("Stable", None)):
+        group = Judge(Rules(policy="progress"))
+        for second in range(0, 600, 5):
+            read = min(second, 300) * 10
+            at = {"orders": {0: At(read, NOW, log_end=10 * second, commits=int(second <= 300))}}
+            now = NOW + second * 1000
+            group.judged(offset_event(now, at, group_state="Stable" if second < 400 else state))
+        end = last_change(
+            group, now + 5000, topics={"orders": {0: At(5990, now + 5000)}}, group_state=state
+        )
+        assert (end.status, end.reason) == ("OK", reason)
+        said = "set further on while nobody was there to read, 2,990 records in orders skipped"
+        assert (said in (end.explanation or "")) == (reason is not None)
+
+
 def test_recovery_has_no_reason() -> None:
     group, now = stopped()
     offset = (now - NOW) // 1000

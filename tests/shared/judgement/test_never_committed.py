@@ -48,16 +48,17 @@ def follow(group: Judge, minutes: float, *, start: int = 0, rate: int = 1) -> li
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize(("owned", "status"), [(1, "STALL"), (0, "STOP"), (-1, "STOP")])
-def test_what_is_never_committed_is_told_after_first_commits_had_time(
-    policy: PolicyName, owned: int, status: str
+@pytest.mark.parametrize("owned", [1, -1])
+def test_who_never_commits_is_told_after_first_commits_had_time(
+    policy: PolicyName, owned: int
 ) -> None:
+    """It may do so on purpose: nobody is called for it."""
     group = Judge(Rules(policy=policy))
     told: dict[str, int] = {}
     for second in range(0, 900, 5):
         judged = group.judged(look(second, {0: 1000 + second}, owned))
         told.setdefault(statuses(judged)[0], second)
-    assert told == {"OK": 0, status: 345}
+    assert told == {"OK": 0, "WARN": 345}
     topic = judged.lag.topics["orders"]
     assert (topic.committed, topic.lag, judged.lag.total_lag) == ([-1], [895], 895)
     assert topic.reason == ["never_committed"]
@@ -65,7 +66,7 @@ def test_what_is_never_committed_is_told_after_first_commits_had_time(
     assert said in str(topic.explanation)
     assert topic.complete == [0.0]
     assert topic.window_end.offset == [None]
-    assert judged.lag.status == "ERR"
+    assert judged.lag.status == "WARN"
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -80,7 +81,7 @@ def test_owners_of_empty_and_silent_topics_are_well(policy: PolicyName) -> None:
     assert (statuses(written), written.lag.topics["orders"].lag) == (["OK", "OK"], [1, 0])
     for second in range(1810, 2200, 10):
         judged = group.judged(look(second, {0: 1, 1: 5000}))
-    assert statuses(judged) == ["STALL", "OK"], "the one record is not read"
+    assert statuses(judged) == ["WARN", "OK"], "the one record is not read"
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -88,19 +89,22 @@ def test_no_setting_of_full_windows_hides_it(policy: PolicyName) -> None:
     """There will never be a commit that fills one."""
     group = Judge(Rules(policy=policy, minimum_complete=1.0))
     assert statuses(follow(group, 5)[-1]) == ["OK"]
-    assert statuses(follow(group, 8, start=305)[-1]) == ["STALL"]
+    assert statuses(follow(group, 8, start=305)[-1]) == ["WARN"]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_sibling_of_what_is_committed_is_judged(policy: PolicyName) -> None:
+@pytest.mark.parametrize(("owned", "status"), [(1, "STALL"), (0, "STOP"), (-1, "STOP")])
+def test_a_sibling_of_what_is_committed_is_judged(
+    policy: PolicyName, owned: int, status: str
+) -> None:
     """Partitions were added, and who assigns partitions to itself does not know of them."""
     group = Judge(Rules(policy=policy))
     for second in range(0, 600, 5):
         group.judged(look(second, {0: second * 10}, committed={0: second * 10}))
     for second in range(600, 1200, 5):
         ends = {0: second * 10, 1: (second - 600) * 3}
-        judged = group.judged(look(second, ends, -1, committed={0: second * 10}))
-    assert statuses(judged) == ["OK", "STOP"]
+        judged = group.judged(look(second, ends, owned, committed={0: second * 10}))
+    assert statuses(judged) == ["OK", status]
     assert judged.lag.topics["orders"].lag == [0, 595 * 3]
 
 
@@ -109,10 +113,10 @@ def test_the_first_commit_ends_the_incident() -> None:
     for first in (20, 1300):
         group = Judge(Rules(policy="progress"))
         before = follow(group, 8)[-1]
-        assert statuses(before) == ["STALL"]
+        assert statuses(before) == ["WARN"]
         judged = group.judged(look(485, {0: 1485}, committed={0: first}))
         assert judged.change is not None
-        assert (judged.change.data.previous, judged.change.data.status) == ("ERR", "OK")
+        assert (judged.change.data.previous, judged.change.data.status) == ("WARN", "OK")
         topic = judged.lag.topics["orders"]
         assert (topic.lag, topic.window_start.offset) == ([1485 - first], [first])
 
@@ -130,19 +134,19 @@ def test_what_is_at_least_unread_never_shrinks() -> None:
         least = max(least, lag or 0)
         assert isinstance(group.state, GroupState)
         group.state = decode(encode(group.state))
-    assert statuses(judged) == ["STALL"]
+    assert statuses(judged) == ["WARN"]
 
 
 def test_a_topic_that_was_made_anew_begins_anew() -> None:
     group = Judge(Rules(policy="progress"))
-    assert statuses(follow(group, 8)[-1]) == ["STALL"]
+    assert statuses(follow(group, 8)[-1]) == ["WARN"]
     judged = group.judged(look(485, {0: 3}))
     assert (statuses(judged), judged.lag.topics["orders"].lag) == (["OK"], [0])
 
 
 def test_a_group_without_a_commit_does_not_expire() -> None:
     group = Judge(Rules(policy="progress", expire_group_ms=10 * MINUTE))
-    assert statuses(follow(group, 30)[-1]) == ["STALL"]
+    assert statuses(follow(group, 30)[-1]) == ["WARN"]
 
 
 def test_partitions_of_an_uncommitted_topic_are_there_while_they_are_told() -> None:
@@ -150,7 +154,7 @@ def test_partitions_of_an_uncommitted_topic_are_there_while_they_are_told() -> N
     group = Judge(Rules(policy="progress"))
     for second in range(0, 480, 5):
         judged = group.judged(look(second, {0: second, 1: second}))
-    assert statuses(judged) == ["STALL", "STALL"]
+    assert statuses(judged) == ["WARN", "WARN"]
     judged = group.judged(look(480, {1: 480}))
     assert list(judged.lag.topics["orders"].partition) == [1]
     other = offset_event(NOW + 485_000, {"returns": {0: At(5, NOW)}})

@@ -12,10 +12,10 @@ from warren_core.evaluation import GroupRules, RuleBook
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.lateness import lateness_of
 
-HOUR, LOOK = 3_600_000, 1_200_000
+HOUR, LOOK = 3_600_000, 300_000
 DAY = 24 * HOUR
-PATIENT = CollectorSettings(interval=600, heartbeat=600)
-"""Looks every 20 minutes are not late."""
+PATIENT = CollectorSettings(interval=150, heartbeat=150)
+"""Looks every 5 minutes are not late."""
 
 
 def judge(policy: str = "progress", **override: Any) -> Judge:
@@ -56,16 +56,53 @@ def hours_told(told_of: list[LagEvent]) -> list[float]:
 
 
 @pytest.mark.parametrize("policy", ["progress", "burrow"])
-def test_one_run_of_a_daily_job_left_out_is_told_at_once(policy: str) -> None:
-    """The last run before ended at 48 h 40 min; the one of 72 h is left out, that of 96 h comes."""
+def test_one_run_of_a_daily_job_left_out_is_told_at_its_time(policy: str) -> None:
+    """That of 72 h is left out, and that of 96 h comes. Burrow's window knows when one ended."""
     lags = told(judge(policy, expected_every="24h"), daily(5, frozenset({3})))
     began, ended = hours_told(lags)
-    assert 0 <= began - (48 + 2 / 3 + 28.8) < 1
+    late = 1.2 if policy == "progress" else 2.1
+    assert 0 <= began - (72 + late) < 0.2
     assert ended == 96
     bad = next(each for each in lags if each.status == "ERR")
     assert (bad.reason, bad.topics["quiet"].status) == ("run_missed", ["OK"])
     assert bad.explanation is not None
-    assert "no run for 1d 5h, expected every 1d; " in bad.explanation
+    assert "no run for 1d 1h, expected every 1d; " in bad.explanation
+
+
+def runs(ends: int, left: int | None = None) -> Iterable[OffsetEvent]:
+    """Two partitions, read each midnight at 60 records a second, of which one is written. The last
+    run, of 48 h, hangs after so many looks; partition 1 is not read from day `left` on.
+    """
+    offsets, times = [0, 0], [NOW, NOW]
+    for look in range(3 * DAY // LOOK):
+        now, day, at = NOW + look * LOOK, look * LOOK // DAY, look * LOOK % DAY // LOOK
+        written = look * LOOK // 1000
+        moved = [0, 0]
+        for partition in (0, 1):
+            is_left = partition == 1 and left is not None and day >= left
+            if at < 12 and not is_left and not (day == 2 and at >= ends):
+                end = min(offsets[partition] + 60 * LOOK // 1000, written)
+                moved[partition] = int(end > offsets[partition])
+                offsets[partition], times[partition] = end, now
+        seen = {p: At(offsets[p], times[p], log_end=written, commits=moved[p]) for p in (0, 1)}
+        yield offset_event(now, {"orders": seen})
+
+
+def test_a_run_that_hangs_in_its_middle_is_told() -> None:
+    """After a quarter of its hour, with most of a day unread."""
+    began = hours_told(told(judge(expected_every="24h"), runs(2)))[0]
+    assert 48.1 < began < 49
+    assert hours_told(told(judge(expected_every="24h"), runs(99))) == []
+
+
+def test_a_partition_that_runs_leave_out_is_told() -> None:
+    """From the second day on."""
+    lags = told(judge(expected_every="24h"), runs(99, left=1))
+    began = hours_told(lags)[0]
+    assert 24 + 1.2 <= began < 24 + 1.5
+    bad = next(each for each in lags if each.status == "ERR")
+    assert bad.topics["orders"].status == ["OK", "STOP"]
+    assert "not read by the run that began 1h 1" in (bad.explanation or "")
 
 
 def delayed(delay_s: int, stops_at: int | None = None, count: int = 90) -> Iterable[OffsetEvent]:

@@ -106,23 +106,6 @@ def test_without_members_nobody_knows_whose_turn_it_is() -> None:
     assert STANDS & set(consumer().work(120, (BURST, BURST, BURST)).of(2))
 
 
-def test_a_partition_that_is_paused_for_half_a_minute_is_nothing() -> None:
-    """Its member commits it with all others, of which it reads on."""
-
-    def paused(*members: Member) -> Consumer:
-        one = Consumer(*members, commits_all=True)
-        one.leaves = 3  # it knows how long it waits
-        one.work(STEADY_S).stuck = 2
-        return one.work(30)
-
-    one = paused(ALONE)
-    one.stuck = None
-    assert set(one.work(60).of(2)) == {"OK"}
-    one.stuck = 2
-    assert one.work(120).statuses[-1][2] == "STALL"
-    assert paused(*TWO).of(2)[-1] == "STALL"  # of its member nothing is read
-
-
 def test_what_stands_beside_partitions_without_a_backlog_is_told() -> None:
     one = consumer(ALONE, stuck=2).work(60)
     assert one.of(2)[-1] in STANDS

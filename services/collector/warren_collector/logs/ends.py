@@ -81,6 +81,10 @@ class LogEndsReader:
         self._metadata = metadata
         self._clock = clock
         self._starts: _Offsets = {}
+        self._starts_before: _Offsets = {}
+        """Those of the reading before, where there is one now. Who commits, and deletes what it has
+        read, has lost nothing: what is told of a log's start was read before what was committed.
+        """
         self._starts_read_at = -STARTS_EVERY
         self._highest = HighestEnds()
         self._runner = asyncio.Runner()
@@ -250,8 +254,10 @@ class LogEndsReader:
     async def _read_starts(self, ends: _Offsets) -> None:
         now = self._clock.monotonic()
         if now - self._starts_read_at >= STARTS_EVERY:
-            self._starts.clear()
+            self._starts_before, self._starts = self._starts, {}
             self._starts_read_at = now
+        else:
+            self._starts_before = {}
         self._make_room(self._starts, ends)
         await self._fill({topic: self._starts[topic] for topic in ends}, EARLIEST)
 
@@ -262,4 +268,7 @@ class LogEndsReader:
             # The topic was created anew under its old name: what was known is of the old one.
             start[beyond] = UNKNOWN
         leader = np.array(self._metadata.leaders[topic], np.int64)
+        before = self._starts_before.get(topic, start)
+        if len(before) == len(start):
+            start = np.where((before != UNKNOWN) & (before < start), before, start)
         return TopicLog(start.copy(), end, leader if len(leader) == len(end) else None)

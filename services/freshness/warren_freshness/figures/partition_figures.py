@@ -73,14 +73,17 @@ def measure(
         newest = evidence.newest.get(state.log_end_position)
         return _nothing_left(state, "caught_up", now - state.log_observed_at, newest, now)
     reading = evidence.readings.get(place, _UNREAD)
-    lost = lost_records(state.next_offset, max(state.log_start, reading.log_start))
-    if reading.outcome == "none" and not lost:
+    # What began later than the commits were seen may have been read before it was deleted: then
+    # nobody knows how late the group is, and nothing is counted as lost.
+    lost = state.lost_records
+    is_gone = lost_records(state.next_offset, max(state.log_start, reading.log_start)) > 0
+    if reading.outcome == "none" and not is_gone:
         if reading.undecided_at is not None:
             return _held_up(state, reading, reading.undecided_at, evidence, now)
         off_by = now - state.log_observed_at
         return _nothing_left(state, "control_only", off_by, reading.before, now)
     oldest_at = arithmetic.usable(reading.first, now)
-    if oldest_at is not None and not lost:
+    if oldest_at is not None and not is_gone:
         if not has_wrong_time(state, known):
             row = _behind(state, reading, oldest_at, evidence, now)
             if reading.latest is None:
@@ -93,8 +96,8 @@ def measure(
     if oldest_at is not None:
         return _expired(state, oldest_at, lost, since, evidence, now)
     reason, at_least = _REASON_WITHOUT_TIME[reading.outcome], arithmetic.at_least(since, now)
-    is_gone = reading.outcome == "none"
-    unknown = None if is_gone else loss_of_unread(state, evidence.retention, evidence.sizes)
+    none_left = reading.outcome == "none"
+    unknown = None if none_left else loss_of_unread(state, evidence.retention, evidence.sizes)
     return _without_value(state, reason, lost, at_least, since, unknown)
 
 

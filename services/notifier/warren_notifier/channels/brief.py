@@ -119,6 +119,10 @@ _END = {
         "offsets deleted, not recovered",
         "has not recovered: its committed offsets, or their topics, were deleted",
     ),
+    "records_skipped": (
+        "records skipped, not recovered",
+        "has not recovered: its committed offsets were set further on, and records were skipped",
+    ),
     "not_watched": (
         "not watched any more",
         "is not watched any more: the collector's settings leave it out",

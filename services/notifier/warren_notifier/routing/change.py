@@ -109,7 +109,7 @@ class Change:
     @property
     def is_told_once(self) -> bool:
         """Nobody need be reminded: it stays as it is until somebody has time for it."""
-        return self.severity is Severity.WARN and self.cause == "unsubscribed"
+        return self.severity is Severity.WARN and self.cause in ("unsubscribed", "never_committed")
 
     @property
     def closing(self) -> bool:

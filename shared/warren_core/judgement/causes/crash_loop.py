@@ -1,35 +1,33 @@
 """Cause: the group stops again and again."""
 
-import numpy as np
+from warren.contracts.status import Status
 from warren.words import duration
 
-from warren_core.evaluation.explanations import loop_told
-from warren_core.evaluation.loops import A_LOOP, FURTHEST_MS, apart_ms, loops
-from warren_core.evaluation.track import Mark
 from warren_core.judgement.causes.catalogue import Found, cause, found, listed
 from warren_core.judgement.facts import Facts
+
+STOPS, WITHIN_MS = 3, 4 * 3_600_000
 
 
 @cause(
     "root",
     15,
     "Crash loop: stops again and again",
-    f"all that is not OK has stopped {A_LOOP} times and more, each at most "
-    f"{duration(FURTHEST_MS)} after the one before, and the next stop is not overdue; only by "
-    "policy `progress`",
+    f"all that is not OK has stopped, and it is the third incident within {duration(WITHIN_MS)}",
 )
 def crash_loop(facts: Facts) -> Found | None:
-    if facts.track is None or not facts.bad:
+    rows = facts.with_status(Status.STOP)
+    if not rows or len(rows) < len(facts.bad):
         return None
-    marks = facts.track.marks[:, facts.bad]
-    if not loops(marks, facts.now_ms).all():
+    times = [at for at in facts.state.openings if facts.now_ms - at <= WITHIN_MS]
+    if len(times) < STOPS:
         return None
-    most = int(np.argmax(marks[Mark.STOPS]))
+    within = times[-1] - times[0]
     return found(
-        f"{listed(facts, facts.bad)} {loop_told(marks[:, most].tolist())}",
+        f"{listed(facts, rows)} stopped; {len(times)} incidents in {duration(within)}",
         "Find out why the consumers exit: exit codes, memory, the last lines of their logs",
-        partitions=len(facts.bad),
-        since=int(marks[Mark.LOOP_SINCE, most]),
-        times=int(marks[Mark.STOPS, most]),
-        within_ms=int(apart_ms(marks)[most] * (marks[Mark.STOPS, most] - 1)),
+        partitions=len(rows),
+        since=times[0],
+        times=len(times),
+        within_ms=within,
     )

@@ -15,8 +15,8 @@ from warren_core.judgement.facts import Facts
     "not where a group with members has no owner for it",
 )
 def never_committed(facts: Facts) -> Found | None:
-    rows = facts.standing()
-    if not rows or len(rows) < len(facts.bad) or (facts.latest[Latest.COMMITTED, rows] >= 0).any():
+    rows = facts.bad
+    if not rows or (facts.latest[Latest.COMMITTED, rows] >= 0).any():
         return None
     since = facts.stands_since(rows)
     topic, partition = facts.layout.name(rows[0])

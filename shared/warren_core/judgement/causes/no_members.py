@@ -29,7 +29,7 @@ def no_members(facts: Facts) -> Found | None:
     last = "" if client_id is None else f"; the last was {client_id} at {address(host)}"
     return found(
         f"No members for {duration(empty_ms)}{last}",
-        "Restart the consumers; check why they exited",
+        "Restart the consumers and check why they exited, or delete the group if it is retired",
         since=group.empty_since,
         client_id=client_id,
         host=host,

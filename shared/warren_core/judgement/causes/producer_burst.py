@@ -2,9 +2,8 @@
 
 from warren.words import utc
 
-from warren_core.evaluation.trend import SAME
 from warren_core.judgement.causes.catalogue import Found, against, cause, found_at_pace, times
-from warren_core.judgement.facts import Facts
+from warren_core.judgement.facts import SAME, Facts
 
 BURST = 2.0
 

@@ -1,0 +1,319 @@
+"""Lateness: what an advance leaves to read, what is usual of it, and whether it grows.
+
+Each partition has a level: the lag that its advances leave, at the rate that was written meanwhile.
+Where a lag is above its level for longer than usual, and at its highest, it grows.
+"""
+
+import numpy as np
+
+from warren_core.evaluation.returns import learn_return, returning_ms
+from warren_core.evaluation.rule import BY, HOUR, MIN, Rule, S
+from warren_core.evaluation.track import (
+    LONGEST_MS,
+    Figure,
+    Figures,
+    Floats,
+    Mark,
+    Sighting,
+    Told,
+    Track,
+    span_ms,
+)
+from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
+
+BEHIND = Rule(
+    "behind",
+    learns="the lag that its advances leave, at the rate of then, and how far less varies; how "
+    "long a lag has grown until it went back to that, this day and the day before",
+    speaks="WARN where it grows for longer, and 4 min, until half of it is read; and after a stop "
+    "that was told, where it is five minutes late. What does not grow for an hour is a new level",
+    sentence="Who falls further and further behind for four minutes is too slow.",
+    parameters=(*("behind", "growth", "commits", "left", "varies", "follows", "stays", "rate"),),
+)
+_YOUNG_MS = 30 * MIN  # so long its rate is not known well
+_CHANCE = 2.0  # times the square root of what is expected
+_OTHER_RATE = 0.1  # part of a rate by which another one differs; or three times chance
+_AT_ITS_HIGHEST = 0.97  # part of the most that it was
+_FALLS_MS = 5 * MIN  # a lower level is averaged over this
+_SURE = 360_000  # records: half a percent of so many is more than chance
+_STANDS_MS = 30 * S  # who has not advanced for so long, and two pauses, stood still
+_LATE_MS = 5 * MIN  # after a stop
+_SLOWEST = 1e-6  # records per second
+
+
+def _is_other_rate(figures: Figures) -> tuple[Floats, Bools]:
+    """[partition] what is written now, of what was at its level; and whether that is no chance."""
+    usual = np.maximum(figures[Figure.LEVEL_RATE], _SLOWEST)
+    ratio = np.where(figures[Figure.PRODUCED] >= 0, figures[Figure.PRODUCED] / usual, 1.0)
+    chance = 3 / np.sqrt(np.maximum(usual * BY.rate / 1000, _SLOWEST))
+    is_other: Bools = (figures[Figure.LEVEL_RATE] > 0) & (
+        np.abs(ratio - 1) > np.maximum(_OTHER_RATE, chance)
+    )
+    return ratio, is_other
+
+
+def usual_lag(figures: Figures) -> Floats:
+    """[partition] what its advances usually leave, records; more where more is written."""
+    ratio, is_other = _is_other_rate(figures)
+    lag: Floats = np.maximum(figures[Figure.LEVEL_LAG], 0) * np.where(
+        is_other, np.maximum(ratio, 1), 1
+    )
+    return lag
+
+
+def room(marks: Int64, figures: Figures) -> Floats:
+    """[partition] so much more a healthy consumer may leave, records. What is late by hours while
+    rates change has more room: what is expected is then known less well.
+    """
+    usual = usual_lag(figures)
+    young = span_ms(marks[Mark.SEEN_AT], marks[Mark.KNOWN_SINCE]) < _YOUNG_MS
+    least = np.where(young, 2 * BY.left, BY.left)
+    room_ms = np.maximum(least, BY.varies * figures[Figure.VARIES])
+    written = _written(figures) * room_ms / 1000
+    ratio, is_other = _is_other_rate(figures)
+    unsure = usual * np.where(is_other, np.minimum(np.abs(ratio - 1), 1) / 2, 0)
+    found: Floats = written + _CHANCE * np.sqrt(written + usual) + 1 + unsure
+    return found
+
+
+def explained_lag(marks: Int64, figures: Figures) -> Floats:
+    """[partition] the lag that a healthy consumer may leave when it has just advanced."""
+    return usual_lag(figures) + room(marks, figures)
+
+
+def _written(figures: Figures) -> Floats:
+    rate = np.maximum(figures[Figure.PRODUCED], figures[Figure.LEVEL_RATE])
+    written: Floats = np.maximum(rate, 0)
+    return written
+
+
+def level_ms(figures: Figures) -> Floats:
+    """[partition] how late it usually is."""
+    lag, rate = figures[[Figure.LEVEL_LAG, Figure.LEVEL_RATE]]
+    late: Floats = np.where((lag > 0) & (rate > 0), lag * 1000.0 / np.maximum(rate, _SLOWEST), 0)
+    return np.minimum(late, LONGEST_MS)
+
+
+def due_ms(marks: Int64, figures: Figures) -> Int64 | int:
+    """[partition] what is no later than usual is not due yet, as of a topic of delays. A few
+    records may be left by chance.
+    """
+    lag = figures[Figure.LEVEL_LAG]
+    reads_late = (lag > 3 * np.sqrt(np.maximum(lag, 0)) + 1) & BEHIND.on
+    if not reads_late.any():
+        return 0
+    late = level_ms(figures)
+    unread = marks[Mark.LOG_END] - marks[Mark.COMMITTED]
+    reads_late &= (late > 2 * BY.left) & (unread <= explained_lag(marks, figures))
+    return np.where(reads_late, late, 0).astype(np.int64)
+
+
+def late_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Floats:
+    """[partition] how late it is, about: no longer than usual and since it was so last, and no
+    longer than its lag takes to be written.
+    """
+    rate = np.maximum(figures[Figure.PRODUCED], _SLOWEST)
+    written = np.maximum(lag, 0) * 1000.0 / rate
+    late: Floats = np.minimum(written, level_ms(figures) + span_ms(now, marks[Mark.READ_ALL_AT]))
+    return late
+
+
+def remaining_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Floats:
+    """[partition] until it is as late as usual, at the pace since its lag was the most; infinite
+    where it comes no nearer.
+    """
+    more = np.maximum(lag - usual_lag(figures), 0)
+    read = marks[Mark.PEAK] - more
+    took = span_ms(now, marks[Mark.PEAK_AT])
+    left: Floats = np.where(read > 0, more * 1.0 * took / np.maximum(read, 1), np.inf)
+    return left
+
+
+def reads_a_burst(track: Track) -> Bools:
+    """[partition] it reads more than is usually written."""
+    usual, consumed = track.figures[[Figure.USUALLY_PRODUCED, Figure.CONSUMED]]
+    more: Bools = (usual >= 0) & (consumed > 1.15 * usual)
+    return more
+
+
+def trend(track: Track, lag: Int64, now: int | Int64) -> Int64:
+    """[partition] of a lag that is told: 1 where it grows and was the most lately, -1 where
+    more is read than written, and a quarter of that or it stood still before, else 0.
+    """
+    marks, figures = track.marks, track.figures
+    more = lag - usual_lag(figures)
+    pause = np.maximum(figures[Figure.COMMIT_PAUSE], 0)
+    rises = span_ms(now, marks[Mark.PEAK_AT]) <= 2 * BY.behind + 2 * pause
+    produced = np.maximum(figures[Figure.PRODUCED], 0)
+    clearly = 1.1 * produced + 3 * np.sqrt(produced / 60)  # by more than chance over a minute
+    falls = (4 * more <= 3 * marks[Mark.PEAK]) | (marks[Mark.TOLD] == Told.CATCHES_UP)
+    falls &= figures[Figure.CONSUMED] > clearly
+    rises &= marks[Mark.TOLD] == Told.GROWS
+    return np.select([falls, rises], [-1, 1])
+
+
+def learn_lateness(
+    marks: Int64,
+    figures: Figures,
+    sighting: Sighting,
+    lag: Int64,
+    elapsed: Int64,
+    advanced: Bools,
+    lost: Bools,
+    stood_still: Bools,
+) -> None:
+    """What an advance leaves; in between any lag grows. `stood_still`: for too long, until now."""
+    now = sighting.at
+    # Where nobody looked for long nobody knows what an advance left: the lag has grown since.
+    known = advanced & ~sighting.is_late(elapsed) & (lag >= 0) & (figures[Figure.PRODUCED] >= 0)
+    _learn_first(marks, figures, lag, known, now)
+    usual, explained = usual_lag(figures), room(marks, figures)
+    more = np.where(lag >= 0, lag - usual, float(UNKNOWN))
+    read_all = lost | ((lag >= 0) & (more <= explained))
+    marks[Mark.READ_ALL_AT] = np.where(read_all, now, marks[Mark.READ_ALL_AT])
+    _excuse_rests(marks, figures, advanced, now)
+    # It is told until half is read: what is told ends at half of the room as well.
+    explained = np.where(marks[Mark.TOLD] > Told.NOTHING, explained / 2, explained)
+    was_behind = marks[Mark.PEAK] > 0
+    behind = np.where(known, more > explained, was_behind & (more > explained))
+    back = ~lost & (sighting.committed < marks[Mark.COMMITTED])
+    level = lost | (marks[Mark.LEVEL_AT] < 0) | ((lag >= 0) & (more <= explained / 4))
+    if was_behind.any() or behind.any():
+        # What was deleted before it was read is no part of the backlog that was made good.
+        deleted = was_behind & (marks[Mark.COMMITTED] < sighting.log_start)
+        least = np.minimum(marks[Mark.PEAK], np.maximum(more, 1)).astype(np.int64)
+        marks[Mark.PEAK] = np.where(deleted, least, marks[Mark.PEAK])
+        _tell(marks, figures, more, known, behind, was_behind, stood_still, level, now)
+    level |= back
+    marks[Mark.LEVEL_AT] = np.where(level, now, marks[Mark.LEVEL_AT])
+    if BEHIND.on:
+        _learn_level(marks, figures, lag, more, explained, known & ~behind, elapsed)
+        _learn_other_level(marks, figures, lag, known & behind, behind, stood_still, now)
+
+
+def _learn_first(
+    marks: Int64, figures: Figures, lag: Int64, known: Bools, now: int | Int64
+) -> None:
+    """Whoever is met at work is met at its level; what is written is known better every minute."""
+    first = known & (figures[Figure.LEVEL_LAG] < 0)
+    level = [Figure.LEVEL_LAG, Figure.VARIES]
+    figures[level] = np.where(first, [lag, np.zeros_like(lag)], figures[level])
+    young = (figures[Figure.LEVEL_LAG] >= 0) & (span_ms(now, marks[Mark.KNOWN_SINCE]) < _YOUNG_MS)
+    rate = figures[Figure.USUALLY_PRODUCED]
+    figures[Figure.LEVEL_RATE] = np.where(young | first, rate, figures[Figure.LEVEL_RATE])
+
+
+def _excuse_rests(marks: Int64, figures: Figures, advanced: Bools, now: int | Int64) -> None:
+    """What it stood still is no time in which it read too slowly."""
+    since = span_ms(now, marks[Mark.ADVANCED_AT])
+    pause = np.maximum(figures[Figure.COMMIT_PAUSE], 0)
+    stood = advanced & (since > _STANDS_MS + 2 * pause) & (marks[Mark.LEVEL_AT] >= 0)
+    if stood.any():
+        later = np.minimum(marks[Mark.LEVEL_AT] + since, now)
+        marks[Mark.LEVEL_AT] = np.where(stood, later, marks[Mark.LEVEL_AT])
+
+
+def _tell(
+    marks: Int64,
+    figures: Figures,
+    more: Floats,
+    known: Bools,
+    behind: Bools,
+    was_behind: Bools,
+    stood_still: Bools,
+    level: Bools,
+    now: int | Int64,
+) -> None:
+    """What is to be told of a backlog, and what is learnt once it is over, or half of it. Changes
+    `level`: there it begins anew.
+    """
+    was, peak, since = marks[Mark.TOLD], marks[Mark.PEAK], marks[Mark.LEVEL_AT].copy()
+    growth = span_ms(marks[Mark.PEAK_AT], since)
+    ended = was_behind & ~behind
+    higher = known & behind & (more > peak)
+    marks[Mark.PEAK_AT] = np.where(higher, now, marks[Mark.PEAK_AT])
+    most = np.where(known, np.maximum(peak, np.maximum(more, 1)), peak).astype(np.int64)
+    most = np.where(behind, most, 0)
+    long = span_ms(now, since) > _usual_growth_ms(marks, figures, since)
+    starts = known & behind & long & (more >= _AT_ITS_HIGHEST * most)
+    late = more * 1000 / np.maximum(figures[Figure.PRODUCED], _SLOWEST) > _LATE_MS
+    catches_up = behind & stood_still & late
+    far = behind & (2 * more > most)
+    half = behind & ~far & (was > Told.NOTHING)
+    over = (was != Told.CATCHES_UP) & (ended | half)
+    odd = over & (growth > BY.growth)
+    learnt = np.where(over & ~odd, growth, 0)
+    marks[Mark.GROWTH] = np.maximum(marks[Mark.GROWTH], learnt)
+    learn_return(marks, odd & (was == Told.GROWS), since, growth)
+    fresh = np.where(catches_up, Told.CATCHES_UP, np.where(starts, Told.GROWS, Told.NOTHING))
+    told = np.where(far & BEHIND.on, np.where(was > Told.NOTHING, was, fresh), Told.NOTHING)
+    marks[Mark.TOLD] = told
+    marks[Mark.PEAK] = np.where(half, np.maximum(more, 1), most).astype(np.int64)
+    level |= ended | half
+
+
+def _usual_growth_ms(marks: Int64, figures: Figures, since: Int64) -> Int64:
+    """[partition] how long its lag may grow, from then on."""
+    longest = np.maximum(marks[Mark.GROWTH], marks[Mark.GROWTH_BEFORE])
+    returning = returning_ms(marks, since, is_stop=False)
+    longest = np.maximum(longest, returning)
+    pauses = BY.commits * np.maximum(figures[Figure.COMMIT_PAUSE], 0).astype(np.int64)
+    usual: Int64 = longest + (longest * BY.room).astype(np.int64) + 2 * BY.left
+    patience: Int64 = np.maximum(np.maximum(usual, pauses), BY.behind)
+    return patience
+
+
+def _learn_level(
+    marks: Int64,
+    figures: Figures,
+    lag: Int64,
+    more: Floats,
+    explained: Floats,
+    usual: Bools,
+    elapsed: Int64,
+) -> None:
+    """`usual`: it is not behind. What is above the level is no variation: a drift would hide in it.
+    How far it varies is known by how far it is below.
+    """
+    below = more < -explained
+    span = np.where(below, _FALLS_MS, BY.follows)
+    known_ms = np.clip(span_ms(marks[Mark.SEEN_AT], marks[Mark.KNOWN_SINCE]), 10 * MIN, BY.follows)
+    span = np.where((more < 0) & ~below, known_ms, span)
+    share = np.where(usual, elapsed / np.maximum(elapsed + span, 1), 0)
+    figures[Figure.LEVEL_LAG] += (lag - figures[Figure.LEVEL_LAG]) * share
+    rate = figures[Figure.LEVEL_RATE]
+    figures[Figure.LEVEL_RATE] += (figures[Figure.PRODUCED] - rate) * share
+    off = 2 * np.maximum(-more, 0) * 1000 / np.maximum(_written(figures), _SLOWEST)
+    known_ms = np.minimum(known_ms, HOUR)
+    share = np.where(usual & ~below, elapsed / np.maximum(elapsed + known_ms, 1), 0)
+    varies = figures[Figure.VARIES]
+    figures[Figure.VARIES] += (np.minimum(off, LONGEST_MS) - varies) * share
+
+
+def _learn_other_level(
+    marks: Int64,
+    figures: Figures,
+    lag: Int64,
+    known: Bools,
+    behind: Bools,
+    stood_still: Bools,
+    now: int | Int64,
+) -> None:
+    """A lag that neither grows nor shrinks, by more than chance would have it, is a new level. The
+    less is written the longer it takes to tell.
+    """
+    since, then = marks[Mark.STAYS_SINCE], figures[Figure.STAYS_LAG]
+    if not (known.any() or (since >= 0).any()):  # as mostly
+        return
+    rate = np.maximum(figures[Figure.PRODUCED], 0)
+    chance = 3 * np.sqrt(rate * span_ms(now, since) / 1000 + 1) + rate
+    moved = known & ((since < 0) | stood_still | (np.abs(lag - then) > chance))
+    figures[Figure.STAYS_LAG] = np.where(moved, lag, then)
+    since = np.where(moved, now, np.where(behind, since, UNKNOWN))
+    needed = np.clip(_SURE * 1000 / np.maximum(rate, _SLOWEST), BY.stays, BY.memory)
+    stays = known & ~moved & (span_ms(now, since) >= needed)
+    level = [Figure.LEVEL_LAG, Figure.LEVEL_RATE]
+    figures[level] = np.where(stays, [lag, figures[Figure.PRODUCED]], figures[level])
+    marks[Mark.STAYS_SINCE] = np.where(stays, UNKNOWN, since)
+    marks[Mark.LEVEL_AT] = np.where(stays, now, marks[Mark.LEVEL_AT])
+    marks[[Mark.PEAK, Mark.TOLD]] = np.where(stays, 0, marks[[Mark.PEAK, Mark.TOLD]])
