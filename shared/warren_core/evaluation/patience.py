@@ -42,7 +42,6 @@ RESTS = Rule(
 )
 _ROOM_MS = 10 * S  # a pause may take that longer, too
 _UNSEEN_REST_MS = 25 * 60 * S  # a job of which no rest is known may rest for so long
-_KNOWN_MS = 10 * 60 * S  # who was there for so long is known
 CHECKPOINTS_MS = 15 * 60 * S  # pauses that are longer are none between commits
 REPEATED = 2  # commits of one offset are no silence
 
@@ -121,7 +120,7 @@ def _or_away_ms(marks: Int64, patience: Int64, missed: Int64, goes: Int64) -> In
     dead_ms = span_ms(waiting, marks[Mark.REST_AT])  # of who was met so, since its last commit
     met_dead = (there < 0) & ((marks[Mark.WAITS] > 0) | (dead_ms >= _UNSEEN_REST_MS))
     away = np.where(met_dead, np.maximum(least, BY.gone), away)
-    known = met_dead | ((there >= 0) & (gone - there >= _KNOWN_MS)) | comes_and_goes
+    known = met_dead | ((there >= 0) & (gone - there >= BY.first)) | comes_and_goes
     known |= before > patience  # who was told is not well because it has gone
     away = np.where(known, away, np.maximum(away, BY.first))
     away = np.where(comes_and_goes, np.maximum(away, usually), away)
