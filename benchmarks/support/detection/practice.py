@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from support.detection.partitions import HOUR, Fault, Harmless, Partition, Span
-from support.detection.scenarios import Draw, quick
+from support.detection.scenarios import ALL_FAULTS, Draw, quick, with_faults
 
-FAULTS: tuple[Fault, ...] = ("crash", "hang", "poison", "slow", "rewind")
 STOPS: tuple[Fault, ...] = ("crash", "hang")
 
 
@@ -19,20 +18,21 @@ def _broken(
     rng: np.random.Generator,
     partition: Partition,
     seconds: int,
-    kinds: tuple[Fault, ...] = FAULTS,
+    kinds: tuple[Fault, ...] = ALL_FAULTS,
     every: float = 2.5 * HOUR,
     length: tuple[float, float] = (900, 2700),
 ) -> Partition:
     """Faults, which come first: what is harmless keeps away from them."""
-    at = 1.0 * HOUR
-    while at + every <= seconds:
-        took = float(rng.uniform(*length))
-        start = at + rng.uniform(0, max(every - took - 1500, 1))
-        kind = kinds[int(rng.integers(len(kinds)))]
-        strength = float(rng.uniform(0.3, 0.9) if kind == "slow" else rng.uniform(600, 2400))
-        partition.spans.append(Span(kind, int(start), int(start + took), strength))
-        at += every
-    return partition
+    return with_faults(
+        rng,
+        partition,
+        seconds,
+        kinds=kinds,
+        every=every,
+        length=length,
+        after=1500,
+        slow=(0.3, 0.9),
+    )
 
 
 def _now_and_then(
@@ -64,7 +64,7 @@ class NowAndThen:
     apart: tuple[float, float]
     strength: tuple[float, float] = (0, 0)
     pause: float | None = None
-    faults: tuple[Fault, ...] = FAULTS
+    faults: tuple[Fault, ...] = ALL_FAULTS
 
     def __call__(self, rng: np.random.Generator, seconds: int) -> Partition:
         partition = _broken(rng, quick(rng), seconds, self.faults)

@@ -62,7 +62,7 @@ def quick(rng: np.random.Generator) -> Partition:
     )
 
 
-def _with_faults(
+def with_faults(
     rng: np.random.Generator,
     partition: Partition,
     seconds: int,
@@ -71,14 +71,16 @@ def _with_faults(
     every: float = 2 * HOUR,
     first: float = HOUR,
     length: tuple[float, float] = (900, 2200),
+    after: float = 0.4 * HOUR,
+    slow: tuple[float, float] = (0.4, 0.9),
 ) -> Partition:
     """Faults far enough apart to recover in between."""
     at = first
     while at + every <= seconds:
         took = rng.uniform(*length)
-        start = at + rng.uniform(0, max(every - took - 0.4 * HOUR, 1))
+        start = at + rng.uniform(0, max(every - took - after, 1))
         kind = kinds[int(rng.integers(len(kinds)))]
-        strength = rng.uniform(0.4, 0.9) if kind == "slow" else rng.uniform(600, 2400)
+        strength = rng.uniform(*slow) if kind == "slow" else rng.uniform(600, 2400)
         partition.spans.append(Span(kind, int(start), int(start + took), float(strength)))
         at += every
     return partition
@@ -99,7 +101,7 @@ def _with_rebalances(
 
 
 def _usual(rng: np.random.Generator, seconds: int) -> Partition:
-    return _with_rebalances(rng, _with_faults(rng, quick(rng), seconds), seconds)
+    return _with_rebalances(rng, with_faults(rng, quick(rng), seconds), seconds)
 
 
 def _daily(rng: np.random.Generator, seconds: int) -> Partition:
@@ -131,7 +133,7 @@ def _batch(rng: np.random.Generator, seconds: int) -> Partition:
     partition.pause, partition.committer = float(rng.uniform(300, 1200)), "batch"
     partition.capacity = 20
     kinds: tuple[Fault, ...] = ("crash", "hang", "poison")
-    return _with_faults(
+    return with_faults(
         rng, partition, seconds, kinds=kinds, every=4 * HOUR, first=2 * HOUR, length=(4000, 6000)
     )
 
@@ -149,24 +151,24 @@ def _trickling(rng: np.random.Generator, seconds: int) -> Partition:
     partition = quick(rng)
     partition.rate, partition.capacity = 1 / float(rng.uniform(20, 400)), 1000.0
     kinds: tuple[Fault, ...] = ("crash", "hang", "poison")
-    return _with_rebalances(rng, _with_faults(rng, partition, seconds, kinds=kinds), seconds)
+    return _with_rebalances(rng, with_faults(rng, partition, seconds, kinds=kinds), seconds)
 
 
 def _record_in_hours(rng: np.random.Generator, seconds: int) -> Partition:
     partition = quick(rng)
     partition.rate, partition.capacity = 1 / float(rng.uniform(2000, 6000)), 10_000.0
-    return _with_faults(rng, partition, seconds, kinds=("crash",), every=4 * HOUR)
+    return with_faults(rng, partition, seconds, kinds=("crash",), every=4 * HOUR)
 
 
 def _slow_rebalances(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, quick(rng), seconds)
+    partition = with_faults(rng, quick(rng), seconds)
     return _with_rebalances(rng, partition, seconds, (30, 180))
 
 
 def _pauses(rng: np.random.Generator, seconds: int) -> Partition:
     """Stop-the-world for 60 to 600 s, every 2 to 10 times as long."""
     kinds: tuple[Fault, ...] = ("crash", "hang", "poison")
-    partition = _with_faults(rng, quick(rng), seconds, kinds=kinds, first=3 * HOUR, every=3 * HOUR)
+    partition = with_faults(rng, quick(rng), seconds, kinds=kinds, first=3 * HOUR, every=3 * HOUR)
     length = rng.uniform(60, 600)
     every = length * rng.uniform(2, 10)
     for start in np.arange(rng.uniform(60, every), seconds - 700, every):
@@ -192,7 +194,7 @@ def _early(rng: np.random.Generator, seconds: int) -> Partition:
     kind, end = kinds[int(rng.integers(len(kinds)))], start + rng.uniform(900, 2400)
     strength = float(rng.uniform(0.4, 0.9))
     partition.spans.append(Span(kind, int(start), int(end), strength))
-    return _with_faults(rng, partition, seconds, first=2 * HOUR)
+    return with_faults(rng, partition, seconds, first=2 * HOUR)
 
 
 def _skewed_clock(rng: np.random.Generator, seconds: int) -> Partition:
@@ -208,21 +210,21 @@ def _long_work(rng: np.random.Generator, seconds: int) -> Partition:
     partition.rate, partition.pause = 0.5 / partition.work_first, 1.0
     partition.commits_always = False
     kinds: tuple[Fault, ...] = ("crash", "hang")
-    return _with_faults(rng, partition, seconds, kinds=kinds, length=(1500, 3000))
+    return with_faults(rng, partition, seconds, kinds=kinds, length=(1500, 3000))
 
 
 def _unknown_ends(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"))
+    partition = with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"))
     return _with_events(rng, partition, seconds, "unknown_end", (20, 400))
 
 
 def _transactions(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, quick(rng), seconds)
+    partition = with_faults(rng, quick(rng), seconds)
     return _with_events(rng, partition, seconds, "transaction", (10, 60))
 
 
 def _resets(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, quick(rng), seconds, kinds=("crash", "slow"))
+    partition = with_faults(rng, quick(rng), seconds, kinds=("crash", "slow"))
     return _with_events(rng, partition, seconds, "skip", (1, 2))
 
 
@@ -239,7 +241,7 @@ def _replays(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _scale_out(rng: np.random.Generator, seconds: int) -> Partition:
     """Members come and go in bunches: three rebalances in ten minutes."""
-    partition = _with_faults(rng, quick(rng), seconds)
+    partition = with_faults(rng, quick(rng), seconds)
     for bunch in rng.uniform(600, seconds - 1200, seconds // (2 * HOUR)):
         for start in bunch + np.sort(rng.uniform(0, 600, 3)):
             end = start + rng.uniform(5, 60)
@@ -250,7 +252,7 @@ def _scale_out(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _flapping_members(rng: np.random.Generator, seconds: int) -> Partition:
     """A rebalance every one to three minutes, all day; what there is gets read."""
-    partition = _with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"), every=3 * HOUR)
+    partition = with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"), every=3 * HOUR)
     at = 60.0
     while at < seconds - 120:
         took = rng.uniform(8, 35)
@@ -264,11 +266,11 @@ def _repeated_crashes(rng: np.random.Generator, seconds: int) -> Partition:
     """Of twenty minutes, every hour or so: no habit."""
     kinds: tuple[Fault, ...] = ("crash",)
     partition = quick(rng)
-    return _with_faults(rng, partition, seconds, kinds=kinds, every=1.2 * HOUR, length=(1100, 1300))
+    return with_faults(rng, partition, seconds, kinds=kinds, every=1.2 * HOUR, length=(1100, 1300))
 
 
 def _zombies(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"))
+    partition = with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"))
     return _with_events(rng, partition, seconds, "zombie", (1, 2), (5, 300))
 
 
@@ -283,16 +285,16 @@ def _unsettled(rng: np.random.Generator, seconds: int) -> Partition:
     took = int(rng.integers(15, 35))
     partition.unsettled = took, took + int(rng.integers(15, 30))
     partition.capacity *= 2.5
-    return _with_faults(rng, partition, seconds, kinds=("slow", "crash", "hang"))
+    return with_faults(rng, partition, seconds, kinds=("slow", "crash", "hang"))
 
 
 def _loops(rng: np.random.Generator, seconds: int) -> Partition:
-    return _with_faults(rng, quick(rng), seconds, kinds=("loop",))
+    return with_faults(rng, quick(rng), seconds, kinds=("loop",))
 
 
 def _long_bursts(rng: np.random.Generator, seconds: int) -> Partition:
     """Of 1 to 10 min, six times as far apart."""
-    partition = _with_faults(rng, quick(rng), seconds)
+    partition = with_faults(rng, quick(rng), seconds)
     partition.producer, partition.burst_for = "bursty", int(rng.integers(60, 600))
     partition.burst_every = int(max(900, partition.burst_for * rng.uniform(6, 8)))
     partition.burst_factor = float(rng.uniform(4, 7))
@@ -303,7 +305,7 @@ def _rare_committer(rng: np.random.Generator, seconds: int) -> Partition:
     partition = quick(rng)
     partition.pause = float(rng.uniform(600, 1800))
     kinds: tuple[Fault, ...] = ("crash", "hang")
-    return _with_faults(
+    return with_faults(
         rng, partition, seconds, kinds=kinds, every=4 * HOUR, first=2 * HOUR, length=(5000, 7000)
     )
 
@@ -313,13 +315,13 @@ def _dead_at_first(rng: np.random.Generator, seconds: int) -> Partition:
     partition = quick(rng)
     start, end = -rng.uniform(60, 2 * HOUR), rng.uniform(1500, 4000)
     partition.spans.append(Span("crash", int(start), int(end)))
-    return _with_faults(rng, partition, seconds, first=3 * HOUR)
+    return with_faults(rng, partition, seconds, first=3 * HOUR)
 
 
 def _short_crashes(rng: np.random.Generator, seconds: int) -> Partition:
     """Of 5 to 11 min, one in each two hours: no habit either."""
     kinds: tuple[Fault, ...] = ("crash",)
-    return _with_faults(rng, quick(rng), seconds, kinds=kinds, first=1800, length=(300, 660))
+    return with_faults(rng, quick(rng), seconds, kinds=kinds, first=1800, length=(300, 660))
 
 
 def _long_pauses(rng: np.random.Generator, seconds: int) -> Partition:
@@ -340,7 +342,7 @@ def _long_pauses(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 def _long_transactions(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _with_faults(rng, quick(rng), seconds)
+    partition = with_faults(rng, quick(rng), seconds)
     return _with_events(rng, partition, seconds, "transaction", (90, 300))
 
 
@@ -357,7 +359,7 @@ def _slightly_slow(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _deploys(rng: np.random.Generator, seconds: int) -> Partition:
     """Nobody is there for 1 to 4 min. No fault: somebody wants it so, and it is over soon."""
-    partition = _with_faults(rng, quick(rng), seconds)
+    partition = with_faults(rng, quick(rng), seconds)
     for start in rng.uniform(600, seconds - 600, seconds // (2 * HOUR)):
         end = start + rng.uniform(60, 240)
         if partition.is_free(start, end):
@@ -367,7 +369,7 @@ def _deploys(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _producer_stops(rng: np.random.Generator, seconds: int) -> Partition:
     """For 5 to 60 min, now and then."""
-    partition = _with_faults(rng, quick(rng), seconds)
+    partition = with_faults(rng, quick(rng), seconds)
     return _with_events(rng, partition, seconds, "producer_stop", (300, 3600))
 
 
@@ -413,7 +415,7 @@ def _faults_of_the_late(rng: np.random.Generator, seconds: int) -> Partition:
     """Whoever is always late breaks, or reads too slowly, all the same."""
     partition = _late(rng, quick(rng))
     kinds: tuple[Fault, ...] = ("slow", "slow", "crash", "hang")
-    return _with_faults(rng, partition, seconds, kinds=kinds, first=1.5 * HOUR)
+    return with_faults(rng, partition, seconds, kinds=kinds, first=1.5 * HOUR)
 
 
 def _surges(rng: np.random.Generator, seconds: int) -> Partition:
@@ -444,7 +446,7 @@ def _left_out(rng: np.random.Generator, seconds: int) -> Partition:
     partition.pause, partition.leaves_out = float(rng.uniform(60, 600)), 0.04
     partition.commits_always = False
     kinds: tuple[Fault, ...] = ("crash", "hang")
-    return _with_faults(rng, partition, seconds, kinds=kinds, every=4 * HOUR, length=(3000, 5000))
+    return with_faults(rng, partition, seconds, kinds=kinds, every=4 * HOUR, length=(3000, 5000))
 
 
 def _with_events(

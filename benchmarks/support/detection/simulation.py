@@ -259,22 +259,14 @@ class _Play:
     def _process(self, second: int, rate: Floats) -> None:
         stands = np.isin(self._kind, tuple(SILENT | {"poison"})) | self._rebalances(second)
         late = (self._limit - self._done > SCALES_AT * self._rate) & (self._scales > 1)
-        self._behind_for = np.where(
-            late,
-            np.minimum(self._behind_for + 1, 2 * SCALES_AFTER),
-            np.maximum(self._behind_for - 1, 0),
-        )
-        self._scaled = np.where(
-            self._scaled, self._behind_for > 0, self._behind_for >= SCALES_AFTER
-        )
+        behind_for = self._behind_for + np.where(late, 1, -1)
+        self._behind_for = np.clip(behind_for, 0, 2 * SCALES_AFTER)
+        self._scaled = self._behind_for >= np.where(self._scaled, 1, SCALES_AFTER)
         speed = self._capacity * np.where(self._scaled, self._scales, 1.0)
         limit = self._limit
         for p in np.flatnonzero(np.isin(self._kind, NARROWED)).tolist():
             span = self._partitions[p].spans[self._active[p]]
-            if span.kind in (
-                "slow",
-                "brown_out",
-            ):  # of what comes in, so that it is at any time of the day
+            if span.kind in ("slow", "brown_out"):  # of what comes in, at any time of the day
                 took, every = self._partitions[p].unsettled
                 speed[p] = span.strength * rate[p] * every / (every - took)
             elif span.kind == "backlog":

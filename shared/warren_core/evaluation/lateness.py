@@ -6,7 +6,7 @@ Where a lag is above its level for longer than usual, and at its highest, it gro
 
 import numpy as np
 
-from warren_core.evaluation.returns import learn_return, returning_ms
+from warren_core.evaluation.returns import learn_return, returning_ms, with_room
 from warren_core.evaluation.rule import BY, HOUR, MIN, Rule, S
 from warren_core.evaluation.track import (
     LONGEST_MS,
@@ -17,6 +17,7 @@ from warren_core.evaluation.track import (
     Sighting,
     Told,
     Track,
+    longest,
     span_ms,
 )
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
@@ -28,7 +29,7 @@ BEHIND = Rule(
     speaks="WARN where it grows for longer, and 4 min, until half of it is read; and after a stop "
     "that was told, where it is five minutes late. What does not grow for an hour is a new level",
     sentence="Who falls further and further behind for four minutes is too slow.",
-    parameters=(*("behind", "growth", "commits", "left", "varies", "follows", "stays", "rate"),),
+    parameters=("behind", "growth", "commits", "left", "varies", "follows", "stays", "rate"),
 )
 _YOUNG_MS = 30 * MIN  # so long its rate is not known well
 _CHANCE = 2.0  # times the square root of what is expected
@@ -54,31 +55,33 @@ def _is_other_rate(figures: Figures) -> tuple[Floats, Bools]:
 
 def usual_lag(figures: Figures) -> Floats:
     """[partition] what its advances usually leave, records; more where more is written."""
-    ratio, is_other = _is_other_rate(figures)
-    lag: Floats = np.maximum(figures[Figure.LEVEL_LAG], 0) * np.where(
-        is_other, np.maximum(ratio, 1), 1
-    )
+    return _usual_lag(figures, *_is_other_rate(figures))
+
+
+def _usual_lag(figures: Figures, ratio: Floats, is_other: Bools) -> Floats:
+    more = np.where(is_other, np.maximum(ratio, 1), 1)
+    lag: Floats = np.maximum(figures[Figure.LEVEL_LAG], 0) * more
     return lag
 
 
-def room(marks: Int64, figures: Figures) -> Floats:
-    """[partition] so much more a healthy consumer may leave, records. What is late by hours while
-    rates change has more room: what is expected is then known less well.
+def usual_and_room(marks: Int64, figures: Figures) -> tuple[Floats, Floats]:
+    """[partition] the usual lag, and so much more a healthy consumer may leave, records. What is
+    late by hours while rates change has more room: what is expected is then known less well.
     """
-    usual = usual_lag(figures)
+    ratio, is_other = _is_other_rate(figures)
+    usual = _usual_lag(figures, ratio, is_other)
     young = span_ms(marks[Mark.SEEN_AT], marks[Mark.KNOWN_SINCE]) < _YOUNG_MS
     least = np.where(young, 2 * BY.left, BY.left)
     room_ms = np.maximum(least, BY.varies * figures[Figure.VARIES])
     written = _written(figures) * room_ms / 1000
-    ratio, is_other = _is_other_rate(figures)
     unsure = usual * np.where(is_other, np.minimum(np.abs(ratio - 1), 1) / 2, 0)
-    found: Floats = written + _CHANCE * np.sqrt(written + usual) + 1 + unsure
-    return found
+    return usual, written + _CHANCE * np.sqrt(written + usual) + 1 + unsure
 
 
 def explained_lag(marks: Int64, figures: Figures) -> Floats:
     """[partition] the lag that a healthy consumer may leave when it has just advanced."""
-    return usual_lag(figures) + room(marks, figures)
+    usual, room = usual_and_room(marks, figures)
+    return usual + room
 
 
 def _written(figures: Figures) -> Floats:
@@ -167,7 +170,7 @@ def learn_lateness(
     # Where nobody looked for long nobody knows what an advance left: the lag has grown since.
     known = advanced & ~sighting.is_late(elapsed) & (lag >= 0) & (figures[Figure.PRODUCED] >= 0)
     _learn_first(marks, figures, lag, known, now)
-    usual, explained = usual_lag(figures), room(marks, figures)
+    usual, explained = usual_and_room(marks, figures)
     more = np.where(lag >= 0, lag - usual, float(UNKNOWN))
     read_all = lost | ((lag >= 0) & (more <= explained))
     marks[Mark.READ_ALL_AT] = np.where(read_all, now, marks[Mark.READ_ALL_AT])
@@ -254,12 +257,9 @@ def _tell(
 
 def _usual_growth_ms(marks: Int64, figures: Figures, since: Int64) -> Int64:
     """[partition] how long its lag may grow, from then on."""
-    longest = np.maximum(marks[Mark.GROWTH], marks[Mark.GROWTH_BEFORE])
-    returning = returning_ms(marks, since, is_stop=False)
-    longest = np.maximum(longest, returning)
+    usual = np.maximum(longest(marks, Mark.GROWTH), returning_ms(marks, since, is_stop=False))
     pauses = BY.commits * np.maximum(figures[Figure.COMMIT_PAUSE], 0).astype(np.int64)
-    usual: Int64 = longest + (longest * BY.room).astype(np.int64) + 2 * BY.left
-    patience: Int64 = np.maximum(np.maximum(usual, pauses), BY.behind)
+    patience: Int64 = np.maximum(np.maximum(with_room(usual), pauses), BY.behind)
     return patience
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from warren_core.evaluation.lateness import due_ms
-from warren_core.evaluation.returns import returning_ms
+from warren_core.evaluation.returns import returning_ms, with_room
 from warren_core.evaluation.rule import BY, Rule, S
-from warren_core.evaluation.track import Figure, Figures, Mark, span_ms
+from warren_core.evaluation.track import Figure, Figures, Mark, longest, span_ms
 from warren_core.evaluation.windows import Int64
 
 HABIT = Rule(
@@ -40,22 +40,9 @@ RESTS = Rule(
     sentence="A job whose run leaves nothing rests as long as before.",
     parameters=("run", "rest"),
 )
-_ROOM_MS = 10 * S  # a pause may take that longer, too
 _UNSEEN_REST_MS = 25 * 60 * S  # a job of which no rest is known may rest for so long
 CHECKPOINTS_MS = 15 * 60 * S  # pauses that are longer are none between commits
 REPEATED = 2  # commits of one offset are no silence
-
-
-def with_room(pause: Int64) -> Int64:
-    """How long one may take that usually takes so long."""
-    longer: Int64 = pause + (pause * BY.room).astype(np.int64) + np.minimum(pause, _ROOM_MS)
-    return longer
-
-
-def longest(marks: Int64, mark: Mark) -> Int64:
-    """[partition] PAUSE, GOES or GROWTH that counts: of this day and of the day before, ms."""
-    counts: Int64 = np.maximum(marks[mark], marks[mark + 1])
-    return counts
 
 
 def usual_gap(marks: Int64, figures: Figures) -> Int64:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from warren_core.evaluation.rule import BY, Rule
+from warren_core.evaluation.rule import BY, Rule, S
 from warren_core.evaluation.track import Mark, span_ms
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 
@@ -14,10 +14,17 @@ RETURNS = Rule(
     sentence="What comes back at its time, for its time, is usual.",
     parameters=("apart", "off"),
 )
+_ROOM_MS = 10 * S  # what has a usual length may take that longer, too
 _DAY_MS = 20 * 3_600_000  # what is less far apart is no day; a stop that comes more often is a loop
 _MOST_OFF_MS = 2 * 3_600_000  # days are busy a little earlier or later
 _ENOUGH = 1  # times that it has come back after as long as before
 _LEFT_OUT = 3  # so many turns may go by without one
+
+
+def with_room(length: Int64) -> Int64:
+    """How long may take what usually takes so long."""
+    longer: Int64 = length + (length * BY.room).astype(np.int64) + np.minimum(length, _ROOM_MS)
+    return longer
 
 
 def _turn(marks: Int64, began: Int64) -> tuple[Bools, Int64]:

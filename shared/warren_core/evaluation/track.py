@@ -159,6 +159,12 @@ def span_ms(until: int | Int64, since: Int64) -> Int64:
     return np.minimum(np.maximum(until - since, 0), LONGEST_MS)
 
 
+def longest(marks: Int64, mark: Mark) -> Int64:
+    """[partition] PAUSE, GOES or GROWTH that counts: of this day and of the day before, ms."""
+    counts: Int64 = np.maximum(marks[mark], marks[mark + 1])
+    return counts
+
+
 def smooth(
     figures: Figures,
     figure: Figure,

@@ -90,9 +90,7 @@ class _Runs(NamedTuple):
     began: int  # the last run, of any partition; Unix milliseconds
     missed: Bools  # the next one has not come, or has left this partition out
     left: Bools  # that one has read others
-    hangs: (
-        Bools  # a run has begun, has not read all, and does not go on: the policy says since when
-    )
+    hangs: Bools  # a run has not read all; where it does not go on the policy says so
 
     @classmethod
     def of(cls, rules: PartitionRules, state: GroupState, lag: Int64) -> _Runs:

@@ -218,12 +218,8 @@ def _told_in_turn(
         return verdicts
     owner = np.array([group.owners.get(name, -1) for name in state.layout.names()])
     # [partition] more is read than what comes.
-    takes_turns = np.isin(
-        owner,
-        owner[reading & more],
-    )
-    waits = standing & (owner >= 0)
-    waits &= takes_turns
+    takes_turns = np.isin(owner, owner[reading & more])
+    waits = standing & (owner >= 0) & takes_turns
     behind = np.where(track.marks[Mark.TOLD] > 0, np.uint8(Status.WARN), np.uint8(Status.OK))
     return replace(verdicts, status=np.where(waits, behind, verdicts.status))
 
