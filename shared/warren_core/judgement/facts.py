@@ -168,9 +168,6 @@ class Facts:
         all_names = self.layout.names()
         return [all_names[row] for row in rows]
 
-    def committed(self, row: int) -> int:
-        return int(self.latest[Latest.COMMITTED, row])
-
     def stands_since(self, rows: list[int]) -> int:
         """Unix milliseconds: since when one of them has."""
         since = int(self.onset.marks[Began.STANDS_SINCE, rows].min())
@@ -179,12 +176,6 @@ class Facts:
         # What was told late began before the window.
         waiting = self.track.marks[Mark.WAITING_SINCE, rows]
         return min(since, int(waiting[waiting >= 0].min(initial=since)))
-
-    def newest_commit_seen_at(self) -> int:
-        """Of all partitions; UNKNOWN without commits."""
-        made = self.latest[Latest.COMMITTED] >= 0
-        seen = self.windows.newest(Column.OBSERVED_AT)[made & (self.windows.filled > 0)]
-        return int(seen.max(initial=UNKNOWN))
 
     def lost(self) -> Int64:
         """[partition] records that were deleted before they were consumed; 0 in those that are OK,

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from warren_core.judgement.causes.flapping import flapping
+from warren_core.judgement.causes.members import flapping
 from warren_core.judgement.state import MOST_OPENINGS
 
 MINUTE = 60_000

@@ -1,4 +1,4 @@
-"""The catalogue of causes: each registers itself from its own file, with its words.
+"""The catalogue of causes: each registers itself, with its words.
 
 A root is what somebody has to mend first. A consequence needs a root, known or not: it is told
 second where one is known, and first where none is. `unknown` where the facts speak for nothing.
@@ -79,6 +79,15 @@ def ranked(kind: Kind) -> list[KnownCause]:
 def found(sentence: str, action: str | None = None, **evidence: object) -> Found:
     """Make what was found, with the evidence as fields of CauseEvidence."""
     return Found(sentence, action, CauseEvidence.model_construct(None, **evidence))
+
+
+def found_at(
+    facts: Facts, rows: list[int], sentence: str, action: str, **evidence: object
+) -> Found:
+    """The same of these rows: which is the first of them, and how many there are."""
+    topic, partition = facts.layout.name(rows[0])
+    of_rows = {"topic": topic, "partition": partition, "partitions": len(rows)}
+    return found(sentence, action, **of_rows, **evidence)
 
 
 def found_at_pace(sentence: str, action: str, pace: Pace, **evidence: object) -> Found:
