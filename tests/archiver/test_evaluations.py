@@ -28,7 +28,6 @@ from warren_evaluator.records import SourceRecord
 
 pytestmark = pytest.mark.timeout(1800)
 SETTINGS = Settings.model_validate({"evaluation": {"policy": "burrow"}})
-INTERVALS = SETTINGS.evaluation.intervals
 TOPIC = OFFSETS.full_name(SETTINGS.home.topic_prefix)
 
 
@@ -100,7 +99,7 @@ def test_judgement_goes_on_from_what_is_remembered(at_once: int) -> None:
     for start in range(0, len(sources), at_once):
         some = judge_again(sources[start : start + at_once], known, book)
         told += [one for one in some if isinstance(one, Evaluation)]
-        known = {key: remembered(as_stored(state), INTERVALS) for key, state in known.items()}
+        known = {key: remembered(as_stored(state)) for key, state in known.items()}
     said = [
         (one.source.offset, one.event.group, one.brief.status.name, one.brief.reason)
         for one in told

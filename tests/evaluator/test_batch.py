@@ -19,8 +19,8 @@ from warren.contracts.topics import MAX_MESSAGE_BYTES
 from warren.settings import EvaluationOverride, EvaluationSettings, PolicyName
 from warren_core.evaluation import GroupRules, RuleBook, Rules
 from warren_core.judgement.lag_parts import MOST_PARTITIONS
-from warren_core.judgement.state import Applied
-from warren_core.judgement.state_codec import Remains, is_gone
+from warren_core.judgement.state import Applied, GroupState
+from warren_core.judgement.state_codec import is_gone
 from warren_evaluator.batch import MOST_LAG_BYTES, BatchEvaluator
 from warren_evaluator.records import BatchResult, SourceRecord
 
@@ -333,7 +333,7 @@ def test_an_incident_that_the_state_does_not_tell_is_closed_as_warren_lag_has_it
     _, opened = stalled_group()
     evaluator = BatchEvaluator(lambda _cluster, _group: GroupRules(Rules()), "w.", ManualClock(NOW))
     applied = Applied("offsets_topic", -1, NOW + 20_000)
-    evaluator.incidents = {KEY: Remains(applied, Status.ERR, opened.data.opened_at)}
+    evaluator.incidents = {KEY: GroupState.new(applied, Status.ERR, opened.data.opened_at)}
     well = offset_event(NOW + MINUTE, {"orders": {0: At(200, NOW + MINUTE)}})
     result = evaluator.evaluate(records([well]), {KEY: b"\xff\x01nonsense"}.get)
     (closed,) = [StatusChangeEvent.from_bytes(v).data for v in published(result, "w.lag-status")]

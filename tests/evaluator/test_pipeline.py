@@ -197,7 +197,7 @@ def test_a_group_that_came_back_stays(broker: Broker) -> None:
 def test_gone_groups_are_found_again_after_a_recovery() -> None:
     gone = GoneGroups()
     gone.add(b"elsewhere", 5, 1)
-    marker = encode(GroupGone(Applied("offsets_topic", 1, NOW), 41))
+    marker = encode(GroupGone(Applied("offsets_topic", 1, NOW, 41)))
     gone.restore(ended_groups([(b"a", marker, 0), (b"b", b"\x01\x02", 0), (b"c", b"alive", 0)]))
     assert gone.take_due({0: 41, 5: 99}) == []
     assert gone.take_due({0: 42}) == [(b"a", 0)]
@@ -206,7 +206,7 @@ def test_gone_groups_are_found_again_after_a_recovery() -> None:
 
 def test_the_first_event_after_a_recovery_shows_what_was_committed() -> None:
     gone = GoneGroups()
-    marker = encode(GroupGone(Applied("offsets_topic", 1, NOW), 41))
+    marker = encode(GroupGone(Applied("offsets_topic", 1, NOW, 41)))
     gone.restore(ended_groups([(b"a", marker, 0)]))
     gone.saw(0, 41)
     gone.saw(0, 42)

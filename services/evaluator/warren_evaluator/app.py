@@ -16,7 +16,8 @@ from warren.contracts.topics import FRESHNESS, GROUPS, LAG_STATUS, OFFSETS
 from warren.garbage import give_back
 from warren.settings import Settings
 from warren_core.evaluation import RuleBook
-from warren_core.judgement.state_codec import Remains, is_gone, remains
+from warren_core.judgement.state import GroupState
+from warren_core.judgement.state_codec import is_gone, remains
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_evaluator.batch import BatchEvaluator
@@ -155,7 +156,9 @@ async def _in_batches(
             event.ack()
 
 
-async def _incidents_without_state(settings: Settings, table: WindowTable) -> dict[bytes, Remains]:
+async def _incidents_without_state(
+    settings: Settings, table: WindowTable
+) -> dict[bytes, GroupState]:
     lost = {
         key: partition
         for key, value, partition in table.entries()

@@ -21,12 +21,7 @@ from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupGone, GroupState
 from warren_core.judgement.state_arrays import CorruptState
-from warren_core.judgement.state_codec import (
-    Remains,
-    decode,
-    encode,
-    remains,
-)
+from warren_core.judgement.state_codec import decode, encode, remains
 from warren_core.ownership import NOBODY_S, Ownership
 
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Write
@@ -75,7 +70,7 @@ class BatchEvaluator:
         self._trends = trends
         self._trends_topic = TRENDS.full_name(topic_prefix)
         self._dead_letters = DEAD_LETTERS.full_name(topic_prefix)
-        self.incidents: Mapping[bytes, Remains] = {}  # of states without a readable one
+        self.incidents: Mapping[bytes, GroupState] = {}  # of states without a readable one
 
     def evaluate(self, records: Iterable[SourceRecord], read: ReadValue) -> BatchResult:
         """`read` gives the table's value of a key. A bad record never stops the others."""
@@ -179,10 +174,7 @@ class BatchEvaluator:
                 problem=str(error),
                 incident_opened_at=left.opened_at if left else None,
             )
-            if left is None:
-                return None
-            intervals = self._rules_for(*split_group_key(key)).group.intervals
-            return left.as_state(intervals)
+            return left
 
     def _publish(
         self, outcome: Outcome, key: bytes, record: SourceRecord, result: BatchResult
@@ -236,7 +228,7 @@ class BatchEvaluator:
         if state is None:
             return
         if isinstance(state, GroupGone):
-            result.gone.append((key, record.partition, state.source_offset))
+            result.gone.append((key, record.partition, state.applied.source_offset))
         result.writes.append(Write(key, encode(state), record.partition, record))
 
     def _refuse(self, record: SourceRecord, reason: str, result: BatchResult) -> None:

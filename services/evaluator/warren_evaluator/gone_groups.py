@@ -58,4 +58,4 @@ def ended_groups(entries: Iterable[tuple[bytes, bytes, int]]) -> Iterator[tuple[
         except CorruptState:
             continue  # is reported when an event of the group comes
         if isinstance(state, GroupGone):
-            yield key, partition, state.source_offset
+            yield key, partition, state.applied.source_offset

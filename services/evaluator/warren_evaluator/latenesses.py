@@ -21,8 +21,9 @@ from warren_core.evaluation import GroupRules, Rules
 from warren_core.judgement.counted import without
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
+from warren_core.judgement.state import GroupState
 from warren_core.judgement.state_arrays import CorruptState
-from warren_core.judgement.state_codec import Positions, positions_in
+from warren_core.judgement.state_codec import decode as decode_state
 from warren_core.judgement.unsubscribed import topics_left
 from warren_core.objectives.group_record import (
     CorruptRecord,
@@ -158,7 +159,7 @@ class Latenesses:
         return event
 
     def _left_out(
-        self, key: bytes, event: FreshnessEvent, ask: Callable[[], Positions | None]
+        self, key: bytes, event: FreshnessEvent, ask: Callable[[], GroupState | None]
     ) -> frozenset[str]:
         """Topics that are ignored, that nobody is to read, or that were forgotten on request: no
         objective is about them.
@@ -177,7 +178,7 @@ class Latenesses:
         return frozenset(topic for topic in event.topics if rules.of_topic(topic).ignore)
 
     def _unsubscribed(
-        self, key: bytes, event: FreshnessEvent, late: Sequence[str], stands: Positions
+        self, key: bytes, event: FreshnessEvent, late: Sequence[str], stands: GroupState
     ) -> frozenset[str]:
         membership = self._membership_of(key)
         subscription = None if membership is None else membership.subscription
@@ -186,12 +187,13 @@ class Latenesses:
         left = [topic for topic in late if topic not in subscription.topics]
         return topics_left(subscription, left, stands.layout, stands.latest, event.measured_at)
 
-    def _stands(self, key: bytes) -> Positions | None:
+    def _stands(self, key: bytes) -> GroupState | None:
         value = self._read_windows(key)
         try:
-            return None if value is None else positions_in(value)
+            state = None if value is None else decode_state(value)
         except CorruptState:
             return None
+        return state if isinstance(state, GroupState) else None
 
     def _read(self, key: bytes) -> GroupRecord | None:
         value = self._table.read(key)
@@ -263,7 +265,7 @@ def _decoded(value: bytes) -> Lateness | None:
         return None  # until the group's next event
 
 
-def _lag(stands: Positions | None, now: int, left_out: Collection[str]) -> GroupLag | None:
+def _lag(stands: GroupState | None, now: int, left_out: Collection[str]) -> GroupLag | None:
     lag = None if stands is None else group_lag(stands, now)
     if lag is None or not left_out:
         return lag

@@ -6,6 +6,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from warren.contracts import OffsetEvent, Status
+from warren.words import LATEST_MOMENT
 
 from warren_core.evaluation import GroupRules
 from warren_core.judgement.judge import Judged
@@ -50,6 +51,8 @@ def is_ordinary(entry: Entry, rules: GroupRules) -> bool:
     if not isinstance(state, GroupState) or not state.layout.topics or state.forgotten:
         return False
     if event.deleted or event.removed or event.earlier or event.forget is not None:
+        return False
+    if event.position >= 2**63 or not 0 <= event.observed_at <= LATEST_MOMENT:
         return False
     if rules.group.has_owners_word:
         return False

@@ -8,10 +8,8 @@ those of now, groups that are and were OK are told of in full. Causes and explan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import accumulate, pairwise
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from warren.contracts import Status
@@ -19,7 +17,6 @@ from warren.contracts.reason import ReasonName
 from warren.errors import ContractViolation
 
 from warren_core.evaluation import (
-    Bools,
     Evidence,
     GroupRules,
     Int64,
@@ -27,74 +24,51 @@ from warren_core.evaluation import (
     PartitionRules,
     PartitionVerdicts,
     Rules,
-    Track,
-    Windows,
     explain,
-    inherit,
     onset_of,
 )
 from warren_core.evaluation.commit_convention import Commits
 from warren_core.evaluation.packed_windows import pack_parts
-from warren_core.evaluation.track import Mark
 from warren_core.evaluation.verdicts import GroupVerdicts, are_expired, judge_groups
-from warren_core.judgement import columns
 from warren_core.judgement.brief import Brief, Entry
-from warren_core.judgement.columns import Latest, Layout
 from warren_core.judgement.judge import Judged
 from warren_core.judgement.lag_events import LagColumns, lag_event
 from warren_core.judgement.lags import lag_of, least_lag_of, made_only, settled, unknown_of
-from warren_core.judgement.observation import Observation, assume, give_way, observe_together
-from warren_core.judgement.state import (
-    Applied,
-    GroupState,
-    Rows,
-    only_kept,
-    opened_at,
-    openings,
-    steps_of,
-    unsure_of,
-)
+from warren_core.judgement.observation import Observed, observe, observed
+from warren_core.judgement.state import Applied, GroupState, Rows
 from warren_core.judgement.unsubscribed import may_be_left
-from warren_core.judgement.update import (
-    correct,
-    forget_other_logs,
-    insert,
-    learn,
-    learnt,
-    remember_log_ends,
-    shown,
-    told_once,
-)
+from warren_core.judgement.update import take_in
 from warren_core.judgement.verdict import bad_rows, by_rules, uncommitted
 
 MOST_ROWS = 4_000
 """Partitions that are judged in one go: more do not fit into the processor's caches."""
+Said = TypeVar("Said")
 
 
 def judge_together(entries: Sequence[Entry], rules: Rules) -> list[Brief | None]:
     """Of ordinary entries, of a group each, that have the same rules. None is for `judge`: where a
     group has expired, or is UNKNOWN in part, or its event is not to be believed.
     """
-    found: list[Brief | None] = []
-    for part in _small(entries):
-        try:
-            found += _Cohort(part, rules).judged()
-        except ContractViolation:
-            found += [None] * len(part)
-    return found
+    return _together(entries, rules, _briefs)
 
 
 def tell_together(entries: Sequence[Entry], rules: Rules) -> list[Judged | None]:
     """The same of groups that were OK. None is for `judge`, also where one is not OK any more, or
     may have left a topic.
     """
-    found: list[Judged | None] = []
+    return _together(entries, rules, _reports)
+
+
+def _together(
+    entries: Sequence[Entry], rules: Rules, say: Callable[[_Cohort], list[Said | None]]
+) -> list[Said | None]:
+    said: list[Said | None] = []
     for part in _small(entries):
         try:
-            found += _Cohort(part, rules).told()
+            said += say(_judged(part, rules))
         except ContractViolation:
-            found += [None] * len(part)
-    return found
+            said += [None] * len(part)
+    return said
 
 
 def _small(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
@@ -111,221 +85,139 @@ def _small(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
         yield part
 
 
-class _Cohort:
-    """Rows of all groups' partitions, one group after the other."""
+class _Cohort(NamedTuple):
+    """What was judged: rows of all groups' partitions, one group after the other. The last four are
+    by number of the group.
+    """
 
-    def __init__(self, entries: Sequence[Entry], rules: Rules) -> None:
-        """Raises ContractViolation."""
-        self._events = [entry.event for entry in entries]
-        self._states = [entry.state for entry in entries if isinstance(entry.state, GroupState)]
-        self._offsets = [entry.source_offset for entry in entries]
-        self._rules = rules
-        counts = [state.windows.filled.size for state in self._states]
-        self._group = np.repeat(np.arange(len(counts)), counts)
-        self._parts = _slices(counts)
-        self._starts = np.array([part.start for part in self._parts])
-        self._now = np.array([event.observed_at for event in self._events])
-        self._all = PartitionRules.of(GroupRules(rules), [("", len(self._group))])
-        named = [sum(len(c.partition) for c in event.topics.values()) for event in self._events]
-        self._named = _slices(named)
-        """Of the observation, what each event says."""
-        layouts = [state.layout for state in self._states]
-        self._observation = observe_together(self._events, layouts, self._starts, named)
+    rules: PartitionRules
+    policy: str
+    rows: Rows  # after the events
+    number: Int64  # [partition] of its group
+    evidence: Evidence
+    verdicts: PartitionVerdicts
+    entries: Sequence[Entry]
+    groups: list[Observed]
+    verdict: GroupVerdicts
+    commits: list[Commits]
+    is_left: list[bool]  # to `judge`: it has expired, or has partitions that are UNKNOWN
 
-    def judged(self) -> list[Brief | None]:
-        """In short."""
-        found = self._judge()
-        onset, reasons = self._reasons(found)
-        rows = found.rows._replace(onset=onset)
-        groups = found.groups
-        briefs: list[Brief | None] = []
-        for number, is_left in enumerate(self._is_for_judge(found)):
-            if is_left:
-                briefs.append(None)
-                continue
-            state = self._state(number, groups.status[number], found.commits[number], rows)
-            briefs.append(
-                Brief(
-                    state,
-                    self._states[number].status,
-                    groups.complete[number],
-                    groups.total_lag[number],
-                    groups.bad_partitions[number],
-                    reasons.get(number),
-                )
-            )
-        return briefs
-
-    def told(self) -> list[Judged | None]:
-        """In full, of those that are OK."""
-        found = self._judge()
-        rows = found.rows
-        all_ = LagColumns.of(rows, found.lag, found.verdicts)
-        packed = pack_parts(made_only(rows.latest, rows.windows), self._parts)
-        told: list[Judged | None] = []
-        may_have_left = self._may_have_left(found)
-        for number, is_left in enumerate(self._is_for_judge(found)):
-            status = found.groups.status[number]
-            if is_left or may_have_left[number] or status is not Status.OK:
-                told.append(None)
-                continue
-            state = self._state(number, status, found.commits[number], rows)
-            report = lag_event(
-                self._events[number],
-                state,
-                all_,
-                found.groups.of(number),
-                self._rules.policy,
-                windows=packed[number],
-                first=self._parts[number].start,
-            )
-            told.append(Judged(state, report, None))
-        return told
-
-    def _judge(self) -> _Found:
-        before = [state.commits for state in self._states]
-        rows = Rows.joined(self._states)
-        latest, windows, track, observation = (
-            rows.latest,
-            rows.windows,
-            rows.track,
-            self._observation,
-        )
-        observation = told_once(observation, latest)
-        give_way(latest, windows, track, observation)
-        latest[:, observation.rows] = observation.latest
-        forget_other_logs(windows, observation)
-        is_first = windows.filled[observation.rows] == 0
-        remember_log_ends(windows, observation, self._rules)
-        commits = self._learnt(before, windows)
-        steps = self._by_row(steps_of, commits)
-        observed = steps if isinstance(steps, int) else steps[observation.rows]
-        insert(windows, observation, self._all, observed, is_first)
-        seen = assume(windows, observation)
-        if self._rules.policy != "progress":
-            track = None
-        if track is not None:
-            self._learn(track, seen, commits, observed, latest[Latest.COMMITTED] < 0)
-        observation = replace(observation, before=only_kept(rows.told))
-        told = observation.told if columns.KEPT else None
-        rows = rows._replace(track=track, told=told)
-        stands = settled(latest, windows)
-        lag = least_lag_of(latest, windows, lag_of(stands, steps), steps)
-        is_open = np.array([state.opened_at is not None for state in self._states])
-        pace = np.where(is_open, 0, self._all.grace_ms)[self._group]  # an end is not by a late look
-        unknown = unknown_of(stands, windows, self._now[self._group], pace)
-        evidence = self._evidence(rows, lag, observation)
-        verdicts = by_rules(evidence, self._all)
-        groups = judge_groups(verdicts, lag, unknown, self._starts)
-        return _Found(rows, evidence, verdicts, groups, lag, commits)
-
-    def _is_for_judge(self, found: _Found) -> Iterable[bool]:
-        """Which groups have expired, or have partitions that are UNKNOWN."""
-        windows = made_only(found.rows.latest, found.rows.windows)
-        expired = are_expired(windows, self._starts, self._now, self._rules.expire_group_ms)
-        both = zip(expired, found.groups.unknown, strict=True)
-        return [is_over or unknown > 0 for is_over, unknown in both]
-
-    def _may_have_left(self, found: _Found) -> list[bool]:
-        """Which groups may have left a topic: their members tell."""
-        rows = found.rows
-        unread = may_be_left(rows.latest, rows.windows, found.lag, self._now[self._group])
-        left: list[bool] = np.logical_or.reduceat(unread, self._starts).tolist()
-        return left
-
-    def _learn(
-        self,
-        track: Track,
-        seen: Observation,
-        commits: list[Commits],
-        steps: Int64 | int,
-        nobody: Bools,
-    ) -> None:
-        heirs = nobody | (track.marks[Mark.COMMITTED] < 0)
-        unsure = np.where(nobody, 0, self._by_row(unsure_of, commits))
-        learn(track, seen, self._all, steps, unsure)
-        for number in np.unique(self._group[heirs]).tolist():
-            start = self._parts[number].start
-            for _, _, rows in self._states[number].layout.slices():
-                inherit(track, heirs, slice(start + rows.start, start + rows.stop))
-
-    def _learnt(self, before: list[Commits], windows: Windows) -> list[Commits]:
-        """With what the events show of how their groups commit."""
-        at_end, rests = shown(self._observation, windows)
-        if not (at_end | rests).any():
-            return before
-        after = list(before)
-        groups = self._group[self._observation.rows]
-        for number in np.unique(groups[at_end | rests]).tolist():
-            known, event, named = before[number], self._events[number], self._named[number]
-            after[number] = learnt(known, event, at_end[named], rests[named])
-            some = windows.part(self._parts[number])
-            correct(some, self._states[number].layout, known, after[number])
-        return after
-
-    def _by_row(
-        self, of: Callable[[Layout, Commits], Int64 | int], commits: Sequence[Commits]
-    ) -> Int64 | int:
-        """[partition], or 0 for all."""
-        steps = [of(s.layout, c) for s, c in zip(self._states, commits, strict=True)]
-        if all(isinstance(known, int) for known in steps):
-            return 0
-        return np.concatenate(
-            [
-                np.broadcast_to(known, len(s.layout))
-                for s, known in zip(self._states, steps, strict=True)
-            ]
-        )
-
-    def _evidence(self, rows: Rows, lag: Int64, observation: Observation) -> Evidence:
-        never = uncommitted(rows.latest, rows.windows, observation, self._starts)
-        return Evidence(rows.windows, lag, self._now[self._group], rows.track, never)
-
-    def _reasons(self, found: _Found) -> tuple[Onset | None, dict[int, ReasonName]]:
-        """Of partitions that are not OK, and why groups are not, by number."""
-        evidence, status, lag = found.evidence, found.verdicts.status, found.lag
-        worst_first = bad_rows(status, lag, self._group)
-        if not len(worst_first):
-            return None, {}
-        onset = onset_of(evidence.windows, status, found.rows.onset)
-        _, first = np.unique(self._group[worst_first], return_index=True)
-        worst = worst_first[first]
-        only = np.zeros_like(status)
-        only[worst] = status[worst]
-        why = explain(evidence, only, self._all.policies, self._all.allowed_lag, onset)
-        return onset, {int(self._group[row]): why[row].reason for row in worst.tolist()}
-
-    def _state(self, number: int, status: Status, commits: Commits, rows: Rows) -> GroupState:
-        known, event = self._states[number], self._events[number]
-        latest, windows, track, onset, told = rows.part(self._parts[number])
-        since = opened_at(known.opened_at, status, event.observed_at)
+    def state(self, number: int, rows: Rows) -> GroupState:
+        event, known, own, _ = self.groups[number]
+        status = self.verdict.status[number]
+        latest, windows, track, onset, _ = rows.part(own)
+        opened_at, openings = known.incidents_after(status, event.observed_at)
         return GroupState(
-            applied=Applied.by(event, self._offsets[number]),
+            applied=Applied.by(event, self.entries[number].source_offset),
             status=status,
-            opened_at=since,
+            opened_at=opened_at,
             layout=known.layout,
             latest=latest,
             windows=windows,
             track=track,
-            commits=commits,
+            commits=self.commits[number],
             onset=None if status is Status.OK else onset,
-            openings=openings(known.openings, since),
-            told=told,
+            openings=openings,
         )
 
 
-class _Found(NamedTuple):
-    """What was judged, of all partitions; `groups` and `commits` by number."""
+def _judged(entries: Sequence[Entry], rules: Rules) -> _Cohort:
+    """Raises ContractViolation."""
+    states = [entry.state for entry in entries if isinstance(entry.state, GroupState)]
+    groups = observed([entry.event for entry in entries], states)
+    starts = np.array([group.rows.start for group in groups])
+    number = np.repeat(np.arange(len(groups)), np.diff(starts, append=groups[-1].rows.stop))
+    of_rows = PartitionRules.of(GroupRules(rules), [("", len(number))])
+    rows = Rows.joined(states)
+    if rules.policy != "progress":
+        rows = rows._replace(track=None)
+    latest, windows = rows.latest, rows.windows
+    observation = observe(groups)
+    commits, steps = take_in(rows, groups, observation, of_rows, rules.log_ends_apart_ms)
+    now = np.array([group.event.observed_at for group in groups])
+    stands = settled(latest, windows)
+    lag = least_lag_of(latest, windows, lag_of(stands, steps), steps)
+    is_open = np.array([state.opened_at is not None for state in states])
+    pace = np.where(is_open, 0, of_rows.grace_ms)  # an end is not by a late look
+    unknown = unknown_of(stands, windows, now[number], pace[number])
+    never = uncommitted(latest, windows, observation, starts)
+    evidence = Evidence(windows, lag, now[number], rows.track, never)
+    verdicts = by_rules(evidence, of_rows)
+    verdict = judge_groups(verdicts, lag, unknown, starts)
+    expired = are_expired(made_only(latest, windows), starts, now, rules.expire_group_ms)
+    is_left = [over or some > 0 for over, some in zip(expired, verdict.unknown, strict=True)]
+    return _Cohort(
+        rules=of_rows,
+        policy=rules.policy,
+        rows=rows,
+        number=number,
+        evidence=evidence,
+        verdicts=verdicts,
+        entries=entries,
+        groups=groups,
+        verdict=verdict,
+        commits=commits,
+        is_left=is_left,
+    )
 
-    rows: Rows  # after the events
-    evidence: Evidence
-    verdicts: PartitionVerdicts
-    groups: GroupVerdicts
-    lag: Int64
-    commits: list[Commits]
+
+def _briefs(cohort: _Cohort) -> list[Brief | None]:
+    """In short."""
+    onset, reasons = _reasons(cohort)
+    rows, verdict = cohort.rows._replace(onset=onset), cohort.verdict
+    return [
+        None
+        if is_left
+        else Brief(
+            cohort.state(number, rows),
+            cohort.groups[number].state.status,
+            verdict.complete[number],
+            verdict.total_lag[number],
+            verdict.bad_partitions[number],
+            reasons.get(number),
+        )
+        for number, is_left in enumerate(cohort.is_left)
+    ]
 
 
-def _slices(counts: Iterable[int]) -> list[slice]:
-    """One after the other."""
-    ends = list(accumulate(counts))
-    return [slice(start, end) for start, end in pairwise([0, *ends])]
+def _reasons(cohort: _Cohort) -> tuple[Onset | None, dict[int, ReasonName]]:
+    """Of partitions that are not OK, and why groups are not, by number."""
+    evidence, status, rules = cohort.evidence, cohort.verdicts.status, cohort.rules
+    worst_first = bad_rows(status, evidence.current_lag, cohort.number)
+    if not len(worst_first):
+        return None, {}
+    onset = onset_of(evidence.windows, status, cohort.rows.onset)
+    _, first = np.unique(cohort.number[worst_first], return_index=True)
+    worst = worst_first[first]
+    only = np.zeros_like(status)
+    only[worst] = status[worst]
+    why = explain(evidence, only, rules.policies, rules.allowed_lag, onset)
+    return onset, {int(cohort.number[row]): why[row].reason for row in worst.tolist()}
+
+
+def _reports(cohort: _Cohort) -> list[Judged | None]:
+    """In full, of those that are OK."""
+    rows, verdict, lag = cohort.rows, cohort.verdict, cohort.evidence.current_lag
+    made = made_only(rows.latest, rows.windows)
+    columns = LagColumns.of(rows.latest, made, lag, cohort.verdicts)
+    packed = pack_parts(made, [group.rows for group in cohort.groups])
+    unread = may_be_left(rows.latest, rows.windows, lag, cohort.evidence.now_ms)
+    may_have_left = np.logical_or.reduceat(unread, [group.rows.start for group in cohort.groups])
+    told: list[Judged | None] = []
+    for number, (event, _, own, _) in enumerate(cohort.groups):
+        is_ok = verdict.status[number] is Status.OK and not cohort.is_left[number]
+        if not is_ok or may_have_left[number]:
+            told.append(None)
+            continue
+        state, group = cohort.state(number, rows), verdict.of(number)
+        report = lag_event(
+            event,
+            state,
+            columns,
+            group,
+            cohort.policy,
+            windows=packed[number],
+            first=own.start,
+        )
+        told.append(Judged(state, report, None))
+    return told

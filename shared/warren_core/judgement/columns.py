@@ -2,16 +2,16 @@
 
 Every column is declared here, under the name that it has in `TopicPositions`. All are 64-bit
 integers and UNKNOWN (-1) where nobody told. Reading, room for new partitions, parts of an
-observation and the stored state follow from the declaration; a column is published where `TopicLag`
-has a field of its name.
+observation and the stored state follow from the declaration. Those of every event are published.
 
 Layout: which row of the columns belongs to which partition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -20,21 +20,24 @@ from warren_core.evaluation import UNKNOWN, Int64
 MISSING = -1
 
 
+def slices(counts: Iterable[int]) -> list[slice]:
+    """So many rows each, one after the other."""
+    return [slice(start, stop) for start, stop in pairwise(accumulate(counts, initial=0))]
+
+
 class Layout:
     """Rows for the partitions of several topics; topics and partitions are sorted. Immutable."""
 
-    __slots__ = ("_rows", "_starts", "topics")
+    __slots__ = ("_rows", "ranges", "topics")
 
-    def __init__(self, topics: Mapping[str, Sequence[int]]) -> None:
+    def __init__(self, topics: Mapping[str, Collection[int]]) -> None:
         self.topics: dict[str, tuple[int, ...]] = {
             topic: tuple(sorted(topics[topic])) for topic in sorted(topics) if topics[topic]
         }
-        self._starts: dict[str, int] = {}
-        start = 0
-        for topic, partitions in self.topics.items():
-            self._starts[topic] = start
-            start += len(partitions)
-        self._rows = start
+        rows = slices(map(len, self.topics.values()))
+        self.ranges = dict(zip(self.topics, rows, strict=True))
+        """The rows of each topic."""
+        self._rows = rows[-1].stop if rows else 0
 
     def __len__(self) -> int:
         return self._rows
@@ -48,17 +51,7 @@ class Layout:
     def slices(self) -> Iterator[tuple[str, tuple[int, ...], slice]]:
         """Topic, its partitions, its rows."""
         for topic, partitions in self.topics.items():
-            start = self._starts[topic]
-            yield topic, partitions, slice(start, start + len(partitions))
-
-    @property
-    def ranges(self) -> dict[str, slice]:
-        """The rows of each topic."""
-        return {topic: rows for topic, _, rows in self.slices()}
-
-    def counts(self) -> Iterator[tuple[str, int]]:
-        """Topic, number of its partitions."""
-        return ((topic, len(partitions)) for topic, partitions in self.topics.items())
+            yield topic, partitions, self.ranges[topic]
 
     def name(self, row: int) -> tuple[str, int]:
         """Topic and partition of a row."""
@@ -73,55 +66,40 @@ class Layout:
 
     def rows(self, topic: str, partitions: Sequence[int]) -> Int64:
         """The row of each partition, in their order; MISSING for one that is not here."""
-        known = self.topics.get(topic, ())
-        start = self._starts.get(topic, 0)
+        known, rows = self.topics.get(topic, ()), self.ranges.get(topic, slice(0, 0))
         if known == tuple(partitions):
-            return np.arange(start, start + len(known))
-        row_of = {partition: row for row, partition in enumerate(known, start)}
+            return np.arange(rows.start, rows.stop)
+        row_of = {partition: row for row, partition in enumerate(known, rows.start)}
         return np.array([row_of.get(p, MISSING) for p in partitions], np.int64)
 
     def rows_of(self, other: Layout) -> Int64:
         """For each row of the other layout the row here; MISSING for one that is not here."""
         if self.topics == other.topics:  # as nearly always
             return np.arange(len(self))
-        return self.all_rows(other.topics)
-
-    def all_rows(self, topics: Mapping[str, Sequence[int]]) -> Int64:
-        """The rows of these partitions, one topic after the other."""
-        rows = [self.rows(topic, partitions) for topic, partitions in topics.items()]
+        rows = [self.rows(topic, partitions) for topic, partitions in other.topics.items()]
         return np.concatenate(rows) if rows else np.zeros(0, np.int64)
 
     def after(
         self, removed: Mapping[str, Sequence[int]], named: Mapping[str, Sequence[int]]
     ) -> Layout:
         """This layout without the first partitions, and with the second ones too."""
-        return self._without(removed)._with(named)
+        whole = all(self.has(topic, partitions) for topic, partitions in named.items())
+        if whole and removed.keys().isdisjoint(self.topics):  # as nearly always
+            return self
+        topics = {
+            topic: set(partitions).difference(removed.get(topic, ()))
+            for topic, partitions in self.topics.items()
+        }
+        for topic, partitions in named.items():
+            topics.setdefault(topic, set()).update(partitions)
+        return Layout(topics)
 
     def marked(self, topics: Collection[str]) -> Int64:
         """1 in the rows of these topics, 0 in all others."""
         marks = np.zeros(len(self), np.int64)
-        for topic, _, rows in self.slices():
-            marks[rows] = topic in topics
+        for topic in topics:
+            marks[self.ranges.get(topic, slice(0, 0))] = 1
         return marks
-
-    def _with(self, topics: Mapping[str, Sequence[int]]) -> Layout:
-        """This layout with these partitions too."""
-        if all(self.has(topic, partitions) for topic, partitions in topics.items()):
-            return self
-        merged: dict[str, Sequence[int]] = dict(self.topics)
-        for topic, partitions in topics.items():
-            merged[topic] = tuple({*merged.get(topic, ()), *partitions})
-        return Layout(merged)
-
-    def _without(self, topics: Mapping[str, Sequence[int]]) -> Layout:
-        """This layout without these partitions."""
-        if not any(topic in self.topics for topic in topics):
-            return self
-        kept: dict[str, Sequence[int]] = dict(self.topics)
-        for topic, partitions in topics.items():
-            gone = set(partitions)
-            kept[topic] = [p for p in kept.get(topic, ()) if p not in gone]
-        return Layout(kept)
 
     def has(self, topic: str, partitions: Sequence[int]) -> bool:
         """Whether all of these partitions are here."""
@@ -148,16 +126,13 @@ class Latest(EventColumn):
 
 
 class Told(EventColumn):
-    """Columns that an event may have. They are of one observation, all of its parts; a state keeps
-    them until its last part is there, those in KEPT until they are told anew.
+    """Columns that an event may have. They are of one observation, all of its parts: a state keeps
+    them until its last part is there.
     """
 
     LEADER = 0
     LAST_STABLE = 1
     OWNED = 2
-
-
-KEPT: frozenset[Told] = frozenset()
 
 
 def unknown(of: type[EventColumn], partitions: int) -> Int64:

@@ -19,7 +19,7 @@ from warren_core.judgement.incidents import incident_ended, status_change, why_g
 from warren_core.judgement.lag_events import LagColumns, lag_event
 from warren_core.judgement.lags import made_only
 from warren_core.judgement.observation import check_ranges
-from warren_core.judgement.state import GroupGone, GroupState, Rows
+from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.update import Updated, updated_state
 from warren_core.judgement.verdict import verdict_on
 
@@ -186,7 +186,7 @@ def judge(
         else:
             return _judged(event, known, updated, rules, knowledge)
     return Ended(
-        after or GroupGone.by(event, source_offset),
+        after or GroupGone(Applied.by(event, source_offset)),
         incident_ended(event, known, ends, knowledge.ownership),
     )
 
@@ -251,7 +251,8 @@ def _judged(
             )
         )
     change = status_change(event, before, after, verdict, cause, knowledge.ownership, known)
-    columns = LagColumns.of(Rows.of(after), verdict.lag, verdict.partitions)
+    made = made_only(after.latest, after.windows)
+    columns = LagColumns.of(after.latest, made, verdict.lag, verdict.partitions)
     policy = rules.group.policy
     report = lag_event(event, after, columns, verdict.group, policy, verdict.why, cause)
     return Judged(after, report, change)

@@ -2,51 +2,48 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from warren.contracts import Cause, LagEvent, OffsetEvent, TopicLag, WindowEdge
-from warren.contracts.status import PartitionStatusName, group_name, partition_name
+from warren.contracts.status import group_name, partition_name
 
-from warren_core.evaluation import UNKNOWN, Column, GroupSummary, Int64, PartitionVerdicts
+from warren_core.evaluation import (
+    UNKNOWN,
+    Bools,
+    Column,
+    GroupSummary,
+    Int64,
+    PartitionVerdicts,
+    Windows,
+)
 from warren_core.evaluation.packed_windows import pack
-from warren_core.evaluation.windows import Bools
-from warren_core.judgement.columns import Latest, Told
+from warren_core.judgement.columns import Latest
 from warren_core.judgement.incidents import incident
 from warren_core.judgement.lags import made_only
-from warren_core.judgement.state import GroupState, Rows
+from warren_core.judgement.state import GroupState
 from warren_core.judgement.verdict import NONE, Reasons
 
-_Edge = dict[str, list[int | None]]
-_PUBLISHED = [each for each in (*Latest, *Told) if each.field in TopicLag.model_fields]
-"""Columns of events that evaluations carry, too."""
+_Columns = dict[str, list[Any]]
 
 
 class LagColumns(NamedTuple):
-    """What is told of partitions: lists, an entry for each."""
+    """What is told of partitions: lists by their names in the contract, an entry for each."""
 
-    of_events: dict[str, list[int]]
-    status: list[PartitionStatusName]
-    lag: list[int | None]
-    complete: list[float]
-    start: _Edge
-    end: _Edge
+    of_topics: _Columns
+    start: _Columns
+    end: _Columns
 
     @classmethod
-    def of(cls, rows: Rows, lag: Int64, verdicts: PartitionVerdicts) -> LagColumns:
-        windows = made_only(rows.latest, rows.windows)
+    def of(
+        cls, latest: Int64, windows: Windows, lag: Int64, verdicts: PartitionVerdicts
+    ) -> LagColumns:
+        """`windows`: of commits that were made."""
         empty = windows.filled == 0
-        return cls(
-            {
-                column.field: values[column].tolist()
-                for column in _PUBLISHED
-                if (values := rows.latest if isinstance(column, Latest) else rows.told) is not None
-            },
-            [partition_name(code) for code in verdicts.status.tolist()],
-            _known(lag),
-            verdicts.complete.tolist(),
-            _edge(windows.oldest(), empty),
-            _edge(windows.newest(), empty),
-        )
+        of_topics: _Columns = {column.field: latest[column].tolist() for column in Latest}
+        of_topics["status"] = [partition_name(code) for code in verdicts.status.tolist()]
+        of_topics["lag"] = _known(lag)
+        of_topics["complete"] = verdicts.complete.tolist()
+        return cls(of_topics, _edge(windows.oldest(), empty), _edge(windows.newest(), empty))
 
 
 def lag_event(
@@ -74,13 +71,10 @@ def lag_event(
         rows = slice(first + own.start, first + own.stop)
         topics[topic] = TopicLag.model_construct(
             None,
-            **{name: values[rows] for name, values in columns.of_events.items()},
+            **_part(columns.of_topics, rows),
             partition=list(partitions),
-            status=columns.status[rows],
-            lag=columns.lag[rows],
-            complete=columns.complete[rows],
-            window_start=_part(columns.start, rows),
-            window_end=_part(columns.end, rows),
+            window_start=WindowEdge.model_construct(None, **_part(columns.start, rows)),
+            window_end=WindowEdge.model_construct(None, **_part(columns.end, rows)),
             reason=reason[own],
             explanation=explanation[own],
         )
@@ -105,7 +99,7 @@ def lag_event(
     )
 
 
-def _edge(commits: Int64, empty: Bools) -> _Edge:
+def _edge(commits: Int64, empty: Bools) -> _Columns:
     offset, at, observed_at = commits[: Column.LAG].tolist()
     lag = _known(commits[Column.LAG])
     for row in empty.nonzero()[0].tolist():
@@ -113,13 +107,8 @@ def _edge(commits: Int64, empty: Bools) -> _Edge:
     return {"offset": offset, "at": at, "observed_at": observed_at, "lag": lag}
 
 
-def _part(edge: _Edge, rows: slice) -> WindowEdge:
-    return WindowEdge.model_construct(
-        offset=edge["offset"][rows],
-        at=edge["at"][rows],
-        observed_at=edge["observed_at"][rows],
-        lag=edge["lag"][rows],
-    )
+def _part(columns: _Columns, rows: slice) -> _Columns:
+    return {name: values[rows] for name, values in columns.items()}
 
 
 def _known(values: Int64) -> list[int | None]:

@@ -3,9 +3,10 @@
 Assumption: what an observation does to assumed commits; see `lags`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from warren.contracts.offset_event import OffsetEvent, TopicPositions
@@ -13,44 +14,50 @@ from warren.errors import ContractViolation
 from warren.words import LATEST_MOMENT  # keeps differences of times within 64 bits, too
 
 from warren_core.evaluation import MAX_TIME, UNKNOWN, Column, Int64, Track, Windows, presence_of
-from warren_core.judgement.columns import Latest, Layout, Told, unknown
+from warren_core.judgement.columns import Latest, Told, slices, unknown
+from warren_core.judgement.state import GroupState
 
 MAX_PARTITION = 2**31 - 1
 MOST_PARTITIONS = 1_000_000  # of a topic, for who has a row for each number: a cluster has fewer
 
-_MOVED = (*(column.field for column in Latest), "commits")
 Topics = Sequence[tuple[str, TopicPositions]]
+
+
+class Observed(NamedTuple):
+    """A group that is observed, perhaps with others in the same columns."""
+
+    event: OffsetEvent
+    state: GroupState  # of before, with all partitions of the event
+    rows: slice  # its partitions
+    named: slice  # those of the event, in the observation
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one event says of N partitions, or what one event of each of several groups does."""
+    """What an event of each of some groups says, of N partitions in all."""
 
     topics: Topics  # one after the other, the partitions of all
     rows: Int64  # [N]
     latest: Int64  # [Latest, N]
     commits: Int64  # [N] how many are folded into this event
-    at: int | Int64  # when it was observed: for all, or [N]
-    order: int | Int64  # of its commits among those of their partition: for all, or [N]
-    presence: int | Int64  # of members: a Presence, for all, or [N]
-
+    at: Int64  # [N] when it was observed
+    order: Int64  # [N] of its commits among those of their partition
+    presence: Int64  # [N] of members: a Presence
+    group: Int64  # [N] which of the groups it is
     last_stable: int | Int64  # for all, or [N]; UNKNOWN where it was not asked for
-    partitions: int  # of the layout
-    before: Int64 | None = None  # [Told, partition of the layout] as told before, by other parts
+    before: Int64  # [Told, partition of the groups] as told before, by other parts
 
     @property
     def told(self) -> Int64:
-        """[Told, partition of the layout] Raises ContractViolation."""
-        told = unknown(Told, self.partitions) if self.before is None else self.before
+        """[Told, partition of the groups] Raises ContractViolation."""
         start = 0
         for topic, positions in self.topics:
             rows = self.rows[start : start + len(positions.partition)]
             start += len(rows)
             for column in Told:
-                values = getattr(positions, column.field)
-                if values is not None:
-                    told[column, rows] = _column([(topic, positions)], column.field, [values])
-        return told
+                if getattr(positions, column.field) is not None:
+                    self.before[column, rows] = _column([(topic, positions)], column.field)
+        return self.before
 
 
 def check_ranges(event: OffsetEvent) -> None:
@@ -75,43 +82,38 @@ def check_columns(event: OffsetEvent) -> None:
     _moved(list(event.topics.items()))
 
 
-def observe(event: OffsetEvent, layout: Layout, before: Int64 | None = None) -> Observation:
-    """The layout must have all partitions of the event; `before`: [Told, partition], changed in
-    place. Raises ContractViolation.
-    """
-    topics = list(event.topics.items())
-    return Observation(
-        topics,
-        layout.all_rows({topic: positions.partition for topic, positions in topics}),
-        *_moved(topics),
-        event.observed_at,
-        order_of(event),
-        presence_of(event.group_state),
-        _optional(topics, Told.LAST_STABLE),
-        len(layout),
-        before,
+def observed(events: Sequence[OffsetEvent], states: Sequence[GroupState]) -> list[Observed]:
+    """The groups, one after the other."""
+    named = [sum(len(each.partition) for each in event.topics.values()) for event in events]
+    rows = slices(len(state.layout) for state in states)
+    return [Observed(*of) for of in zip(events, states, rows, slices(named), strict=True)]
+
+
+def observe(groups: Sequence[Observed], before: Int64 | None = None) -> Observation:
+    """`before`: [Told, partition], changed in place. Raises ContractViolation."""
+    topics = [item for group in groups for item in group.event.topics.items()]
+    of_groups = np.array(
+        [
+            [group.event.observed_at for group in groups],
+            [order_of(group.event) for group in groups],
+            [presence_of(group.event.group_state) for group in groups],
+            range(len(groups)),
+        ],
+        np.int64,
     )
-
-
-def observe_together(
-    events: Sequence[OffsetEvent], layouts: Sequence[Layout], starts: Int64, named: Sequence[int]
-) -> Observation:
-    """Of an event of each group, whose rows begin at `starts`; `named`: how many partitions each
-    tells of. Raises ContractViolation.
-    """
-    now = np.array([event.observed_at for event in events])
-    if not 0 <= int(now.min()) <= int(now.max()) <= LATEST_MOMENT:
-        raise ContractViolation("observed_at: no Unix time in milliseconds")
-    topics = [item for event in events for item in event.topics.items()]
+    named = [group.named.stop - group.named.start for group in groups]
+    has_stable = any(positions.last_stable is not None for _, positions in topics)
+    at, order, presence, number = np.repeat(of_groups, named, axis=1)
     return Observation(
         topics,
-        _rows(events, layouts, starts),
+        _rows(groups),
         *_moved(topics),
-        np.repeat(now, named),
-        np.repeat(_orders(events), named),
-        np.repeat(np.array([presence_of(event.group_state) for event in events], np.int64), named),
-        _optional(topics, Told.LAST_STABLE),
-        sum(map(len, layouts)),
+        at=at,
+        order=order,
+        presence=presence,
+        group=number,
+        last_stable=_column(topics, Told.LAST_STABLE.field) if has_stable else UNKNOWN,
+        before=unknown(Told, groups[-1].rows.stop) if before is None else before,
     )
 
 
@@ -120,42 +122,18 @@ def order_of(event: OffsetEvent) -> int:
     return event.observed_at if event.position < 0 else event.position
 
 
-def _orders(events: Sequence[OffsetEvent]) -> Int64:
-    """Raises ContractViolation."""
-    try:
-        return np.array([order_of(event) for event in events], np.int64)
-    except OverflowError as error:
-        raise ContractViolation("position: beyond 64 bits") from error
-
-
 def _moved(topics: Topics) -> tuple[Int64, Int64]:
     """[Latest, N], and commits, [N]. Commit times are the clients' own; silly ones must not wrap
     around when they are subtracted. Raises ContractViolation.
     """
-    lists = [[getattr(each, name) for _, each in topics] for name in _MOVED]
-    try:
-        moved = np.array([list(chain.from_iterable(each)) for each in lists], np.int64)
-    except OverflowError:
-        for name, each in zip(_MOVED, lists, strict=True):
-            _column(topics, name, each)  # says which
-        raise
-    latest = moved[:-1]
+    latest = np.array([_column(topics, column.field) for column in Latest])
     np.clip(latest[Latest.COMMITTED_AT], -MAX_TIME, MAX_TIME, out=latest[Latest.COMMITTED_AT])
-    return latest, moved[-1]
+    return latest, _column(topics, "commits")
 
 
-def _optional(topics: Topics, column: Told) -> int | Int64:
-    """For all, or [N]; UNKNOWN where it was not told. Raises ContractViolation."""
-    lists = [getattr(positions, column.field) for _, positions in topics]
-    if all(values is None for values in lists):
-        return UNKNOWN
-    sizes = [len(positions.partition) for _, positions in topics]
-    padded = [v or [UNKNOWN] * size for v, size in zip(lists, sizes, strict=True)]
-    return _column(topics, column.field, padded)
-
-
-def _column(topics: Topics, name: str, lists: Sequence[list[int]]) -> Int64:
-    """[N]. Raises ContractViolation."""
+def _column(topics: Topics, name: str) -> Int64:
+    """[N], UNKNOWN where it was not told. Raises ContractViolation."""
+    lists = [getattr(each, name) or [UNKNOWN] * len(each.partition) for _, each in topics]
     try:
         return np.array(list(chain.from_iterable(lists)), np.int64)
     except OverflowError as error:
@@ -167,28 +145,20 @@ def _column(topics: Topics, name: str, lists: Sequence[list[int]]) -> Int64:
         raise ContractViolation(f"topics.{next(silly)}.{name}: beyond 64 bits") from error
 
 
-def _rows(events: Sequence[OffsetEvent], layouts: Sequence[Layout], starts: Int64) -> Int64:
+def _rows(groups: Sequence[Observed]) -> Int64:
     """Of what the events say, in their order. Most say it of all partitions."""
-    both = list(zip(events, layouts, strict=True))
-    if all(_is_whole(event, layout) for event, layout in both):
-        return np.arange(sum(map(len, layouts)))
-    rows: Iterable[Int64] = (
-        layout.rows(topic, positions.partition) + start
-        for (event, layout), start in zip(both, starts.tolist(), strict=True)
+    if all(
+        [(topic, tuple(each.partition)) for topic, each in event.topics.items()]
+        == [*state.layout.topics.items()]
+        for event, state, _, _ in groups
+    ):
+        return np.arange(groups[-1].rows.stop)
+    rows = [
+        state.layout.rows(topic, positions.partition) + own.start
+        for event, state, own, _ in groups
         for topic, positions in event.topics.items()
-    )
+    ]
     return np.concatenate([np.zeros(0, np.int64), *rows])
-
-
-def _is_whole(event: OffsetEvent, layout: Layout) -> bool:
-    """Whether it tells of all partitions, in the order of the rows."""
-    if len(event.topics) != len(layout.topics):
-        return False
-    pairs = zip(event.topics.items(), layout.topics.items(), strict=True)
-    for (topic, positions), (known, partitions) in pairs:
-        if topic != known or tuple(positions.partition) != partitions:
-            return False
-    return True
 
 
 def give_way(
@@ -220,7 +190,7 @@ def assume(windows: Windows, observation: Observation) -> Observation:
     windows.columns[Column.OFFSET, rows, -1] = np.where(
         level & is_new, log_end, windows.newest(Column.OFFSET)[rows]
     )
-    seen_at = np.broadcast_to(observation.at, observation.rows.shape)[nobody][level]
+    seen_at = observation.at[nobody][level]
     windows.columns[[[Column.COMMITTED_AT], [Column.OBSERVED_AT]], rows[level], -1] = seen_at
     windows.columns[Column.LAG, rows, -1] = UNKNOWN
     windows.filled[rows[level]] = 1

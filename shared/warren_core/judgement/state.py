@@ -23,7 +23,6 @@ from warren_core.evaluation import (
     Windows,
 )
 from warren_core.evaluation.commit_convention import Commits, last_processed
-from warren_core.judgement import columns
 from warren_core.judgement.columns import Latest, Layout, Told, unknown
 from warren_core.judgement.lags import lag_of, least_lag_of, settled, unknown_of
 
@@ -102,15 +101,12 @@ class GroupState:
     told: Int64 | None = None  # [Told, partition] as `columns` says; None where none is kept
 
     @classmethod
-    def new(cls, applied: Applied, intervals: int) -> GroupState:
-        return cls(
-            applied=applied,
-            status=Status.OK,
-            opened_at=None,
-            layout=Layout({}),
-            latest=unknown(Latest, 0),
-            windows=Windows.empty(0, intervals),
-        )
+    def new(
+        cls, applied: Applied, status: Status = Status.OK, opened_at: int | None = None
+    ) -> GroupState:
+        """Nothing is known but that: an open incident goes on, or will be closed under its id."""
+        windows = Windows.empty(0, 1)  # they grow with the first event
+        return cls(applied, status, opened_at, Layout({}), unknown(Latest, 0), windows)
 
     @property
     def last_processed(self) -> list[str]:
@@ -118,9 +114,9 @@ class GroupState:
         return last_processed(self.commits)
 
     @property
-    def steps(self) -> Int64 | int:
-        """From the committed offsets to those that are read next: [partition], or 0 for all."""
-        return steps_of(self.layout, self.commits)
+    def steps(self) -> Int64:
+        """[partition] from the committed offsets to those that are read next."""
+        return self.layout.marked(self.last_processed)
 
     @property
     def lag(self) -> Int64:
@@ -141,13 +137,6 @@ class GroupState:
         goes_on = (windows.filled >= ENOUGH_COMMITS) & advanced
         return bool(np.all(goes_on | ~left | (self.latest[Latest.COMMITTED] < 0)))
 
-    @classmethod
-    def of_incident(
-        cls, applied: Applied, status: Status, opened_at: int | None, intervals: int
-    ) -> GroupState:
-        """Nothing is known but that: an open incident goes on, or will be closed under its id."""
-        return replace(cls.new(applied, intervals), status=status, opened_at=opened_at)
-
     @property
     def is_incident_alone(self) -> bool:
         """Whether an incident is open of which nothing else is known."""
@@ -157,7 +146,10 @@ class GroupState:
         """What counts of it once this newer event is there: not times and orders that cannot be
         compared with its own.
         """
-        known = self._begun_anew() if self.applied.was_ahead(event) else self
+        known = self
+        if self.applied.was_ahead(event):
+            anew = GroupState.new(self.applied, self.status, self.opened_at)
+            known = replace(anew, forgotten=self.forgotten)
         if known.applied.shares_order_with(event):
             return known
         windows = known.windows.copied()
@@ -170,10 +162,11 @@ class GroupState:
         """
         named = {topic: positions.partition for topic, positions in event.topics.items()}
         layout = self.layout.after(event.removed, named)
-        of_rows = PartitionRules.of(rules, layout.counts())
+        counts = [(topic, len(partitions)) for topic, partitions in layout.topics.items()]
+        of_rows = PartitionRules.of(rules, counts)
         rows = Rows.of(self).take(self.layout.rows_of(layout), of_rows.slots)
         if not event.part:
-            rows = rows._replace(told=only_kept(rows.told))
+            rows = rows._replace(told=None)
         if "progress" not in of_rows.policies:
             rows = rows._replace(track=None)
         elif rows.track is None:
@@ -188,20 +181,18 @@ class GroupState:
 
     def judged(self, status: Status, onset: Onset | None) -> GroupState:
         """What is remembered once the group was judged, at the time of the event."""
-        since = opened_at(self.opened_at, status, self.applied.observed_at)
-        return replace(
-            self,
-            status=status,
-            opened_at=since,
-            onset=onset,
-            openings=openings(self.openings, since),
-        )
+        opened_at, openings = self.incidents_after(status, self.applied.observed_at)
+        return replace(self, status=status, opened_at=opened_at, onset=onset, openings=openings)
 
-    def _begun_anew(self) -> GroupState:
-        fresh = GroupState.of_incident(
-            self.applied, self.status, self.opened_at, self.windows.intervals
-        )
-        return replace(fresh, forgotten=self.forgotten)
+    def incidents_after(self, status: Status, now_ms: int) -> tuple[int | None, tuple[int, ...]]:
+        """When the incident that is open then began, None when the group is OK; and when the last
+        ones did.
+        """
+        if status is Status.OK:
+            return None, self.openings
+        opened_at = now_ms if self.opened_at is None else self.opened_at
+        is_told = self.openings[-1:] == (opened_at,)
+        return opened_at, self.openings if is_told else (*self.openings, opened_at)[-MOST_OPENINGS:]
 
 
 class Rows(NamedTuple):
@@ -225,10 +216,15 @@ class Rows(NamedTuple):
         sizes = [len(state.layout) for state in states]
         onsets = [None if state.onset is None else state.onset.marks for state in states]
         onset = _joined(onsets, len(Began), sizes)
+        tracks = [state.track for state in states if state.track is not None]
+        track = None
+        if len(tracks) == len(states):  # where a group has none, none is of use
+            marks = np.concatenate([each.marks for each in tracks], axis=1)
+            track = Track(marks, np.concatenate([each.figures for each in tracks], axis=1))
         return cls(
             latest=np.concatenate([state.latest for state in states], axis=1),
             windows=Windows.joined([state.windows for state in states]),
-            track=_joined_tracks([state.track for state in states]),
+            track=track,
             onset=None if onset is None else Onset(onset),
             told=_joined([state.told for state in states], len(Told), sizes),
         )
@@ -241,16 +237,6 @@ class Rows(NamedTuple):
             track=None if self.track is None else self.track.take(rows),
             onset=None if self.onset is None else self.onset.take(rows),
             told=None if self.told is None else _taken(self.told, rows),
-        )
-
-    def copied(self) -> Rows:
-        track, onset = self.track, self.onset
-        return Rows(
-            latest=self.latest.copy(),
-            windows=self.windows.copied(),
-            track=None if track is None else Track(track.marks.copy(), track.figures.copy()),
-            onset=None if onset is None else Onset(onset.marks.copy()),
-            told=None if self.told is None else self.told.copy(),
         )
 
     def part(self, rows: slice) -> Rows:
@@ -267,75 +253,24 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GroupGone:
-    """A group that was deleted or has expired: kept until no event before that can be replayed.
+    """A group that was deleted or has expired: kept until no event before that can be replayed."""
 
-    `source_offset` is the offset in `warren.offsets` of the event that ended it.
-    """
-
-    applied: Applied
-    source_offset: int
-
-    @classmethod
-    def by(cls, event: OffsetEvent, source_offset: int) -> GroupGone:
-        return cls(Applied.by(event, source_offset), source_offset)
+    applied: Applied  # the event that ended it
 
 
 def _joined(parts: Sequence[Int64 | None], columns: int, sizes: Sequence[int]) -> Int64 | None:
     """[column, partition], UNKNOWN for groups that have none; None where none has."""
     if all(part is None for part in parts):
         return None
-    unknown_ = (np.full((columns, size), UNKNOWN, np.int64) for size in sizes)
-    both = zip(parts, unknown_, strict=True)
-    return np.concatenate([less if part is None else part for part, less in both], axis=1)
-
-
-def _joined_tracks(tracks: Sequence[Track | None]) -> Track | None:
-    """None where a group has none."""
-    known = [track for track in tracks if track is not None]
-    if len(known) < len(tracks):
-        return None
-    marks = np.concatenate([track.marks for track in known], axis=1)
-    return Track(marks, np.concatenate([track.figures for track in known], axis=1))
+    all_parts = [
+        np.full((columns, size), UNKNOWN, np.int64) if part is None else part
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+    return np.concatenate(all_parts, axis=1)
 
 
 def _taken(values: Int64, rows: Int64) -> Int64:
     """A copy of [column, partition] with these rows; a negative one is a partition that is new."""
     if not values.shape[1]:
         return np.full((len(values), len(rows)), UNKNOWN, np.int64)
-    some = values[:, rows]
-    if (missing := rows < 0).any():
-        some[:, missing] = UNKNOWN
-    return some
-
-
-def only_kept(told: Int64 | None) -> Int64 | None:
-    """Of [Told, partition] what is kept once an observation is whole; None where that is none."""
-    if told is None or not columns.KEPT:
-        return None
-    return np.where(np.isin(np.arange(len(Told)), list(columns.KEPT))[:, None], told, UNKNOWN)
-
-
-def steps_of(layout: Layout, commits: Commits) -> Int64 | int:
-    """[partition], or 0 for all."""
-    topics = last_processed(commits)
-    return layout.marked(topics) if topics else 0
-
-
-def unsure_of(layout: Layout, commits: Commits) -> Int64 | int:
-    """[partition] 1 where nobody knows yet what is committed: one record may be left on purpose."""
-    topics = [t for t in layout.ranges if t not in commits or commits[t].convention is None]
-    return layout.marked(topics) if topics else 0
-
-
-def opened_at(previous: int | None, status: Status, now_ms: int) -> int | None:
-    """When the incident that is open now began; None when the group is OK."""
-    if status is Status.OK:
-        return None
-    return now_ms if previous is None else previous
-
-
-def openings(known: tuple[int, ...], opened: int | None) -> tuple[int, ...]:
-    """When the last incidents opened, with that of the one that is open now."""
-    if opened is None or (known and known[-1] == opened):
-        return known
-    return (*known, opened)[-MOST_OPENINGS:]
+    return np.where(rows >= 0, values[:, rows], UNKNOWN)

@@ -4,7 +4,6 @@ import functools
 import json
 import math
 import struct
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -59,11 +58,6 @@ def encode_track(track: Track | None) -> list[bytes]:
     return [*parts, fitting.astype("<i4").tobytes(), figures.astype("<f4").tobytes()]
 
 
-def compressed(parts: Sequence[bytes]) -> bytes:
-    """An lz4 block, and before it its size once decompressed."""
-    return bytes(lz4.compress_block(b"".join(parts)))
-
-
 class Reader:
     """Takes the bytes one part after the other; every part that is missing is an error."""
 
@@ -95,10 +89,9 @@ class Reader:
         self.take(math.prod(shape) * dtype.itemsize)
         return np.ndarray(shape, dtype, self._value, at)
 
-    def columns(self, into: Int64) -> None:
+    def columns(self, count: int, partitions: int, intervals: int) -> Int64:
         """[column, partition, slot]. Neighbours of the same width, often all, are read at once."""
-        count, partitions, intervals = into.shape
-        done = 0
+        into, done = np.empty((count, partitions, intervals), np.int64), 0
         while done < count:
             start, width = self._at, self.take(1)[0]
             if width not in (4, 8):
@@ -115,10 +108,12 @@ class Reader:
             into[some, :, -1:] = newest
             np.subtract(newest, distances, out=into[some, :, :-1])
             done += alike
+        return into
 
-    def times(self, into: Int64) -> None:
+    def times(self, partitions: int) -> Int64:
         is_each = self.take(1)[0]
-        into[:] = self.numbers("<i8", (len(into) if is_each else 1,))
+        stored = self.numbers("<i8", (partitions if is_each else 1,))
+        return np.broadcast_to(stored, partitions).astype(np.int64)
 
     def track(self, partitions: int) -> Track | None:
         """None where none was kept."""
@@ -164,18 +159,13 @@ def decode_layout(raw: bytes, most: int) -> tuple[Layout, Forgotten, Commits]:
     commits = {}
     for topic, partitions, *more in json.loads(raw):
         if len(more) > 1:
-            commits[topic] = _commit_evidence(more[1])
-            continue
-        if more:
+            reached = isinstance(more[1], int)
+            rests = frozenset(Rest(*place) for place in ([] if reached else more[1]))
+            commits[topic] = CommitEvidence(rests, reached)
+        elif more:
             forgotten[topic] = frozenset(more[0])
-            continue
-        if isinstance(partitions, int) and partitions > most:
+        elif isinstance(partitions, int) and partitions > most:
             raise CorruptState(f"{partitions} partitions named, {most} announced")
-        topics[topic] = range(partitions) if isinstance(partitions, int) else partitions
+        else:
+            topics[topic] = range(partitions) if isinstance(partitions, int) else partitions
     return Layout(topics), forgotten, commits
-
-
-def _commit_evidence(stored: int | list[list[int]]) -> CommitEvidence:
-    if isinstance(stored, int):
-        return CommitEvidence(has_reached_end=True)
-    return CommitEvidence(frozenset(Rest(*place) for place in stored))

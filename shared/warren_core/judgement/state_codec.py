@@ -18,23 +18,21 @@ wrote it.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
-from typing import NamedTuple, get_args
+from dataclasses import replace
+from typing import get_args
 
 import numpy as np
+from cramjam import lz4
 from warren.contracts.offset_event import SourceName
 from warren.contracts.status import Status
 from warren.words import LATEST_MOMENT
 
-from warren_core.evaluation import Bools, Column, Int64, Onset, Windows
-from warren_core.evaluation.commit_convention import Commits
-from warren_core.judgement.columns import Latest, Layout
-from warren_core.judgement.lags import is_assumed, settled
+from warren_core.evaluation import Column, Onset, Windows
+from warren_core.judgement.columns import Latest
 from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.state_arrays import (
     CorruptState,
     Reader,
-    compressed,
     decode_layout,
     encode_columns,
     encode_layout,
@@ -48,21 +46,25 @@ _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _NONE = -(2**63)  # for an incident that is not open
 _GROUP_STATUSES = (Status.NOTFOUND, Status.OK, Status.WARN, Status.ERR)
 
-_PREFIX = struct.Struct("<BB")  # version, kind
-_APPLIED = struct.Struct("<Bqq")  # source, position, observed_at
+_HEAD = struct.Struct("<BBBqq")  # version, kind; of what was applied source, position, observed_at
 _GROUP = struct.Struct("<BqHII")  # status, opened_at, intervals, partitions, bytes of the layout
 _GONE = struct.Struct("<q")  # source offset
 # Source offset, number of openings, marks of the onset and columns told (0 where there is none).
 _TAIL = struct.Struct("<qBBB")
-_HEAD = _PREFIX.size + _APPLIED.size
 
 
 def encode(state: GroupState | GroupGone) -> bytes:
-    applied = state.applied
-    head = _APPLIED.pack(_SOURCES.index(applied.source), applied.position, applied.observed_at)
+    applied, is_over = state.applied, isinstance(state, GroupGone)
+    head = _HEAD.pack(
+        VERSION,
+        _KIND_GONE if is_over else _KIND_GROUP,
+        _SOURCES.index(applied.source),
+        applied.position,
+        applied.observed_at,
+    )
     if isinstance(state, GroupGone):
-        return _PREFIX.pack(VERSION, _KIND_GONE) + head + _GONE.pack(state.source_offset)
-    windows = state.windows
+        return head + _GONE.pack(applied.source_offset)
+    windows, onset = state.windows, state.onset
     layout = encode_layout(state)
     group = _GROUP.pack(
         state.status,
@@ -71,132 +73,87 @@ def encode(state: GroupState | GroupGone) -> bytes:
         len(state.layout),
         len(layout),
     )
-    parts = [windows.filled.astype("<u2").tobytes(), state.latest.astype("<i8").tobytes()]
-    parts += encode_columns(windows.columns)
-    parts += encode_columns(windows.log_ends[np.newaxis])
-    parts += encode_track(state.track)
-    parts += encode_times(windows.log_ends_at)
-    parts += _encode_tail(state)
-    prefix = _PREFIX.pack(VERSION, _KIND_GROUP)
-    return b"".join([prefix, head, group, layout, compressed(parts)])
+    openings = np.array(state.openings, np.int64)
+    of_tail = [openings, None if onset is None else onset.marks, state.told]
+    sizes = [0 if each is None else len(each) for each in of_tail]
+    parts = [
+        windows.filled.astype("<u2").tobytes(),
+        state.latest.astype("<i8").tobytes(),
+        *encode_columns(windows.columns),
+        *encode_columns(windows.log_ends[np.newaxis]),
+        *encode_track(state.track),
+        *encode_times(windows.log_ends_at),
+        _TAIL.pack(applied.source_offset, *sizes),
+        *(each.astype("<i8").tobytes() for each in of_tail if each is not None),
+    ]
+    # An lz4 block, and before it its size once decompressed.
+    return head + group + layout + bytes(lz4.compress_block(b"".join(parts)))
 
 
 def decode(value: bytes) -> GroupState | GroupGone:
     """Raises CorruptState."""
     try:
-        version, kind = _PREFIX.unpack_from(value)
+        version, kind, applied = _head(value)
         if version != VERSION:
             raise CorruptState(f"state of version {version}, expected {VERSION}")
-        source, position, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
-        name = _SOURCES[source]
         if kind == _KIND_GROUP:
-            return _decode_group(name, position, observed_at, value)
+            return _decode_group(applied, value)
         if kind == _KIND_GONE:
-            (source_offset,) = _GONE.unpack_from(value, _HEAD)
-            applied = Applied(name, position, observed_at, source_offset)
-            return GroupGone(applied, source_offset)
+            (source_offset,) = _GONE.unpack_from(value, _HEAD.size)
+            return GroupGone(replace(applied, source_offset=source_offset))
     except (struct.error, ValueError, IndexError, TypeError) as error:
         raise CorruptState(f"state cannot be read: {error}") from error
     raise CorruptState(f"state of unknown kind {kind}")
 
 
-class Positions(NamedTuple):
-    """Where a group stands."""
-
-    observed_at: int
-    layout: Layout
-    latest: Int64  # [Latest, partition] with assumed offsets, too
-    commits: Commits
-    is_assumed: Bools  # [partition] nobody has committed: it is at least so far behind
-
-    @classmethod
-    def of(cls, state: GroupState) -> Positions:
-        assumed = is_assumed(state.latest, state.windows)
-        latest = settled(state.latest, state.windows)
-        return cls(state.applied.observed_at, state.layout, latest, state.commits, assumed)
-
-
-def positions_in(value: bytes) -> Positions | None:
-    """Without reading more of the windows than their newest offsets; None for a group that is gone.
-    Raises CorruptState.
-    """
-    if is_gone(value):
-        return None
-    try:
-        version, _ = _PREFIX.unpack_from(value)
-        _, _, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
-        if version != VERSION:
-            raise CorruptState(f"state of version {version}, expected {VERSION}")
-        _, _, _, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
-        reader = Reader(value, _HEAD + _GROUP.size)
-        layout, _, commits = decode_layout(bytes(reader.take(layout_size)), partitions)
-        reader.decompress()
-        filled = reader.numbers("<u2", (partitions,))
-        latest = reader.numbers("<i8", (len(Latest), len(layout)))
-        reader.take(1)
-        newest = reader.numbers("<i8", (partitions,))
-    except (struct.error, ValueError, IndexError, TypeError) as error:
-        raise CorruptState(f"state cannot be read: {error}") from error
-    assumed = (latest[Latest.COMMITTED] < 0) & (filled > 0)
-    if assumed.any():
-        latest = latest.copy()
-        latest[Latest.COMMITTED, assumed] = newest[assumed]
-    return Positions(observed_at, layout, latest, commits, assumed)
-
-
 def is_gone(value: bytes) -> bool:
     """Whether it is a `GroupGone`, without reading the rest."""
-    return len(value) >= _PREFIX.size and value[1] == _KIND_GONE
+    return value[1:2] == bytes([_KIND_GONE])
 
 
 def peek_status(value: bytes) -> Status:
     """The group's status without reading the rest; NOTFOUND for a group that is gone, and where
     there is none to be read.
     """
-    if len(value) <= _HEAD or value[1] != _KIND_GROUP or value[_HEAD] not in _GROUP_STATUSES:
-        return Status.NOTFOUND
-    return Status(value[_HEAD])
+    is_group = len(value) > _HEAD.size and value[1] == _KIND_GROUP
+    status = value[_HEAD.size] if is_group else Status.NOTFOUND
+    return Status(status) if status in _GROUP_STATUSES else Status.NOTFOUND
 
 
-@dataclass(frozen=True, slots=True)
-class Remains:
-    """What can be had of a state that cannot be read: what was applied, and its incident."""
-
-    applied: Applied
-    status: Status
-    opened_at: int | None
-
-    def as_state(self, intervals: int) -> GroupState:
-        """With which a group is judged anew, and its incident goes on."""
-        return GroupState.of_incident(self.applied, self.status, self.opened_at, intervals)
-
-
-def remains(value: bytes) -> Remains | None:
-    """None where not even that can be read, or is not plausible."""
+def remains(value: bytes) -> GroupState | None:
+    """What can be had of a state that cannot be read: what was applied, and its incident. With that
+    the group is judged anew, and its incident goes on. None where not even that can be read, or is
+    not plausible.
+    """
     try:
-        _, kind = _PREFIX.unpack_from(value)
-        source, position, observed_at = _APPLIED.unpack_from(value, _PREFIX.size)
-        status, opened, *_ = _GROUP.unpack_from(value, _HEAD)
-        applied = Applied(_SOURCES[source], position, observed_at)
-        found = Remains(applied, Status(status), None if opened == _NONE else opened)
-    except (struct.error, ValueError, IndexError):
+        _, kind, applied = _head(value)
+        status, opened, *_ = _GROUP.unpack_from(value, _HEAD.size)
+    except (struct.error, IndexError):
         return None
-    is_open = found.status in (Status.WARN, Status.ERR)
+    is_open = status in (Status.WARN, Status.ERR)
     plausible = (
         kind == _KIND_GROUP
-        and found.status in _GROUP_STATUSES
-        and is_open == (found.opened_at is not None)
-        and 0 <= observed_at <= LATEST_MOMENT
-        and 0 <= (found.opened_at or 0) <= observed_at
+        and status in _GROUP_STATUSES
+        and is_open == (opened != _NONE)
+        and 0 <= applied.observed_at <= LATEST_MOMENT
+        and (opened == _NONE or 0 <= opened <= applied.observed_at)
     )
-    return found if plausible else None
+    if not plausible:
+        return None
+    return GroupState.new(applied, Status(status), None if opened == _NONE else opened)
 
 
-def _decode_group(source: SourceName, position: int, observed_at: int, value: bytes) -> GroupState:
-    status, opened_at, intervals, partitions, layout_size = _GROUP.unpack_from(value, _HEAD)
+def _head(value: bytes) -> tuple[int, int, Applied]:
+    """Version, kind, and what was applied."""
+    version, kind, source, position, observed_at = _HEAD.unpack_from(value)
+    return version, kind, Applied(_SOURCES[source], position, observed_at)
+
+
+def _decode_group(applied: Applied, value: bytes) -> GroupState:
+    status, opened_at, intervals, partitions, layout_size = _GROUP.unpack_from(value, _HEAD.size)
     if status not in _GROUP_STATUSES:
         raise CorruptState(f"{status} is no status of a group")
-    reader = Reader(value, _HEAD + _GROUP.size)
+    reader = Reader(value, _HEAD.size + _GROUP.size)
     layout, forgotten, commits = decode_layout(bytes(reader.take(layout_size)), partitions)
     if len(layout) != partitions or intervals < 1:
         raise CorruptState(f"{partitions} partitions announced, {len(layout)} named")
@@ -205,56 +162,26 @@ def _decode_group(source: SourceName, position: int, observed_at: int, value: by
     if partitions and filled.max() > intervals:
         raise CorruptState(f"{filled.max()} commits in {intervals} slots")
     latest = reader.numbers("<i8", (len(Latest), partitions))
-    columns = np.empty((len(Column), partitions, intervals), np.int64)
-    reader.columns(into=columns)
-    log_ends = np.empty((partitions, intervals), np.int64)
-    reader.columns(into=log_ends[np.newaxis])
+    columns = reader.columns(len(Column), partitions, intervals)
+    (log_ends,) = reader.columns(1, partitions, intervals)
     track = reader.track(partitions)
-    log_ends_at = np.empty(partitions, np.int64)
-    reader.times(into=log_ends_at)
-    tail = _decode_tail(reader, partitions)
-    reader.expect_end()
-    return GroupState(
-        applied=Applied(source, position, observed_at, tail.source_offset),
+    windows = Windows(columns, filled, log_ends, reader.times(partitions))
+    source_offset, count, marks, told = _TAIL.unpack(reader.take(_TAIL.size))
+    openings = reader.numbers("<i8", (count,)).tolist()
+    began = reader.rows(marks, partitions)
+    state = GroupState(
+        applied=replace(applied, source_offset=source_offset),
         status=Status(status),
         opened_at=None if opened_at == _NONE else opened_at,
         layout=layout,
         latest=latest,
-        windows=Windows(columns, filled, log_ends, log_ends_at),
+        windows=windows,
         forgotten=forgotten,
         track=track,
         commits=commits,
-        onset=tail.onset,
-        openings=tail.openings,
-        told=tail.told,
+        onset=None if began is None else Onset(began),
+        openings=tuple(openings),
+        told=reader.rows(told, partitions),
     )
-
-
-def _encode_tail(state: GroupState) -> list[bytes]:
-    onset = None if state.onset is None else state.onset.marks.astype("<i8")
-    marks = 0 if onset is None else len(onset)
-    told = 0 if state.told is None else len(state.told)
-    parts = [_TAIL.pack(state.applied.source_offset, len(state.openings), marks, told)]
-    if state.openings:
-        parts.append(np.array(state.openings, "<i8").tobytes())
-    if onset is not None:
-        parts.append(onset.tobytes())
-    if state.told is not None:
-        parts.append(state.told.astype("<i8").tobytes())
-    return parts
-
-
-class _Tail(NamedTuple):
-    source_offset: int
-    openings: tuple[int, ...]
-    onset: Onset | None
-    told: Int64 | None
-
-
-def _decode_tail(reader: Reader, partitions: int) -> _Tail:
-    source_offset, count, marks, columns = _TAIL.unpack(reader.take(_TAIL.size))
-    openings: tuple[int, ...] = ()
-    if count:
-        openings = tuple(reader.numbers("<i8", (count,)).tolist())
-    began, told = reader.rows(marks, partitions), reader.rows(columns, partitions)
-    return _Tail(source_offset, openings, None if began is None else Onset(began), told)
+    reader.expect_end()
+    return state

@@ -14,9 +14,8 @@ from warren.words import deleted, duration, grouped, rate, records, running_out
 
 from warren_core.evaluation import UNKNOWN as UNKNOWN_LAG
 from warren_core.judgement.columns import Latest
-from warren_core.judgement.lags import lag_of
-from warren_core.judgement.state import steps_of
-from warren_core.judgement.state_codec import Positions
+from warren_core.judgement.lags import is_assumed
+from warren_core.judgement.state import GroupState
 from warren_core.objectives.limits import Limit
 
 LATELY_MS = 2 * 60_000
@@ -36,13 +35,13 @@ AskLag = Callable[[], GroupLag | None]
 """None: it was not observed lately."""
 
 
-def group_lag(stands: Positions, now: int) -> GroupLag | None:
-    if abs(now - stands.observed_at) > LATELY_MS:
+def group_lag(stands: GroupState, now: int) -> GroupLag | None:
+    if abs(now - stands.applied.observed_at) > LATELY_MS:
         return None
-    lag = lag_of(stands.latest, steps_of(stands.layout, stands.commits))
+    lag = stands.lag
     start, end = stands.latest[[Latest.LOG_START, Latest.LOG_END]]
     # Nobody knows how far behind it is where nothing was committed, unless the log is empty.
-    known = (lag != UNKNOWN_LAG) & (~stands.is_assumed | (start == end))
+    known = (lag != UNKNOWN_LAG) & (~is_assumed(stands.latest, stands.windows) | (start == end))
     return GroupLag(
         {
             topic: (int(lag[rows].clip(min=0).sum()), bool(known[rows].all()))

@@ -7,7 +7,6 @@ from warren.settings import PolicyName
 from warren_core.evaluation import Rules
 from warren_core.judgement.judge import Judged
 from warren_core.judgement.state import GroupState
-from warren_core.judgement.state_codec import Positions
 from warren_core.objectives.readings import group_lag
 
 S = 1000
@@ -39,7 +38,7 @@ def test_nothing_is_left_of_an_emptied_log(policy: PolicyName) -> None:
     assert found[-1].lag.total_lag == 0
     assert columns(found[-1]).status == ["OK"]
     assert isinstance(group.state, GroupState)
-    stands = group_lag(Positions.of(group.state), group.state.applied.observed_at)
+    stands = group_lag(group.state, group.state.applied.observed_at)
     assert stands is not None
     assert stands.total == 0
 

@@ -79,7 +79,7 @@ def key_of(key: bytes | None) -> GroupKey | None:
         return None
 
 
-def remembered(state: bytes | None, intervals: int) -> GroupState | GroupGone | None:
+def remembered(state: bytes | None) -> GroupState | GroupGone | None:
     """From what was stored. Of what cannot be read, as a later version of Warren wrote it, the
     incident goes on, as in the evaluator.
     """
@@ -88,8 +88,7 @@ def remembered(state: bytes | None, intervals: int) -> GroupState | GroupGone | 
     try:
         return decode(state)
     except CorruptState:
-        left = remains(state)
-    return None if left is None else left.as_state(intervals)
+        return remains(state)
 
 
 def stored(state: GroupState | GroupGone | None) -> bytes | None:
@@ -163,4 +162,4 @@ def _alone(state: GroupState | GroupGone | None) -> GroupState | GroupGone | Non
     """With columns of its own: those of a cohort would be kept as long as any group's of it."""
     if not isinstance(state, GroupState) or state.latest.base is None:
         return state
-    return replace(state, **Rows.of(state).copied()._asdict())
+    return replace(state, **Rows.joined([state])._asdict())

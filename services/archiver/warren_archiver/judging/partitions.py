@@ -106,8 +106,7 @@ class _Task:
                     before[group] = source.value or b""
                     continue
                 if group not in last:
-                    intervals = rules.rules_for(*group).group.intervals
-                    known[group] = remembered(before.pop(group, None), intervals)
+                    known[group] = remembered(before.pop(group, None))
                 last[group] = source.appended
                 sources.append(source)
             told = map(self._row_of, judge_again(sources, known, rules))

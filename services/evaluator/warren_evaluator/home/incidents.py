@@ -9,8 +9,7 @@ from warren.errors import ContractViolation, KafkaError
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
-from warren_core.judgement.state import Applied
-from warren_core.judgement.state_codec import Remains
+from warren_core.judgement.state import Applied, GroupState
 
 log = structlog.get_logger(__name__)
 POLL = 0.5  # seconds
@@ -18,7 +17,7 @@ POLL = 0.5  # seconds
 
 def read_incidents(
     home: HomeSettings, keys: Collection[bytes], partitions: Collection[int]
-) -> dict[bytes, Remains]:
+) -> dict[bytes, GroupState]:
     """By key, of groups that were not OK when last judged. Reads these partitions from beginning
     to end, which takes a while; empty when the cluster does not answer.
     """
@@ -39,7 +38,7 @@ def read_incidents(
     return {key: incident for key, incident in found.items() if incident is not None}
 
 
-def _incident(value: bytes) -> Remains | None:
+def _incident(value: bytes) -> GroupState | None:
     try:
         event = LagEvent.from_bytes(value)
     except ContractViolation:
@@ -48,4 +47,4 @@ def _incident(value: bytes) -> Remains | None:
         return None
     # Which source it was, the event does not say: any is newer by its time.
     applied = Applied("offsets_topic", -1, event.evaluated_at)
-    return Remains(applied, Status[event.status], event.incident.opened_at)
+    return GroupState.new(applied, Status[event.status], event.incident.opened_at)
