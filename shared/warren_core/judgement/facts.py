@@ -14,7 +14,6 @@ from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.predicates import LEAST_MS, produced_per_s
 from warren_core.evaluation.presence import Presence
 from warren_core.evaluation.track import Figure, Mark, Told
-from warren_core.evaluation.windows import Bools
 from warren_core.judgement.columns import Latest, Layout
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
@@ -119,15 +118,6 @@ class Facts:
         return self.state.layout
 
     @property
-    def latest(self) -> Int64:
-        """[Latest, partition]"""
-        return self.state.latest
-
-    @property
-    def windows(self) -> Windows:
-        return self.state.windows
-
-    @property
     def track(self) -> Track | None:
         """Only where policy `progress` judges."""
         return self.state.track
@@ -181,16 +171,12 @@ class Facts:
         """[partition] records that were deleted before they were consumed; 0 in those that are OK,
         and in those whose offset is beyond the end.
         """
-        committed, log_start = self.latest[Latest.COMMITTED], self.latest[Latest.LOG_START]
-        measured = self.lateness is not None and self.lateness.lost_records > 0
-        if not measured and not (log_start > committed).any():
-            return np.zeros(len(committed), np.int64)
+        committed, log_start = self.state.latest[[Latest.COMMITTED, Latest.LOG_START]]
         lost = np.where(committed >= 0, log_start - committed, 0)
-        if self.lateness is not None and measured:
-            for late in self.lateness.worst_first:
-                row = int(self.layout.rows(late.topic, (late.partition,))[0])
-                if row >= 0 and late.committed == committed[row]:
-                    lost[row] = max(int(lost[row]), late.lost_records)
+        for late in () if self.lateness is None else self.lateness.worst_first:
+            row = int(self.layout.rows(late.topic, (late.partition,))[0])
+            if row >= 0 and late.committed == committed[row]:
+                lost[row] = max(int(lost[row]), late.lost_records)
         is_behind = (self.status > Status.OK) & (self.status != Status.BEYOND_END)
         return np.where(is_behind, np.maximum(lost, 0), 0)
 
@@ -199,10 +185,19 @@ class Facts:
         """Only where all that is bad is behind while it moves."""
         if self.worst is not Status.WARN:
             return None
-        if self._all_learnt():
-            rests = self._rests()
-            return None if rests.all() else self._learnt_pace(rests)
-        windows = self.windows.take(np.array(self.bad, np.int64))
+        bad = np.array(self.bad, np.int64)
+        windows, behind = self.state.windows.take(bad), np.maximum(self.lag[bad], 0)
+        has_begun = False  # to read again, a short while ago: it may come nearer
+        if self.track is not None:
+            track = self.track.take(bad)
+            told, since = track.marks[[Mark.TOLD, Mark.LEVEL_AT]]
+            begins = (told == Told.CATCHES_UP) & (self.now_ms - since <= 2 * RATES_OVER_MS)
+            consumed, produced = track.figures[[Figure.CONSUMED, Figure.PRODUCED]]
+            # All is seen to grow or stay late. Of who has only begun to read again the newest
+            # commits tell more.
+            if ((told > Told.NOTHING) & (consumed > 0) & (produced >= 0) & ~begins).all():
+                return self._learnt_pace(track, windows, behind)
+            has_begun = bool(begins.any())
         # [partition of the windows], negative where nobody knows: too few commits, or it stood
         # still for half of their time.
         newest, oldest = windows.newest(), windows.oldest()
@@ -210,85 +205,45 @@ class Facts:
         known = (windows.filled > 2) & (elapsed >= LEAST_MS)
         known &= 2 * _longest_stand_ms(windows) <= elapsed
         moved = np.maximum(newest[Column.OFFSET] - oldest[Column.OFFSET], 0)
-        consumed = np.where(known, moved * 1000.0 / np.maximum(elapsed, 1), -1.0)
-        moving = np.zeros(len(self.bad), np.bool_)
-        produced = produced_per_s(windows, self.lag[self.bad], self.now_ms, moving)
-        if not ((consumed >= 0) & (produced >= 0)).all():
+        read = np.where(known, moved * 1000.0 / np.maximum(elapsed, 1), -1.0)
+        written = produced_per_s(windows, self.lag[bad], self.now_ms, np.zeros(len(bad), np.bool_))
+        lag = int(behind.sum())
+        if not ((read >= 0) & (written >= 0)).all():
             # Of the last minute, by freshness: where all that the group has falls behind.
             late = self.lateness
-            if late is None or len(self.bad) < len(self.layout):
+            if late is None or len(bad) < len(self.layout):
                 return None
             if not late.consume_rate or late.consume_rate < 0 or late.produce_rate is None:
                 return None
-            lag = self._lag_of(self.bad)
-            return Pace(late.consume_rate, late.produce_rate, -1.0, lag, len(self.bad))
-        if not consumed.sum():
+            return Pace(late.consume_rate, late.produce_rate, -1.0, lag, len(bad))
+        if not read.sum():
             return None
-        pace = Pace(
-            float(consumed.sum()),
-            float(produced.sum()),
-            self._produced_before(windows.log_ends),
-            self._lag_of(self.bad),
-            len(self.bad),
-        )
-        return pace if pace.nears or not self._has_only_begun() else None
+        before = self._produced_before(windows.log_ends)
+        pace = Pace(float(read.sum()), float(written.sum()), before, lag, len(bad))
+        return pace if pace.nears or not has_begun else None
 
-    def _has_only_begun(self) -> bool:
-        """Whether it reads again since a short while, of policy `progress`: it may come nearer."""
-        if self.track is None:
-            return False
-        return bool(self._begins().any())
-
-    def _all_learnt(self) -> bool:
-        """Whether policy `progress` has seen all that is bad grow or stay late. Of who has only
-        begun to read again the newest commits tell more.
+    def _learnt_pace(self, track: Track, windows: Windows, behind: Int64) -> Pace | None:
+        """By policy `progress`, which averages over a minute or two; all of what is bad. A window
+        of ten commits may be ten seconds. Who reads its partitions in turn reads nothing of those
+        that rest meanwhile. None where none is read, or was lately, for so long that the averages
+        tell neither of before nor of now.
         """
-        if self.track is None or not self.bad:
-            return False
-        told = self.track.marks[Mark.TOLD, self.bad]
-        consumed, produced = self.track.figures[[Figure.CONSUMED, Figure.PRODUCED]][:, self.bad]
-        known = (told > Told.NOTHING) & (consumed > 0) & (produced >= 0) & ~self._begins()
-        return bool(known.all())
-
-    def _begins(self) -> Bools:
-        """[bad partition] whether it reads again since two minutes at most."""
-        assert self.track is not None
-        told, since = self.track.marks[[Mark.TOLD, Mark.LEVEL_AT]][:, self.bad]
-        begins: Bools = (told == Told.CATCHES_UP) & (self.now_ms - since <= 2 * RATES_OVER_MS)
-        return begins
-
-    def _rests(self) -> Bools:
-        """[bad partition] whether nothing of it is read, or was lately, for so long that the
-        averages tell neither of before nor of now.
-        """
-        assert self.track is not None
-        windows = self.windows.take(np.array(self.bad, np.int64))
-        stands = self.now_ms - self.track.marks[Mark.ADVANCED_AT, self.bad]
-        pause = np.maximum(self.track.figures[Figure.COMMIT_PAUSE, self.bad], 0)
-        longest = np.maximum(stands, _longest_stand_ms(windows))
-        return longest > RATES_OVER_MS + 2 * pause
-
-    def _learnt_pace(self, rests: Bools) -> Pace:
-        """By policy `progress`, which averages over a minute or two. A window of ten commits may be
-        ten seconds. Who reads its partitions in turn reads nothing of those that rest meanwhile.
-        """
-        assert self.track is not None
-        consumed, produced = self.track.figures[[Figure.CONSUMED, Figure.PRODUCED]][:, self.bad]
-        before = self._produced_before(self.windows.log_ends[self.bad])
+        stands = self.now_ms - track.marks[Mark.ADVANCED_AT]
+        pause = np.maximum(track.figures[Figure.COMMIT_PAUSE], 0)
+        rests = np.maximum(stands, _longest_stand_ms(windows)) > RATES_OVER_MS + 2 * pause
+        if rests.all():
+            return None
+        consumed, produced = track.figures[[Figure.CONSUMED, Figure.PRODUCED]]
         read, written = float(consumed[~rests].sum()), float(produced.sum())
-        behind = np.maximum(self.lag[self.bad], 0)
-        goes = trend(self.track.take(np.array(self.bad, np.int64)), behind, self.now_ms)
-        goes = np.where(rests & (produced > 0), 1, goes)
+        goes = np.where(rests & (produced > 0), 1, trend(track, behind, self.now_ms))
         lag = int(behind.sum())
         learnt: Trend = "stays"
         if 2 * behind[goes > 0].sum() > lag or written > CLEARLY * read:
             learnt = "falls behind"
         elif 2 * behind[goes < 0].sum() > lag:
             learnt = "nears"
-        return Pace(read, written, before, lag, len(self.bad), learnt)
-
-    def _lag_of(self, rows: list[int]) -> int:
-        return int(np.maximum(self.lag[rows], 0).sum())
+        before = self._produced_before(windows.log_ends)
+        return Pace(read, written, before, lag, len(behind), learnt)
 
     def _produced_before(self, log_ends: Int64) -> float:
         """From the oldest log ends that are remembered: what was usual until a minute and a half

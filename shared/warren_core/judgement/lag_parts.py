@@ -1,18 +1,21 @@
 """Lag events in parts: a huge group's does not fit into one record of Kafka's."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from operator import add, itemgetter
+from typing import Any, TypeVar
 
 import numpy as np
-from warren.contracts import LagEvent, TopicLag, WindowEdge
+from pydantic import BaseModel
+from warren.contracts import LagEvent, TopicLag
 
 from warren_core.evaluation import UNKNOWN, Int64
 from warren_core.evaluation.packed_windows import Commits, pack_commits, unpack
 
 MOST_PARTITIONS = 8000
 """In one part; about 350 bytes each, more where something is wrong with it."""
+Columns = TypeVar("Columns", bound=BaseModel)
 
 
 def in_parts(event: LagEvent, most_bytes: int) -> list[bytes]:
@@ -54,7 +57,7 @@ def joined(parts: Sequence[LagEvent]) -> LagEvent:
     for part in parts:
         for topic, columns in part.topics.items():
             known = topics.get(topic)
-            topics[topic] = columns if known is None else _appended(known, columns)
+            topics[topic] = columns if known is None else _each(add, known, columns)
     commits = [some for some in map(_commits, parts) if some is not None]
     windows = None
     if len(commits) == len(parts):
@@ -87,31 +90,14 @@ def _topics(event: LagEvent, first: int, last: int) -> Iterator[tuple[str, Topic
         columns = event.topics[topic]
         end = start + len(columns.partition)
         if start < last and end > first:
-            yield topic, _rows(columns, slice(max(first - start, 0), last - start))
+            yield topic, _each(itemgetter(slice(max(first - start, 0), last - start)), columns)
         start = end
 
 
-def _rows(columns: TopicLag, rows: slice) -> TopicLag:
-    chosen: dict[str, Any] = {}
-    for name, value in columns:
-        chosen[name] = _edge_rows(value, rows) if isinstance(value, WindowEdge) else value[rows]
-    return TopicLag.model_construct(None, **chosen)
-
-
-def _edge_rows(edge: WindowEdge, rows: slice) -> WindowEdge:
-    chosen: dict[str, Any] = {name: value[rows] for name, value in edge}
-    return WindowEdge.model_construct(None, **chosen)
-
-
-def _appended(first: TopicLag, second: TopicLag) -> TopicLag:
-    both: dict[str, Any] = {}
-    for name, value in first:
-        more = getattr(second, name)
-        is_edge = isinstance(value, WindowEdge)
-        both[name] = _appended_edge(value, more) if is_edge else value + more
-    return TopicLag.model_construct(None, **both)
-
-
-def _appended_edge(first: WindowEdge, second: WindowEdge) -> WindowEdge:
-    both: dict[str, Any] = {name: value + getattr(second, name) for name, value in first}
-    return WindowEdge.model_construct(None, **both)
+def _each(of: Callable[..., Any], *columns: Columns) -> Columns:
+    """Columns of which each is made of those of its name."""
+    made = {}
+    for name, value in columns[0]:
+        values = [getattr(each, name) for each in columns]
+        made[name] = _each(of, *values) if isinstance(value, BaseModel) else of(*values)
+    return columns[0].model_construct(None, **made)

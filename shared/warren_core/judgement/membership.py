@@ -8,8 +8,8 @@ members asks for what its last ones did: they may only be restarting.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -201,24 +201,13 @@ def decode(value: bytes) -> Membership:
         fields = json.loads(value)
         if fields.pop("v") != VERSION:
             raise CorruptMembership("membership of another version")
-        read = Membership(**fields)
-        left, subscription = _left_and_subscription(fields["left"])
-        return replace(
-            read,
-            members=tuple(Member(*member) for member in read.members),
-            left=left,
-            rebalanced_at=tuple(read.rebalanced_at),
-            subscription=subscription,
-        )
+        client_id, host, *more = fields["left"] or ("", "")
+        read = {
+            "members": tuple(Member(*member) for member in fields["members"]),
+            "left": (client_id, host) if client_id or host else None,
+            "rebalanced_at": tuple(fields["rebalanced_at"]),
+            "subscription": Subscription.from_fields(more[0]) if more else None,
+        }
+        return Membership(**{**fields, **read})
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise CorruptMembership(f"membership cannot be read: {error}") from error
-
-
-def _left_and_subscription(
-    stored: Sequence[Any] | None,
-) -> tuple[tuple[str, str] | None, Subscription | None]:
-    if stored is None:
-        return None, None
-    client_id, host, *more = stored
-    left = (client_id, host) if client_id or host else None
-    return left, Subscription.from_fields(more[0]) if more else None

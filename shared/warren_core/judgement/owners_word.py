@@ -24,7 +24,7 @@ from warren_core.evaluation import (
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.track import Mark
 from warren_core.evaluation.verdicts import OF_A_LAG
-from warren_core.judgement.columns import Latest
+from warren_core.judgement.columns import MISSING, Latest
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.state import GroupState
 
@@ -70,17 +70,15 @@ def run_missed(
     return {
         row: Explanation(
             "run_missed",
-            f"{_missed(runs, row, now)}, expected every {duration(int(every[row]))}; "
-            f"{records(int(lag[row]))} unread",
+            (
+                f"not read by the run that began {duration(now - runs.began)} ago"
+                if runs.left[row]
+                else f"no run for {duration(now - runs.began)}"
+            )
+            + f", expected every {duration(int(every[row]))}; {records(int(lag[row]))} unread",
         )
         for row in np.flatnonzero(runs.missed & (status == Status.STOP)).tolist()
     }
-
-
-def _missed(runs: _Runs, row: int, now: int) -> str:
-    if runs.left[row]:
-        return f"not read by the run that began {duration(now - runs.began)} ago"
-    return f"no run for {duration(now - runs.began)}"
 
 
 class _Runs(NamedTuple):
@@ -136,11 +134,9 @@ def _lateness(state: GroupState, lag: Int64, late: Lateness | None) -> Int64:
     if track is not None:
         estimated = late_ms(track.marks, track.figures, lag, now)
         unknown = np.where(lag >= 0, estimated, unknown).astype(np.int64)
-    measured = {} if late is None else late.by_partition
-    for row, name in enumerate(state.layout.names()):
-        found = measured.get(name)
-        if late is None or found is None or found.freshness_ms is None:
-            continue
-        same = found.committed == state.latest[Latest.COMMITTED, row]
-        unknown[row] = found.freshness_ms + (max(now - late.measured_at, 0) if same else 0)
+    for found in () if late is None else late.worst_first:
+        (row,) = state.layout.rows(found.topic, [found.partition])
+        if late is not None and row != MISSING and found.freshness_ms is not None:
+            same = found.committed == state.latest[Latest.COMMITTED, row]
+            unknown[row] = found.freshness_ms + (max(now - late.measured_at, 0) if same else 0)
     return unknown

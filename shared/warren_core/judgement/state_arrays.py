@@ -113,7 +113,7 @@ class Reader:
     def times(self, partitions: int) -> Int64:
         is_each = self.take(1)[0]
         stored = self.numbers("<i8", (partitions if is_each else 1,))
-        return np.broadcast_to(stored, partitions).astype(np.int64)
+        return np.full(partitions, stored, np.int64)
 
     def track(self, partitions: int) -> Track | None:
         """None where none was kept."""

@@ -96,8 +96,8 @@ def no_members(facts: Facts) -> Found | None:
         return None
     empty_ms = facts.now_ms - group.empty_since
     # Whoever commits from outside the group is not missed by it.
-    made = (facts.latest[Latest.COMMITTED] >= 0) & (facts.windows.filled > 0)
-    seen_at = facts.windows.newest(Column.OBSERVED_AT)[made]
+    made = (facts.state.latest[Latest.COMMITTED] >= 0) & (facts.state.windows.filled > 0)
+    seen_at = facts.state.windows.newest(Column.OBSERVED_AT)[made]
     outside = (seen_at > group.empty_since + APART_MS).any()
     if empty_ms < APART_MS or outside or not facts.standing():
         return None

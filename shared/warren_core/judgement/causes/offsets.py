@@ -26,8 +26,8 @@ def beyond_log_end(facts: Facts) -> Found | None:
         return None
     row = rows[0]
     topic, partition = facts.layout.name(row)
-    offset = int(facts.windows.newest(Column.OFFSET)[row])
-    log_end = int(facts.windows.log_ends[row, -1])
+    offset = int(facts.state.windows.newest(Column.OFFSET)[row])
+    log_end = int(facts.state.windows.log_ends[row, -1])
     return found_at(
         facts,
         rows,
@@ -68,7 +68,7 @@ def hanging_transaction(facts: Facts) -> Found | None:
     if len(known) < len(rows):
         # Without freshness nobody knows since when, nor whose: the group must have stood for long.
         stable = facts.told[Told.LAST_STABLE, rows]
-        left = stable - facts.latest[Latest.COMMITTED, rows]
+        left = stable - facts.state.latest[Latest.COMMITTED, rows]
         here = (stable >= 0) & (left >= 0) & (left <= _MARKER)
         if facts.track is not None:  # aborted records, too, may be in between
             here |= (stable >= 0) & (facts.track.marks[Mark.OPEN_SINCE, rows] >= 0)
@@ -117,7 +117,7 @@ def _to_abort(topic: str, partition: int, first_offset: int) -> str:
 )
 def never_committed(facts: Facts) -> Found | None:
     rows = facts.bad
-    if not rows or (facts.latest[Latest.COMMITTED, rows] >= 0).any():
+    if not rows or (facts.state.latest[Latest.COMMITTED, rows] >= 0).any():
         return None
     since = facts.stands_since(rows)
     group = facts.membership
@@ -161,7 +161,7 @@ def stuck_record(facts: Facts) -> Found | None:
         return None
     row = rows[0]
     topic, partition = facts.layout.name(row)
-    offset = int(facts.windows.newest(Column.OFFSET)[row])
+    offset = int(facts.state.windows.newest(Column.OFFSET)[row])
     since = facts.stands_since([row])
     look = (
         f"Inspect the record: kafka-console-consumer {BOOTSTRAP} --topic "
@@ -203,7 +203,7 @@ def competing_commits(facts: Facts) -> Found | None:
     if not in_turn:
         return None
     rows, older = [row for row, _ in in_turn], in_turn[0][1]
-    newest = int(facts.windows.column(Column.OFFSET)[rows[0]].max())
+    newest = int(facts.state.windows.column(Column.OFFSET)[rows[0]].max())
     return found_at(
         facts,
         rows,
@@ -217,7 +217,7 @@ def competing_commits(facts: Facts) -> Found | None:
 
 def _in_turn(facts: Facts, row: int) -> int | None:
     """The offset that it went back to the last time; None where it did not come forth before."""
-    windows = facts.windows
+    windows = facts.state.windows
     offsets = windows.column(Column.OFFSET)[row][windows.occupied[row]]
     back = np.flatnonzero(np.diff(offsets) < 0)
     if len(back) < 2 or offsets[back[0] + 1 : back[-1] + 1].max() < offsets[back[0]]:
@@ -233,8 +233,8 @@ def replaying(facts: Facts) -> Found | None:
     if not rows or not (is_all or facts.worst in (Status.REWIND, Status.WARN)):
         return None
     row = rows[0]
-    offsets = facts.windows.column(Column.OFFSET)
-    committed_at = facts.windows.newest(Column.COMMITTED_AT)
+    offsets = facts.state.windows.column(Column.OFFSET)
+    committed_at = facts.state.windows.newest(Column.COMMITTED_AT)
     # One partition may be read after the other.
     if not ((offsets[:, -2] != offsets[:, -1]) & (committed_at > rewound_at[row])).any():
         return None  # it went back, and does not read
@@ -269,7 +269,7 @@ def records_lost(facts: Facts) -> Found | None:
         after_loss(topic),
         topic=topic,
         partition=partition,
-        offset=int(facts.latest[Latest.COMMITTED, worst]),
+        offset=int(facts.state.latest[Latest.COMMITTED, worst]),
         lost_records=int(lost.sum()),
         partitions=some,
     )
