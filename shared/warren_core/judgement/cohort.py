@@ -9,6 +9,8 @@ those of now, groups that are and were OK are told of in full. Causes and explan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -71,18 +73,12 @@ def _together(
     return said
 
 
-def _small(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
-    part: list[Entry] = []
-    rows = 0
-    for entry in entries:
-        assert isinstance(entry.state, GroupState)
-        part.append(entry)
-        rows += len(entry.state.layout)
-        if rows >= MOST_ROWS:
-            yield part
-            part, rows = [], 0
-    if part:
-        yield part
+def _small(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+    """Entries that may be judged in one go."""
+    sizes = (len(each.state.layout) for each in entries if isinstance(each.state, GroupState))
+    numbers = (row // MOST_ROWS for row in accumulate(sizes))
+    for _, part in groupby(zip(numbers, entries, strict=True), itemgetter(0)):
+        yield [entry for _, entry in part]
 
 
 class _Cohort(NamedTuple):

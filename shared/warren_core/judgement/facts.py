@@ -1,6 +1,6 @@
 """Facts: what the cause of a verdict is looked for in."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -42,9 +42,8 @@ class Knowledge:
     def lateness_at(self, now_ms: int) -> Lateness | None:
         """None where it was not measured lately."""
         late = self.lateness()
-        if late is None or abs(now_ms - late.measured_at) > MEASURED_LATELY_MS:
-            return None
-        return late
+        is_old = late is not None and abs(now_ms - late.measured_at) > MEASURED_LATELY_MS
+        return None if is_old else late
 
 
 Trend = Literal["falls behind", "stays", "nears"]
@@ -100,7 +99,6 @@ class Facts:
     state: GroupState
     told: Int64  # [Told, partition] by the observation
     status: Statuses
-    counts: Mapping[Status, int]  # of partitions, by status
     lag: Int64  # what it is judged by, UNKNOWN where it is
     bad: list[int]  # rows, worst first, but for those that nobody is to read
     unsubscribed: list[int]  # rows of topics that no member subscribes to any more
@@ -138,12 +136,9 @@ class Facts:
 
     def with_status(self, *wanted: Status) -> list[int]:
         """Rows, worst first."""
-        if not any(status in self.counts for status in wanted):
-            return []
-        if len(self.bad) == sum(self.counts.get(status, 0) for status in wanted):
-            return self.bad
-        status = self.status[self.bad].tolist()
-        return [row for row, code in zip(self.bad, status, strict=True) if code in wanted]
+        rows = np.array(self.bad, np.int64)
+        chosen: list[int] = rows[np.isin(self.status[rows], wanted)].tolist()
+        return chosen
 
     def standing(self) -> list[int]:
         """Rows in which nothing moves."""

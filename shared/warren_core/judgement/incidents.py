@@ -28,7 +28,7 @@ from warren_core.evaluation import UNKNOWN, presence_of
 from warren_core.evaluation.presence import Presence
 from warren_core.evaluation.track import Mark
 from warren_core.judgement.columns import Latest
-from warren_core.judgement.state import Applied, GroupState
+from warren_core.judgement.state import GroupState
 from warren_core.judgement.verdict import Verdict
 from warren_core.ownership import NOBODY_S, Ownership
 
@@ -184,12 +184,6 @@ def incident_id(cluster: str, group: str, opened: int) -> str:
     return derived_id(cluster, group, opened)
 
 
-def change_id(cluster: str, group: str, applied: Applied, previous: Status, status: Status) -> str:
-    """Of a status change: one event cannot cause the same change twice."""
-    cause = (applied.source, applied.position, applied.observed_at)
-    return derived_id(cluster, group, *cause, previous.name, status.name)
-
-
 def incident(cluster: str, group: str, opened: int | None) -> Incident | None:
     if opened is None:
         return None
@@ -197,11 +191,10 @@ def incident(cluster: str, group: str, opened: int | None) -> Incident | None:
 
 
 def _change(event: OffsetEvent, data: StatusChange) -> StatusChangeEvent:
-    applied = Applied.by(event)
+    cause = (event.source, event.position, event.observed_at)
     return StatusChangeEvent(
-        id=change_id(
-            event.cluster, event.group, applied, Status[data.previous], Status[data.status]
-        ),
+        # One event cannot cause the same change twice.
+        id=derived_id(event.cluster, event.group, *cause, data.previous, data.status),
         source=f"/warren/clusters/{event.cluster}",
         subject=event.group,
         time=_EPOCH + timedelta(milliseconds=event.observed_at),

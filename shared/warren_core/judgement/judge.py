@@ -7,7 +7,6 @@ that is not OK a cause (`causes`), and both are told (`incidents`, `lag_events`)
 
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import NamedTuple
 
 from warren.contracts import LagEvent, OffsetEvent, Status, StatusChangeEvent, TopicPositions
 
@@ -22,15 +21,6 @@ from warren_core.judgement.observation import check_ranges
 from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.update import Updated, updated_state
 from warren_core.judgement.verdict import verdict_on
-
-
-def heard(event: OffsetEvent, known: GroupState | None) -> tuple[OffsetEvent, GroupState] | None:
-    """The event and what is known as far as they count: without what is forgotten, or will be by
-    this request. None where that leaves nothing to judge; `known` has partitions to forget.
-    """
-    if known is None:
-        return None
-    return _forgotten(event, known) if event.forget is not None else _recalled(event, known)
 
 
 def _forgotten(request: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, GroupState] | None:
@@ -66,11 +56,15 @@ def _forgotten(request: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, Gr
 
 
 def _recalled(event: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, GroupState] | None:
-    """The event without what is still forgotten, and the state without what has committed."""
+    """The event without what is still forgotten, and the state without what has committed; None
+    where that leaves nothing to judge.
+    """
     forgotten = dict(known.forgotten)
     topics: dict[str, TopicPositions] = {}
     for topic, positions in event.topics.items():
-        hidden = _without_commits(forgotten.pop(topic, frozenset()), positions)
+        counts = zip(positions.partition, positions.commits, strict=True)
+        committed = (partition for partition, commits in counts if commits)
+        hidden = forgotten.pop(topic, frozenset()).difference(committed)
         if hidden:
             forgotten[topic] = hidden
         shown = _without_positions(hidden, positions) if hidden else positions
@@ -86,12 +80,6 @@ def _recalled(event: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, Group
         event.model_copy(update={"topics": topics}),
         replace(known, forgotten=forgotten, status=status),
     )
-
-
-def _without_commits(hidden: frozenset[int], positions: TopicPositions) -> frozenset[int]:
-    """Those that did not commit."""
-    counts = zip(positions.partition, positions.commits, strict=True)
-    return hidden.difference(partition for partition, commits in counts if commits)
 
 
 def _without_positions(hidden: frozenset[int], positions: TopicPositions) -> TopicPositions:
@@ -137,14 +125,6 @@ class Taken:
     state: GroupState
 
 
-class _Admitted(NamedTuple):
-    """An event that counts, and what counts of what was known."""
-
-    event: OffsetEvent
-    known: GroupState | None
-    source_offset: int
-
-
 NOTHING_ELSE = Knowledge()
 Outcome = Duplicate | Nothing | Taken | Judged | Ended
 
@@ -161,52 +141,38 @@ def judge(
 
     `knowledge`: what is known of the group beside its offsets.
     """
-    admitted = _admit(event, state, source_offset)
-    if not isinstance(admitted, _Admitted):
-        return admitted
+    check_ranges(event)
+    known = state if isinstance(state, GroupState) else None
     forgets = event.forget is not None
-    event, known, source_offset = admitted
-    after = None
+    if forgets:
+        source_offset = source_offset if known is None else known.applied.source_offset
+    elif state is not None and not state.applied.is_before(event, source_offset):
+        return Duplicate()
+    else:
+        known = known and known.followed_by(event)
+    if forgets or (known is not None and known.forgotten and not event.deleted):
+        of_known = _forgotten if forgets else _recalled
+        counts = None if known is None else of_known(event, known)
+        if counts is None:
+            return Nothing()
+        event, known = counts
+    after: GroupGone | GroupState = GroupGone(Applied.by(event, source_offset))
     ends = why_gone(event, "group_deleted")
     if not event.deleted:
         updated = updated_state(event, known, rules, source_offset)
+        made = made_only(updated.state.latest, updated.state.windows)
         if forgets and not updated.state.layout.topics:
             ends = "group_forgotten"
             after = replace(updated.state, status=Status.NOTFOUND, opened_at=None)
         elif not forgets and event.part + 1 < event.parts:
             return Taken(updated.state)
-        elif not forgets and is_expired(
-            made_only(updated.state.latest, updated.state.windows),
-            event.observed_at,
-            rules.group.expire_group_ms,
-        ):
-            if known is None:
-                return Nothing()
-            ends = "group_expired"
-        else:
+        elif forgets or not is_expired(made, event.observed_at, rules.group.expire_group_ms):
             return _judged(event, known, updated, rules, knowledge)
-    return Ended(
-        after or GroupGone(Applied.by(event, source_offset)),
-        incident_ended(event, known, ends, knowledge.ownership),
-    )
-
-
-def _admit(
-    event: OffsetEvent, state: GroupState | GroupGone | None, source_offset: int
-) -> _Admitted | Outcome:
-    """Raises ContractViolation."""
-    check_ranges(event)
-    known = state if isinstance(state, GroupState) else None
-    if event.forget is None:
-        if state is not None and not state.applied.is_before(event, source_offset):
-            return Duplicate()
-        known = known and known.followed_by(event)
-        if event.deleted or known is None or not known.forgotten:
-            return _Admitted(event, known, source_offset)
-    elif known is not None:
-        source_offset = known.applied.source_offset
-    counts = heard(event, known)
-    return Nothing() if counts is None else _Admitted(*counts, source_offset)
+        elif known is None:
+            return Nothing()
+        else:
+            ends = "group_expired"
+    return Ended(after, incident_ended(event, known, ends, knowledge.ownership))
 
 
 def _judged(
@@ -221,18 +187,14 @@ def _judged(
     after = before  # where nobody knows, what was known last stays, and so does an open incident
     if verdict.group.is_known:
         after = before.judged(verdict.group.status, verdict.onset)
-    is_over = known is not None and known.is_incident_alone and after.status is Status.OK
-    if is_over and not before.goes_on:
+    # Whether an incident was open of which nothing else is known.
+    is_alone = known is not None and known.opened_at is not None and known.onset is None
+    if is_alone and after.status is Status.OK and not before.goes_on:
         return Taken(before)
     cause = None
     if verdict.onset is not None:
-        status, apart = verdict.partitions.status, sorted(verdict.unsubscribed)
-        counts = dict(verdict.group.counts)
-        if apart:  # what nobody is to read speaks for no other cause
-            status = status.copy()
-            status[apart] = Status.OK
-            counts[Status.WARN] -= len(apart)
-            counts = {known: count for known, count in counts.items() if count}
+        status, apart = verdict.partitions.status.copy(), sorted(verdict.unsubscribed)
+        status[apart] = Status.OK  # what nobody is to read speaks for no other cause
         cause = find_cause(
             Facts(
                 cluster=event.cluster,
@@ -240,7 +202,6 @@ def _judged(
                 state=after,
                 told=updated.observation.told,
                 status=status,
-                counts=counts,
                 lag=verdict.least_lag,
                 bad=[row for row in verdict.why.worst_first if row not in verdict.unsubscribed],
                 unsubscribed=apart,

@@ -61,7 +61,7 @@ def left_out(event: OffsetEvent, latest: Int64, layout: Layout) -> dict[str, lis
     return gone
 
 
-def lag_of(latest: Int64, steps: Int64 | int = 0) -> Int64:
+def lag_of(latest: Int64, steps: Int64) -> Int64:
     """[partition] what can be read: log end - offset that is read next, or the log's start where
     that was deleted, at least 0; UNKNOWN when offset or end is. `steps`: from the committed offsets
     to those that are read next, 0 or 1; [partition], or for all.
@@ -72,14 +72,7 @@ def lag_of(latest: Int64, steps: Int64 | int = 0) -> Int64:
     return np.where(known, np.maximum(log_end - first, 0), UNKNOWN)
 
 
-def behind_of(latest: Int64, steps: Int64 | int = 0) -> Int64:
-    """[partition] the same from the offset on, whatever was deleted: lag as Burrow has it."""
-    whole = latest.copy()
-    whole[Latest.LOG_START] = UNKNOWN
-    return lag_of(whole, steps)
-
-
-def least_lag_of(latest: Int64, windows: Windows, lag: Int64, steps: Int64 | int = 0) -> Int64:
+def least_lag_of(latest: Int64, windows: Windows, lag: Int64, steps: Int64) -> Int64:
     """The lag that a partition is judged by: that of now or, while no broker says where the log
     ends, the one that follows from where it last ended. Logs only grow, so it is at least that.
     """

@@ -137,11 +137,6 @@ class GroupState:
         goes_on = (windows.filled >= ENOUGH_COMMITS) & advanced
         return bool(np.all(goes_on | ~left | (self.latest[Latest.COMMITTED] < 0)))
 
-    @property
-    def is_incident_alone(self) -> bool:
-        """Whether an incident is open of which nothing else is known."""
-        return self.opened_at is not None and self.onset is None
-
     def followed_by(self, event: OffsetEvent) -> GroupState:
         """What counts of it once this newer event is there: not times and orders that cannot be
         compared with its own.
