@@ -48,20 +48,21 @@ class Brief(NamedTuple):
 def is_ordinary(entry: Entry, rules: GroupRules) -> bool:
     """Whether a cohort may have it: the event tells where known partitions stand, and no more."""
     event, state = entry.event, entry.state
-    if not isinstance(state, GroupState) or not state.layout.topics or state.forgotten:
+    if not isinstance(state, GroupState):
         return False
-    if event.deleted or event.removed or event.earlier or event.forget is not None:
-        return False
-    if event.position >= 2**63 or not 0 <= event.observed_at <= LATEST_MOMENT:
-        return False
-    if rules.group.has_owners_word:
-        return False
+    says_more = event.deleted or event.removed or event.earlier or event.forget is not None
+    is_in_range = event.position < 2**63 and 0 <= event.observed_at <= LATEST_MOMENT
     has_track = state.track is not None or rules.group.policy != "progress"
     if not (
         rules.same_for_all_topics
+        and not rules.group.has_owners_word
         and has_track
         and state.windows.intervals == rules.group.intervals
+        and state.layout.topics
+        and not state.forgotten
         and event.parts == 1
+        and not says_more
+        and is_in_range
         and state.applied.is_before(event, entry.source_offset)
         and not state.applied.was_ahead(event)
         and state.applied.shares_order_with(event)

@@ -60,6 +60,10 @@ class Layout:
                 return topic, partitions[row - rows.start]
         raise IndexError(row)
 
+    def label(self, row: int) -> str:
+        """`orders/0`"""
+        return "{}/{}".format(*self.name(row))
+
     def names(self) -> list[tuple[str, int]]:
         """Topic and partition of each row."""
         return [(topic, partition) for topic, known in self.topics.items() for partition in known]

@@ -70,24 +70,18 @@ class Pace(NamedTuple):
     """What policy `progress` says of it; it does not change its mind with each look."""
 
     @property
-    def falls_behind(self) -> bool:
-        """Whether more is produced than consumed."""
-        if self.learnt is not None:
-            return self.learnt == "falls behind"
-        return self.produced > self.consumed * SAME
-
-    @property
-    def nears(self) -> bool:
-        """Whether more is consumed than produced."""
-        if self.learnt is not None:
-            return self.learnt == "nears"
-        return self.consumed > self.produced * SAME
+    def trend(self) -> Trend:
+        """As it was learnt; else as the rates are."""
+        by_rates: Trend = "nears" if self.consumed > self.produced * SAME else "stays"
+        if self.produced > self.consumed * SAME:
+            by_rates = "falls behind"
+        return self.learnt or by_rates
 
     @property
     def stays_behind(self) -> bool:
         """Whether a backlog is left, of what is over or of another root."""
         known = self.learnt is not None or self.lag > LATE_S * self.produced
-        return known and not self.falls_behind
+        return known and self.trend != "falls behind"
 
 
 @dataclass(frozen=True)
@@ -143,10 +137,6 @@ class Facts:
     def standing(self) -> list[int]:
         """Rows in which nothing moves."""
         return self.with_status(*STANDING)
-
-    def name(self, row: int) -> str:
-        topic, partition = self.layout.name(row)
-        return f"{topic}/{partition}"
 
     def names(self, rows: list[int]) -> list[tuple[str, int]]:
         """Topic and partition of each."""
@@ -215,7 +205,7 @@ class Facts:
             return None
         before = self._produced_before(windows.log_ends)
         pace = Pace(float(read.sum()), float(written.sum()), before, lag, len(bad))
-        return pace if pace.nears or not has_begun else None
+        return pace if pace.trend == "nears" or not has_begun else None
 
     def _learnt_pace(self, track: Track, windows: Windows, behind: Int64) -> Pace | None:
         """By policy `progress`, which averages over a minute or two; all of what is bad. A window

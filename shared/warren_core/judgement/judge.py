@@ -32,12 +32,11 @@ def _forgotten(request: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, Gr
     is_old = known.windows.newest(Column.OBSERVED_AT) <= request.observed_at
     is_old |= known.latest[Latest.COMMITTED] < 0
     wanted = request.forget or known.layout.topics
-    chosen = {
-        topic: [p for p, old in zip(partitions, is_old[rows].tolist(), strict=True) if old]
-        for topic, partitions, rows in known.layout.slices()
-        if topic in wanted
+    partitions = {
+        topic: listed
+        for topic, all_, rows in known.layout.slices()
+        if topic in wanted and (listed := list(compress(all_, is_old[rows].tolist())))
     }
-    partitions = {topic: partitions for topic, partitions in chosen.items() if partitions}
     if not partitions:
         return None
     event = OffsetEvent(
@@ -85,9 +84,10 @@ def _recalled(event: OffsetEvent, known: GroupState) -> tuple[OffsetEvent, Group
 def _without_positions(hidden: frozenset[int], positions: TopicPositions) -> TopicPositions:
     """The same without these partitions."""
     shown = [partition not in hidden for partition in positions.partition]
-    columns = {name: values for name, values in positions if values is not None}
-    kept = {name: list(compress(values, shown)) for name, values in columns.items()}
-    return positions.model_copy(update=kept)
+    lists = (each for each in positions if each[1] is not None)
+    return positions.model_copy(
+        update={name: list(compress(values, shown)) for name, values in lists}
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,12 +52,9 @@ def left_out(event: OffsetEvent, latest: Int64, layout: Layout) -> dict[str, lis
     gone: dict[str, list[int]] = {}
     for topic, partitions, rows in layout.slices():
         told = event.topics.get(topic)
-        if told is not None and tuple(told.partition) == partitions:  # as mostly
-            continue
-        if not (latest[Latest.COMMITTED, rows] >= 0).any():
-            listed = set() if told is None else set(told.partition)
-            if untold := [p for p in partitions if p not in listed]:
-                gone[topic] = untold
+        untold = sorted({*partitions}.difference(() if told is None else told.partition))
+        if untold and not (latest[Latest.COMMITTED, rows] >= 0).any():
+            gone[topic] = untold
     return gone
 
 

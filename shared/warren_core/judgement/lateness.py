@@ -83,13 +83,8 @@ def lateness_of(event: FreshnessEvent) -> Lateness:
     )
 
 
-def fields_of(lateness: Lateness) -> dict[str, Any]:
-    """As pydantic writes it to JSON."""
-    return {name: getattr(lateness, name) for name in Lateness.__dataclass_fields__}
-
-
 def from_fields(fields: dict[str, Any]) -> Lateness:
-    """Raises TypeError, ValueError or KeyError for what is none."""
+    """As pydantic writes one to JSON. Raises TypeError, ValueError or KeyError for what is none."""
     read = {
         "worst_first": tuple(LatePartition(*row) for row in fields["worst_first"]),
         "held_up": tuple(OpenTransaction(**one) for one in fields["held_up"]),

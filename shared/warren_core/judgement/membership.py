@@ -45,8 +45,8 @@ class Subscription:
 
     def fields(self) -> list[Any]:
         """As JSON can carry it."""
-        when = dict(self.dropped), dict(self.taken_up)
-        return [sorted(self.topics), list(self.patterns), self.since, *when]
+        topics, patterns = sorted(self.topics), list(self.patterns)
+        return [topics, patterns, self.since, dict(self.dropped), dict(self.taken_up)]
 
     @classmethod
     def from_fields(cls, fields: list[Any]) -> Self:

@@ -77,8 +77,8 @@ def check_columns(event: OffsetEvent) -> None:
     """
     for topic, positions in event.topics.items():
         if positions.partition and max(positions.partition) >= MOST_PARTITIONS:
-            problem = f"no topic has {max(positions.partition)} partitions"
-            raise ContractViolation(f"topics.{topic}.partition: {problem}")
+            most = max(positions.partition)
+            raise ContractViolation(f"topics.{topic}.partition: no topic has {most} partitions")
     _moved(list(event.topics.items()))
 
 

@@ -52,10 +52,12 @@ def encode_times(times: Int64) -> list[bytes]:
 def encode_track(track: Track | None) -> list[bytes]:
     if track is None:
         return [_TRACK.pack(0, 0)]
-    marks, figures = track.marks, track.figures
-    parts = [_TRACK.pack(len(marks), len(figures)), marks[~_NARROW].astype("<i8").tobytes()]
-    fitting = np.clip(marks[_NARROW], *_FITS)
-    return [*parts, fitting.astype("<i4").tobytes(), figures.astype("<f4").tobytes()]
+    return [
+        _TRACK.pack(len(track.marks), len(track.figures)),
+        track.marks[~_NARROW].astype("<i8").tobytes(),
+        np.clip(track.marks[_NARROW], *_FITS).astype("<i4").tobytes(),
+        track.figures.astype("<f4").tobytes(),
+    ]
 
 
 class Reader:

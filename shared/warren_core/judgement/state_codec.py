@@ -73,8 +73,8 @@ def encode(state: GroupState | GroupGone) -> bytes:
         len(state.layout),
         len(layout),
     )
-    openings = np.array(state.openings, np.int64)
-    of_tail = [openings, None if onset is None else onset.marks, state.told]
+    marks = None if onset is None else onset.marks
+    of_tail = [np.array(state.openings, np.int64), marks, state.told]
     sizes = [0 if each is None else len(each) for each in of_tail]
     parts = [
         windows.filled.astype("<u2").tobytes(),

@@ -4,12 +4,22 @@ They are told as WARN, once, however long nobody has read them. A deployment tak
 be taken back: until that has settled, what was OK stays so.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
+from warren.contracts.status import Status
 from warren.words import duration, records
 
-from warren_core.evaluation import UNKNOWN, Bools, Column, Explanation, Int64, Windows
+from warren_core.evaluation import (
+    UNKNOWN,
+    Bools,
+    Column,
+    Explanation,
+    Int64,
+    PartitionVerdicts,
+    Windows,
+)
 from warren_core.judgement.columns import Latest, Layout
 from warren_core.judgement.membership import Membership, Subscription
 from warren_core.judgement.state import GroupState
@@ -30,23 +40,22 @@ def may_be_left(latest: Int64, windows: Windows, lag: Int64, now: int | Int64) -
 
 
 def since_unsubscribed(
-    state: GroupState, behind: Bools, membership: Membership | None
-) -> Int64 | None:
+    state: GroupState, behind: Bools, ask: Callable[[], Membership | None]
+) -> Int64:
     """[partition] Unix milliseconds since when nobody subscribes to its topic, of those that are
-    `behind` and not committed since; UNKNOWN in all others. None where that is so in none.
+    `behind` and not committed since; UNKNOWN in all others. Members are asked only where some are.
     """
-    subscription = None if membership is None else membership.subscription
-    if subscription is None:
-        return None
     since, now = np.full(len(behind), UNKNOWN, np.int64), state.applied.observed_at
+    membership = ask() if behind.any() else None
+    if membership is None or membership.subscription is None:
+        return since
     for topic, _, rows in state.layout.slices():
-        if not behind[rows].any():
-            continue
-        left_at = subscription.unsubscribed_since(topic, now)
+        is_behind = behind[rows].any()
+        left_at = membership.subscription.unsubscribed_since(topic, now) if is_behind else None
         if left_at is not None:
             since[rows] = np.where(behind[rows], left_at, UNKNOWN)
     since[state.windows.newest(Column.OBSERVED_AT) > since + APART_MS] = UNKNOWN
-    return since if (since != UNKNOWN).any() else None
+    return since
 
 
 def topics_left(
@@ -57,20 +66,24 @@ def topics_left(
     for topic in topics:
         since = subscription.unsubscribed_since(topic, now)
         rows = layout.ranges.get(topic)
-        if since is not None and rows is not None:
-            newest = int(latest[Latest.COMMITTED_AT, rows].max())
-            left |= {topic} if newest <= since + APART_MS else set()
+        if since is None or rows is None:
+            continue
+        if latest[Latest.COMMITTED_AT, rows].max() <= since + APART_MS:
+            left.add(topic)
     return frozenset(left)
 
 
-def settled(state: GroupState, since: Int64) -> Bools:
-    """[partition] nobody has subscribed for long enough, or it was told as bad before."""
-    known = since != UNKNOWN
-    long: Bools = known & (state.applied.observed_at - since >= SETTLED_MS)
-    if state.onset is None:
-        return long
-    told: Bools = known & state.onset.was_bad
-    return long | told
+def told_unsubscribed(
+    verdicts: PartitionVerdicts, state: GroupState, since: Int64
+) -> PartitionVerdicts:
+    """The verdicts with WARN where nobody subscribes to the topic, for long enough or when it was
+    told as bad before; OK until then.
+    """
+    is_settled = state.applied.observed_at - since >= SETTLED_MS
+    if state.onset is not None:
+        is_settled |= state.onset.was_bad
+    said = np.where(is_settled, np.uint8(Status.WARN), np.uint8(Status.OK))
+    return replace(verdicts, status=np.where(since == UNKNOWN, verdicts.status, said))
 
 
 def explained(state: GroupState, row: int, since: int, lag: int) -> Explanation:

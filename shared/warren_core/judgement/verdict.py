@@ -54,8 +54,8 @@ from warren_core.judgement.state import GroupState
 from warren_core.judgement.unsubscribed import (
     explained,
     may_be_left,
-    settled,
     since_unsubscribed,
+    told_unsubscribed,
 )
 from warren_core.judgement.update import Updated
 
@@ -105,25 +105,20 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
     never = uncommitted(state.latest, state.windows, updated.observation, np.zeros(1, np.int64))
     evidence = Evidence(state.windows, least_lag, now, state.track, never)
     partitions = by_rules(evidence, rules)
-    late, unsubscribed = None, None
+    late = None
     if not (partitions.status == Status.OK).all():
         late = knowledge.lateness_at(now)
         partitions = _told_in_turn(partitions, rules, state, knowledge)
         partitions = _told_nothing_left(partitions, state, late)
     unread = may_be_left(state.latest, state.windows, least_lag, now)
     unread |= np.isin(partitions.status, OF_A_LAG)
-    if unread.any():
-        unsubscribed = since_unsubscribed(state, unread, knowledge.membership())
-    said = rules.has_owners_word
-    if said:
-        partitions = told_as_the_owner_expects(partitions, rules, state, least_lag, late)
-        judged = ~np.broadcast_to(rules.ignore, len(lag))
-        in_vain, unknown = in_vain & judged, unknown & judged
-    counted = np.where(rules.ignore, 0, least_lag) if said else least_lag
-    if unsubscribed is not None:
-        partitions = _told_unsubscribed(partitions, state, unsubscribed)
-        is_left = (unsubscribed != UNKNOWN) & (partitions.status != Status.OK)
-        counted = np.where(is_left, 0, counted)
+    unsubscribed = since_unsubscribed(state, unread, knowledge.membership)
+    partitions = told_as_the_owner_expects(partitions, rules, state, least_lag, late)
+    partitions = told_unsubscribed(partitions, state, unsubscribed)
+    ignore = np.broadcast_to(rules.ignore, len(lag))
+    in_vain, unknown = in_vain & ~ignore, unknown & ~ignore
+    is_left = (unsubscribed != UNKNOWN) & (partitions.status != Status.OK)
+    counted = np.where(ignore | is_left, 0, least_lag)
     group = judge_group(partitions, counted, int(unknown.sum()))
     if state.opened_at is not None and group.status is Status.OK and in_vain.any():
         # What ended just now would do so by a log end that is late.
@@ -139,16 +134,12 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
     status, policies = partitions.status, rules.policies
     onset = onset_of(state.windows, status, state.onset)
     found = explain(evidence, status, policies, rules.allowed_lag, onset)
-    apart: frozenset[int] = frozenset()
-    if unsubscribed is not None:
-        left = np.flatnonzero((unsubscribed != UNKNOWN) & (status != Status.OK)).tolist()
-        apart = frozenset(left)
-        found |= {row: explained(state, row, int(unsubscribed[row]), int(lag[row])) for row in left}
-    if said:
-        found |= run_missed(rules, state, status, least_lag)
+    left = np.flatnonzero(is_left).tolist()
+    found |= {row: explained(state, row, int(unsubscribed[row]), int(lag[row])) for row in left}
+    found |= run_missed(rules, state, status, least_lag)
     why = _reasons(state.layout, status, counted, found, not_known)
     why.by_row.update(ignored)
-    return Verdict(partitions, group, lag, least_lag, onset, why, late, apart)
+    return Verdict(partitions, group, lag, least_lag, onset, why, late, frozenset(left))
 
 
 def by_rules(evidence: Evidence, rules: PartitionRules) -> PartitionVerdicts:
@@ -177,14 +168,12 @@ def uncommitted(
     return Uncommitted(rows, observation.told[Told.OWNED] > 0, commits)
 
 
-def bad_rows(status: Statuses, lag: Int64, group: Int64 | None = None) -> Int64:
+def bad_rows(status: Statuses, lag: Int64, group: Int64) -> Int64:
     """Rows that are not OK, the worst first: by status and then by lag; equal ones by topic and
     partition. `group`: [partition] the number of its group, which counts before all that.
     """
     rows = np.flatnonzero(status > Status.OK)
-    keys = [rows, -lag[rows], -status[rows].astype(np.int64)]
-    if group is not None:
-        keys.append(group[rows])
+    keys = [rows, -lag[rows], -status[rows].astype(np.int64), group[rows]]
     worst: Int64 = rows[np.lexsort(keys)]
     return worst
 
@@ -228,8 +217,7 @@ def _was_told(state: GroupState) -> Bools:
     """[partition] an incident is open, and it was not OK at this offset, but for having gone back
     to it.
     """
-    known = state.onset
-    offset = state.windows.newest(Column.OFFSET)
+    known, offset = state.onset, state.windows.newest(Column.OFFSET)
     if known is None or state.status is not Status.ERR:
         return np.zeros(len(offset), np.bool_)
     told: Bools = known.was_bad & (known.marks[Began.OFFSET] == offset)
@@ -246,24 +234,13 @@ def _told_nothing_left(
     the offset after the record that it has processed rests one before the log end there, and the
     rules see a lag that never goes away. Who has read the log knows better.
     """
-    if late is None or not late.nothing_left:
-        return verdicts
     status = verdicts.status.copy()
-    for topic, partition, committed in late.nothing_left:
+    for topic, partition, committed in () if late is None else late.nothing_left:
         (row,) = state.layout.rows(topic, [partition])
-        if row == MISSING or state.latest[Latest.COMMITTED, row] != committed:
-            continue
-        if status[row] in OF_A_LAG:
+        is_there = row != MISSING and state.latest[Latest.COMMITTED, row] == committed
+        if is_there and status[row] in OF_A_LAG:
             status[row] = Status.OK
     return replace(verdicts, status=status)
-
-
-def _told_unsubscribed(
-    verdicts: PartitionVerdicts, state: GroupState, since: Int64
-) -> PartitionVerdicts:
-    """The verdicts with WARN where nobody subscribes to the topic; OK until that has settled."""
-    said = np.where(settled(state, since), np.uint8(Status.WARN), np.uint8(Status.OK))
-    return replace(verdicts, status=np.where(since == UNKNOWN, verdicts.status, said))
 
 
 def _reasons(
@@ -273,14 +250,12 @@ def _reasons(
     by_row: dict[int, Explanation],
     not_known: Reasons,
 ) -> Reasons:
-    if not by_row:
-        return not_known
-    worst_first: list[int] = bad_rows(status, lag).tolist()
+    worst_first: list[int] = bad_rows(status, lag, np.zeros_like(lag)).tolist()
     worst = worst_first[0]
-    topic, partition = layout.name(worst)
     more = len(worst_first) - 1
     others = f"; {grouped(more)} more {'is' if more == 1 else 'are'} not OK" if more else ""
-    said = f"{topic}/{partition} {partition_name(int(status[worst]))}: {by_row[worst].sentence}"
+    bad = partition_name(int(status[worst]))
+    said = f"{layout.label(worst)} {bad}: {by_row[worst].sentence}"
     return Reasons(by_row | not_known.by_row, worst_first, said + others)
 
 
@@ -296,6 +271,7 @@ def _not_known(state: GroupState, rows: Bools) -> Reasons:
         )
         for row, silent in zip(found, silent_ms, strict=True)
     }
-    topic, partition = state.layout.name(found[0])
     more = f"; {grouped(len(found) - 1)} more UNKNOWN" if len(found) > 1 else ""
-    return Reasons(by_row, [], f"{topic}/{partition} UNKNOWN: {by_row[found[0]].sentence}{more}")
+    return Reasons(
+        by_row, [], f"{state.layout.label(found[0])} UNKNOWN: {by_row[found[0]].sentence}{more}"
+    )

@@ -23,7 +23,7 @@ from warren.contracts import (
 )
 from warren.errors import WarrenError
 
-from warren_core.judgement.lateness import Lateness, fields_of, from_fields, lateness_of
+from warren_core.judgement.lateness import Lateness, from_fields, lateness_of
 from warren_core.objectives.burn import Buckets, History, Standing
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.readings import AskLag
@@ -83,7 +83,7 @@ def after_event(
     return GroupRecord(
         event.measured_at,
         offset,
-        to_json(fields_of(lateness_of(event))),
+        to_json(lateness_of(event)),
         verdict.objectives,
         _texts(verdict.changes),
     )

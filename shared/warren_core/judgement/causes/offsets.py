@@ -265,7 +265,7 @@ def records_lost(facts: Facts) -> Found | None:
     topic, partition = facts.layout.name(worst)
     some = int(np.count_nonzero(lost))
     return found(
-        deleted(int(lost.sum()), facts.name(worst), some),
+        deleted(int(lost.sum()), facts.layout.label(worst), some),
         after_loss(topic),
         topic=topic,
         partition=partition,

@@ -18,7 +18,7 @@ BURST = 2.0
 def producer_burst(facts: Facts) -> Found | None:
     """More than before, when the group would have kept up with that."""
     pace = facts.pace
-    if pace is None or not pace.falls_behind or pace.before < 0:
+    if pace is None or pace.trend != "falls behind" or pace.before < 0:
         return None
     if pace.produced < BURST * pace.before or pace.before * SAME > pace.consumed:
         return None
@@ -45,7 +45,7 @@ LITTLE = 1.05  # times as much are said as 1.1 times, or more
 )
 def too_slow(facts: Facts) -> Found | None:
     pace = facts.pace
-    if pace is None or not pace.falls_behind:
+    if pace is None or pace.trend != "falls behind":
         return None
     members = 0 if facts.membership is None else len(facts.membership.members)
     more = "Add consumers, or speed up processing"
@@ -77,7 +77,7 @@ def too_slow(facts: Facts) -> Found | None:
 )
 def late(facts: Facts) -> Found | None:
     pace = facts.pace
-    if pace is None or not pace.stays_behind or pace.nears:
+    if pace is None or not pace.stays_behind or pace.trend == "nears":
         return None
     for_ms = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
     return found_at_pace(
@@ -96,7 +96,7 @@ def late(facts: Facts) -> Found | None:
 )
 def catching_up(facts: Facts) -> Found | None:
     pace = facts.pace
-    if pace is None or not pace.stays_behind or not pace.nears:
+    if pace is None or not pace.stays_behind or pace.trend != "nears":
         return None
     late = f", {duration(facts.late_ms)} late" if facts.late_ms else ""
     at = facts.now_ms + round(pace.lag * 1000 / (pace.consumed - pace.produced))
