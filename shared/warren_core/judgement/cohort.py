@@ -82,8 +82,8 @@ def _small(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
 
 
 class _Cohort(NamedTuple):
-    """What was judged: rows of all groups' partitions, one group after the other. The last four are
-    by number of the group.
+    """What was judged: rows of all groups' partitions, one group after the other. From `entries` on
+    all are by number of the group.
     """
 
     rules: PartitionRules

@@ -177,7 +177,7 @@ def _rebalanced_at(event: GroupEvent, before: Membership | None) -> tuple[int, .
         return ()
     more = min(max(event.rebalances - before.rebalances, 0), MOST_REBALANCES)
     at = event.observed_at if event.last_rebalance_at is None else event.last_rebalance_at
-    times = (*before.rebalanced_at, *(at,) * more)
+    times = [*before.rebalanced_at, *[at] * more]
     recent = [time for time in times if event.observed_at - time <= REMEMBERED_MS]
     return tuple(recent[-MOST_REBALANCES:])
 

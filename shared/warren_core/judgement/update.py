@@ -235,7 +235,12 @@ def shown(observation: Observation, windows: Windows) -> tuple[Bools, Bools]:
     if rests.any():
         rests &= windows.log_ends[rows, -2] == log_end
     if rests.any():
-        rests &= observation.at - _there_since(observation, windows) >= REST_MS
+        # Since it first committed that offset, as far as is known: some commit it again and again.
+        times, newest = windows.columns[Column.COMMITTED_AT, rows], latest[Latest.COMMITTED_AT]
+        is_same = windows.columns[Column.OFFSET, rows] == committed[:, None]
+        is_same &= windows.occupied[rows]
+        since = np.where(is_same, times, newest[:, None]).min(axis=1)
+        rests &= observation.at - since >= REST_MS
     return at_end, rests
 
 
@@ -265,18 +270,6 @@ def _learnt(
                 lag = windows.part(own).columns[Column.LAG, state.layout.ranges[topic]]
                 lag[lag > 0] -= 1
     return commits
-
-
-def _there_since(observation: Observation, windows: Windows) -> Int64:
-    """When a group first committed the offset that it has committed last, as far as the windows
-    know: some commit it again and again."""
-    latest, rows = observation.latest, observation.rows
-    is_same = windows.columns[Column.OFFSET, rows] == latest[Latest.COMMITTED, :, None]
-    is_same &= windows.occupied[rows]
-    newest = latest[Latest.COMMITTED_AT, :, None]
-    earlier = np.where(is_same, windows.columns[Column.COMMITTED_AT, rows], newest)
-    since: Int64 = earlier.min(axis=1)
-    return since
 
 
 def _recall(group: Observed, latest: Int64, windows: Windows, apart_ms: int) -> None:

@@ -191,7 +191,6 @@ def _told_in_turn(
         return verdicts
     standing &= rules.policies["progress"]
     now = state.applied.observed_at
-    waited = waited_ms(track, now)
     # [partition] its offset has advanced lately.
     marks, figures = track.marks, track.figures
     recent = np.maximum(usual_gap(marks, figures), BY.least_wait)
@@ -199,7 +198,7 @@ def _told_in_turn(
     reading = (
         (marks[Mark.ADVANCED_AT] >= 0) & (now - marks[Mark.ADVANCED_AT] <= recent)
     ) & ~standing
-    standing &= (waited <= LONGEST_TURN_MS) & ~_was_told(state)
+    standing &= (waited_ms(track, now) <= LONGEST_TURN_MS) & ~_was_told(state)
     if not (standing.any() and reading.any()):
         return verdicts
     group = knowledge.membership()

@@ -140,14 +140,12 @@ def _unknown(facts: Facts) -> Found:
     if facts.presence is Presence.NOBODY:
         seen = "; no members any more" if group and group.members else ""
     elif group is not None and group.members:
-        count = len(group.members)
-        seen = f"; {counted(count, 'member')}"
+        seen = f"; {counted(len(group.members), 'member')}"
     elif group is not None and not group.managed:
         seen = "; no members: its consumers assign partitions to themselves, or none runs"
     late_ms = facts.late_ms
     late = f"; {duration(late_ms)} late" if late_ms else ""
-    what = f"{listed(facts, facts.bad)} not OK"
-    sentence = f"Cause not clear yet: {what}{seen}{late}"
+    sentence = f"Cause not clear yet: {listed(facts, facts.bad)} not OK{seen}{late}"
     return found(sentence, "Check that its consumers run, and what they log", freshness_ms=late_ms)
 
 
