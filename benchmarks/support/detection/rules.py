@@ -9,8 +9,7 @@ from warren.settings import PolicyName
 from warren_core.evaluation import Column, GroupRules, Rules, Sighting, Track, Windows, see
 from warren_core.evaluation.progress import judge as judge_progress
 from warren_core.evaluation.waits import expect
-from warren_core.judgement.brief import Brief, Entry, is_ordinary
-from warren_core.judgement.cohort import judge_together
+from warren_core.judgement.cohort import Brief, Entry, is_ordinary, judge_together
 from warren_core.judgement.judge import Judged, judge
 from warren_core.judgement.state import GroupGone, GroupState
 

@@ -12,8 +12,7 @@ from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, MAX_MESSAGE_B
 from warren.errors import ContractViolation
 from warren.words import duration
 from warren_core.evaluation import GroupRules
-from warren_core.judgement.brief import Entry, is_ordinary
-from warren_core.judgement.cohort import tell_together
+from warren_core.judgement.cohort import Entry, is_ordinary, tell_together
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.judge import Duplicate, Ended, Judged, Outcome, Taken, judge
 from warren_core.judgement.lag_parts import in_parts

@@ -14,7 +14,7 @@ from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.predicates import LEAST_MS, produced_per_s
 from warren_core.evaluation.presence import Presence
 from warren_core.evaluation.track import Figure, Mark, Told
-from warren_core.judgement.columns import Latest, Layout
+from warren_core.judgement.columns import Latest
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupState
@@ -106,15 +106,6 @@ class Facts:
         return self.state.applied.observed_at
 
     @property
-    def layout(self) -> Layout:
-        return self.state.layout
-
-    @property
-    def track(self) -> Track | None:
-        """Only where policy `progress` judges."""
-        return self.state.track
-
-    @property
     def onset(self) -> Onset:
         assert self.state.onset is not None  # some partition is not OK
         return self.state.onset
@@ -140,16 +131,16 @@ class Facts:
 
     def names(self, rows: list[int]) -> list[tuple[str, int]]:
         """Topic and partition of each."""
-        all_names = self.layout.names()
+        all_names = self.state.layout.names()
         return [all_names[row] for row in rows]
 
     def stands_since(self, rows: list[int]) -> int:
         """Unix milliseconds: since when one of them has."""
         since = int(self.onset.marks[Began.STANDS_SINCE, rows].min())
-        if self.track is None:
+        if self.state.track is None:
             return since
         # What was told late began before the window.
-        waiting = self.track.marks[Mark.WAITING_SINCE, rows]
+        waiting = self.state.track.marks[Mark.WAITING_SINCE, rows]
         return min(since, int(waiting[waiting >= 0].min(initial=since)))
 
     def lost(self) -> Int64:
@@ -159,7 +150,7 @@ class Facts:
         committed, log_start = self.state.latest[[Latest.COMMITTED, Latest.LOG_START]]
         lost = np.where(committed >= 0, log_start - committed, 0)
         for late in () if self.lateness is None else self.lateness.worst_first:
-            row = int(self.layout.rows(late.topic, (late.partition,))[0])
+            row = int(self.state.layout.rows(late.topic, (late.partition,))[0])
             if row >= 0 and late.committed == committed[row]:
                 lost[row] = max(int(lost[row]), late.lost_records)
         is_behind = (self.status > Status.OK) & (self.status != Status.BEYOND_END)
@@ -173,8 +164,8 @@ class Facts:
         bad = np.array(self.bad, np.int64)
         windows, behind = self.state.windows.take(bad), np.maximum(self.lag[bad], 0)
         has_begun = False  # to read again, a short while ago: it may come nearer
-        if self.track is not None:
-            track = self.track.take(bad)
+        if self.state.track is not None:
+            track = self.state.track.take(bad)
             told, since = track.marks[[Mark.TOLD, Mark.LEVEL_AT]]
             begins = (told == Told.CATCHES_UP) & (self.now_ms - since <= 2 * RATES_OVER_MS)
             consumed, produced = track.figures[[Figure.CONSUMED, Figure.PRODUCED]]
@@ -196,7 +187,7 @@ class Facts:
         if not ((read >= 0) & (written >= 0)).all():
             # Of the last minute, by freshness: where all that the group has falls behind.
             late = self.lateness
-            if late is None or len(bad) < len(self.layout):
+            if late is None or len(bad) < len(self.state.layout):
                 return None
             if not late.consume_rate or late.consume_rate < 0 or late.produce_rate is None:
                 return None
@@ -238,9 +229,9 @@ class Facts:
             return -1.0
         moved = log_ends[:, BEFORE] - log_ends[:, 0]
         lately = float((moved * 1000.0 / (BEFORE * self.log_ends_apart_ms)).sum())
-        if self.track is None:
+        if self.state.track is None:
             return lately
-        usual = np.maximum(self.track.figures[Figure.USUALLY_PRODUCED, self.bad], 0)
+        usual = np.maximum(self.state.track.figures[Figure.USUALLY_PRODUCED, self.bad], 0)
         return max(lately, float(usual.sum()))
 
 

@@ -66,15 +66,11 @@ def run_missed(
         return {}
     runs = _Runs.of(rules, state, lag)
     every = np.broadcast_to(rules.expected_every_ms, status.shape)
-    now = state.applied.observed_at
+    ago = duration(state.applied.observed_at - runs.began)
     return {
         row: Explanation(
             "run_missed",
-            (
-                f"not read by the run that began {duration(now - runs.began)} ago"
-                if runs.left[row]
-                else f"no run for {duration(now - runs.began)}"
-            )
+            (f"not read by the run that began {ago} ago" if runs.left[row] else f"no run for {ago}")
             + f", expected every {duration(int(every[row]))}; {records(int(lag[row]))} unread",
         )
         for row in np.flatnonzero(runs.missed & (status == Status.STOP)).tolist()

@@ -290,24 +290,20 @@ def _recall(group: Observed, latest: Int64, windows: Windows, apart_ms: int) -> 
                     ends = np.array(earlier.log_end[index][-kept:], np.int64)
                     windows.recall_log_ends(row, ends)
                 if not windows.filled[row] and latest[Latest.COMMITTED, row] >= 0:
-                    commits = _commits(earlier, index, int(latest[Latest.LOG_END, row]))
-                    commits[Column.OBSERVED_AT] = event.observed_at
-                    commits[Column.ORDER] = order_of(event) - np.arange(commits.shape[1], 0, -1)
-                    windows.fill(row, commits)
+                    log_end = int(latest[Latest.LOG_END, row])
+                    windows.fill(row, _commits(event, earlier, index, log_end))
         except OverflowError as error:
             raise ContractViolation(f"earlier.{topic}: beyond 64 bits") from error
 
 
-def _commits(earlier: EarlierPositions, index: int, log_end: int) -> Int64:
-    """[column, commit]. As Burrow when it begins, by the log end of now: nobody knows that of then.
-    One that had reached the newest of the ends before now was not behind.
+def _commits(event: OffsetEvent, earlier: EarlierPositions, index: int, log_end: int) -> Int64:
+    """[Column, commit]. Their lag is as Burrow has it when it begins, by the log end of now: nobody
+    knows that of then. One that had reached the newest of the ends before now was not behind.
     """
-    offset = np.array(earlier.committed[index], np.int64)
-    commits = np.empty((len(Column), len(offset)), np.int64)
-    commits[Column.OFFSET] = offset
-    times = np.array(earlier.committed_at[index], np.int64)
-    commits[Column.COMMITTED_AT] = np.clip(times, -MAX_TIME, MAX_TIME)
+    offset, at = np.array([earlier.committed[index], earlier.committed_at[index]], np.int64)
     before = max(earlier.log_end[index][-1:], default=log_end)
     lag = np.where(offset >= before, 0, np.maximum(log_end - offset, 0))
-    commits[Column.LAG] = UNKNOWN if log_end == UNKNOWN else lag
-    return commits
+    lag = np.where(log_end == UNKNOWN, UNKNOWN, lag)
+    observed_at = np.full_like(at, event.observed_at)
+    order = order_of(event) - np.arange(len(at), 0, -1)
+    return np.array([offset, np.clip(at, -MAX_TIME, MAX_TIME), observed_at, lag, order])

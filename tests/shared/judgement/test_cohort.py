@@ -8,8 +8,7 @@ from support.offset_events import NOW, At, offset_event
 from warren.contracts import OffsetEvent, Status
 from warren.settings import PolicyName
 from warren_core.evaluation import GroupRules, Rules
-from warren_core.judgement.brief import Brief, Entry, is_ordinary
-from warren_core.judgement.cohort import judge_together, tell_together
+from warren_core.judgement.cohort import Brief, Entry, is_ordinary, judge_together, tell_together
 from warren_core.judgement.judge import Ended, Judged, Outcome, Taken, judge
 from warren_core.judgement.state import GroupGone, GroupState
 from warren_core.judgement.state_codec import encode

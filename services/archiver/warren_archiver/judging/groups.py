@@ -8,8 +8,7 @@ from typing import NamedTuple
 from warren.contracts import OffsetEvent, Status, split_group_key
 from warren.errors import ContractViolation
 from warren_core.evaluation import GroupRules, RuleBook
-from warren_core.judgement.brief import Brief, Entry, is_ordinary
-from warren_core.judgement.cohort import judge_together
+from warren_core.judgement.cohort import Brief, Entry, is_ordinary, judge_together
 from warren_core.judgement.judge import Ended, Judged, Taken, judge
 from warren_core.judgement.state import GroupGone, GroupState, Rows
 from warren_core.judgement.state_arrays import CorruptState

@@ -82,7 +82,7 @@ def found_at(
     facts: Facts, rows: list[int], sentence: str, action: str, **evidence: object
 ) -> Found:
     """The same of these rows: which is the first of them, and how many there are."""
-    topic, partition = facts.layout.name(rows[0])
+    topic, partition = facts.state.layout.name(rows[0])
     of_rows = {"topic": topic, "partition": partition, "partitions": len(rows)}
     return found(sentence, action, **of_rows, **evidence)
 
@@ -152,7 +152,7 @@ def _unknown(facts: Facts) -> Found:
 def listed(facts: Facts, rows: list[int]) -> str:
     """`orders/0 and 3 more`"""
     more = f" and {grouped(len(rows) - 1)} more" if len(rows) > 1 else ""
-    return f"{facts.layout.label(rows[0])}{more}"
+    return f"{facts.state.layout.label(rows[0])}{more}"
 
 
 def address(host: str | None) -> str:

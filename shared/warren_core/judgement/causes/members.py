@@ -132,9 +132,9 @@ def rebalance_loop(facts: Facts) -> Found | None:
     if group is None or len(times) < REBALANCES or facts.now_ms - times[-1] > LAST_REBALANCE_MS:
         # None is ever over, so that none is counted: each is cut short by the next member.
         rows = facts.standing()
-        if facts.presence is not Presence.REBALANCING or facts.track is None or not rows:
+        if facts.presence is not Presence.REBALANCING or facts.state.track is None or not rows:
             return None
-        took_ms = int(facts.track.marks[Mark.REBALANCED, rows].max())
+        took_ms = int(facts.state.track.marks[Mark.REBALANCED, rows].max())
         if took_ms < ENDLESS_MS:
             return None
         return found(
@@ -234,7 +234,7 @@ def one_broker(facts: Facts) -> Found | None:
     broker = int(leader[rows[0]])
     led = int(np.count_nonzero(leader == broker))
     is_one = broker != UNKNOWN and bool((leader[rows] == broker).all())
-    others = len(facts.layout) - led
+    others = len(facts.state.layout) - led
     owners = {group.owners.get(name) for name in facts.names(rows)} - {None}
     if not is_one or len(rows) < MOST_OF * led or others < LEAST_LED or len(owners) < 2:
         return None

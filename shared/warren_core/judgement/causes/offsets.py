@@ -25,7 +25,7 @@ def beyond_log_end(facts: Facts) -> Found | None:
     if not rows:
         return None
     row = rows[0]
-    topic, partition = facts.layout.name(row)
+    topic, partition = facts.state.layout.name(row)
     offset = int(facts.state.windows.newest(Column.OFFSET)[row])
     log_end = int(facts.state.windows.log_ends[row, -1])
     return found_at(
@@ -70,11 +70,11 @@ def hanging_transaction(facts: Facts) -> Found | None:
         stable = facts.told[Told.LAST_STABLE, rows]
         left = stable - facts.state.latest[Latest.COMMITTED, rows]
         here = (stable >= 0) & (left >= 0) & (left <= _MARKER)
-        if facts.track is not None:  # aborted records, too, may be in between
-            here |= (stable >= 0) & (facts.track.marks[Mark.OPEN_SINCE, rows] >= 0)
+        if facts.state.track is not None:  # aborted records, too, may be in between
+            here |= (stable >= 0) & (facts.state.track.marks[Mark.OPEN_SINCE, rows] >= 0)
         if not here.all() or facts.now_ms - facts.stands_since(rows) < OPEN_FOR_LONG_MS:
             return None
-        topic, partition = facts.layout.name(rows[0])
+        topic, partition = facts.state.layout.name(rows[0])
         return found_at(
             facts,
             rows,
@@ -121,7 +121,7 @@ def never_committed(facts: Facts) -> Found | None:
         return None
     since = facts.stands_since(rows)
     group = facts.membership
-    number = None if group is None else group.owners.get(facts.layout.name(rows[0]))
+    number = None if group is None else group.owners.get(facts.state.layout.name(rows[0]))
     who, client_id, host = "no known owner", None, None
     look = (
         "Check whether anybody reads it: a consumer that assigns partitions to itself (assign) "
@@ -156,11 +156,11 @@ def never_committed(facts: Facts) -> Found | None:
 def stuck_record(facts: Facts) -> Found | None:
     """Two records behind at least: of one, the last may be a transaction's end."""
     rows = facts.standing()
-    is_few = len(rows) == 1 or 0 < 2 * len(rows) <= len(facts.layout)
+    is_few = len(rows) == 1 or 0 < 2 * len(rows) <= len(facts.state.layout)
     if not is_few or facts.worst is not Status.STALL or (facts.lag[rows] < 2).any():
         return None
     row = rows[0]
-    topic, partition = facts.layout.name(row)
+    topic, partition = facts.state.layout.name(row)
     offset = int(facts.state.windows.newest(Column.OFFSET)[row])
     since = facts.stands_since([row])
     look = (
@@ -262,10 +262,10 @@ def records_lost(facts: Facts) -> Found | None:
     if not lost.any():
         return None
     worst = int(lost.argmax())
-    topic, partition = facts.layout.name(worst)
+    topic, partition = facts.state.layout.name(worst)
     some = int(np.count_nonzero(lost))
     return found(
-        deleted(int(lost.sum()), facts.layout.label(worst), some),
+        deleted(int(lost.sum()), facts.state.layout.label(worst), some),
         after_loss(topic),
         topic=topic,
         partition=partition,

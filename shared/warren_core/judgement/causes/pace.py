@@ -49,7 +49,7 @@ def too_slow(facts: Facts) -> Found | None:
         return None
     members = 0 if facts.membership is None else len(facts.membership.members)
     more = "Add consumers, or speed up processing"
-    partitions = len(facts.layout)
+    partitions = len(facts.state.layout)
     if members and members >= partitions:
         more = (
             f"{counted(partitions, 'partition')}, {counted(members, 'member')}: speed up "
