@@ -112,12 +112,12 @@ class Layout:
 
 
 class EventColumn(IntEnum):
-    """A row of an array."""
+    """A row of an array. `field`: its name in `TopicPositions`, and in `TopicLag` if published."""
 
-    @property
-    def field(self) -> str:
-        """Its name in `TopicPositions`, and in `TopicLag` if published."""
-        return self.name.lower()
+    field: str
+
+    def __init__(self, _row: int) -> None:
+        self.field = self.name.lower()
 
 
 class Latest(EventColumn):

@@ -121,9 +121,13 @@ class Facts:
 
     def with_status(self, *wanted: Status) -> list[int]:
         """Rows, worst first."""
-        rows = np.array(self.bad, np.int64)
-        chosen: list[int] = rows[np.isin(self.status[rows], wanted)].tolist()
-        return chosen
+        return [row for row, code in zip(self.bad, self._codes, strict=True) if code in wanted]
+
+    @cached_property
+    def _codes(self) -> list[int]:
+        """Statuses of the bad rows."""
+        codes: list[int] = self.status[self.bad].tolist()
+        return codes
 
     def standing(self) -> list[int]:
         """Rows in which nothing moves."""
@@ -143,6 +147,7 @@ class Facts:
         waiting = self.state.track.marks[Mark.WAITING_SINCE, rows]
         return min(since, int(waiting[waiting >= 0].min(initial=since)))
 
+    @cached_property
     def lost(self) -> Int64:
         """[partition] records that were deleted before they were consumed; 0 in those that are OK,
         and in those whose offset is beyond the end.

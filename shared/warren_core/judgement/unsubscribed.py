@@ -79,11 +79,14 @@ def told_unsubscribed(
     """The verdicts with WARN where nobody subscribes to the topic, for long enough or when it was
     told as bad before; OK until then.
     """
+    known = since != UNKNOWN
+    if not known.any():  # as mostly
+        return verdicts
     is_settled = state.applied.observed_at - since >= SETTLED_MS
     if state.onset is not None:
         is_settled |= state.onset.was_bad
     said = np.where(is_settled, np.uint8(Status.WARN), np.uint8(Status.OK))
-    return replace(verdicts, status=np.where(since == UNKNOWN, verdicts.status, said))
+    return replace(verdicts, status=np.where(known, said, verdicts.status))
 
 
 def explained(state: GroupState, row: int, since: int, lag: int) -> Explanation:

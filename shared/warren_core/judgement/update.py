@@ -218,7 +218,7 @@ def _learn(
     if any(group.event.earlier for group in groups):
         expect(track, into.windows)
     stops = [group.rows.stop for group in groups]
-    for number in np.unique(np.searchsorted(stops, np.flatnonzero(heirs), "right")).tolist():
+    for number in set(np.searchsorted(stops, np.flatnonzero(heirs), "right").tolist()):
         start = groups[number].rows.start
         for own in groups[number].state.layout.ranges.values():
             inherit(track, heirs, slice(start + own.start, start + own.stop))
@@ -252,7 +252,7 @@ def _learnt(
     """
     at_end, rests = shown(observation, windows)
     commits = [group.state.commits for group in groups]
-    for number in np.unique(observation.group[at_end | rests]).tolist():
+    for number in set(observation.group[at_end | rests].tolist()):
         event, state, own, named = groups[number]
         start = named.start
         for topic, positions in event.topics.items():

@@ -115,10 +115,10 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
     unsubscribed = since_unsubscribed(state, unread, knowledge.membership)
     partitions = told_as_the_owner_expects(partitions, rules, state, least_lag, late)
     partitions = told_unsubscribed(partitions, state, unsubscribed)
-    ignore = np.broadcast_to(rules.ignore, len(lag))
-    in_vain, unknown = in_vain & ~ignore, unknown & ~ignore
+    judged = np.logical_not(rules.ignore)
+    in_vain, unknown = in_vain & judged, unknown & judged
     is_left = (unsubscribed != UNKNOWN) & (partitions.status != Status.OK)
-    counted = np.where(ignore | is_left, 0, least_lag)
+    counted = np.where(is_left | rules.ignore, 0, least_lag)
     group = judge_group(partitions, counted, int(unknown.sum()))
     if state.opened_at is not None and group.status is Status.OK and in_vain.any():
         # What ended just now would do so by a log end that is late.

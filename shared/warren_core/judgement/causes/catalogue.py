@@ -8,6 +8,7 @@ A wrong cause sends people the wrong way, so each asks for evidence that others 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple
 
 from warren.contracts.cause import Cause, CauseEvidence, Finding
@@ -62,11 +63,13 @@ def cause(kind: Kind, rank: int, short: str, when: str) -> Callable[[Find], Find
         if name in CATALOGUE or (kind, rank) in taken:
             raise ValueError(f"{name}: the name or the rank {rank} is taken")
         CATALOGUE[name] = KnownCause(name, kind, rank, short, when, find)
+        ranked.cache_clear()
         return find
 
     return register
 
 
+@cache
 def ranked(kind: Kind) -> list[KnownCause]:
     """Of this kind, in the order in which they are looked for."""
     of_kind = (known for known in CATALOGUE.values() if known.kind == kind)

@@ -168,7 +168,7 @@ def stuck_record(facts: Facts) -> Found | None:
         f"{shell_word(topic)} --partition {partition} --offset {offset} --max-messages 1"
     )
     what = "a poison record, or a paused partition"
-    if facts.lost()[row]:
+    if facts.lost[row]:
         what = "retention has deleted the record meanwhile"
         look = (
             "Restart the consumer: it continues where auto.offset.reset says (earliest: at the "
@@ -258,7 +258,7 @@ def replaying(facts: Facts) -> Found | None:
     "the log begins above a committed offset",
 )
 def records_lost(facts: Facts) -> Found | None:
-    lost = facts.lost()
+    lost = facts.lost
     if not lost.any():
         return None
     worst = int(lost.argmax())
