@@ -192,7 +192,7 @@ class GroupState:
 
 class Rows(NamedTuple):
     """All that a state has of partitions, under the same names. A column that is added here is
-    grown, joined, cut and copied with the others.
+    grown, joined and cut with the others.
     """
 
     latest: Int64
