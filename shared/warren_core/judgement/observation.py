@@ -45,7 +45,7 @@ class Observation:
     presence: Int64  # [N] of members: a Presence
     group: Int64  # [N] which of the groups it is
     last_stable: int | Int64  # for all, or [N]; UNKNOWN where it was not asked for
-    before: Int64  # [Told, partition of the groups] as told before, by other parts
+    before: Int64  # [Told, partition of the groups] by other parts; `told` adds to it
 
     @property
     def told(self) -> Int64:
