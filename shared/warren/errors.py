@@ -92,6 +92,12 @@ class ClusterUnreachable(KafkaError):
     """No broker answers. Operator: check the bootstrap servers, the network and the listeners."""
 
 
+class BrokerUnreachable(KafkaError):
+    """Some brokers do not answer, others do. Operator: check the network from here to the address
+    that each of them advertises (`advertised.listeners`).
+    """
+
+
 class ClientLost(ClusterUnreachable):
     """A client of ours knows no broker any more, though they answer others: it is made anew.
 

@@ -18,6 +18,7 @@ _SHORT: Mapping[str, str] = {
     "unsubscribed": "Topic not subscribed to",
     "run_missed": "Run missed",
     "ignored": "Not judged",
+    "left_behind": "Left behind",
 }
 
 

@@ -210,6 +210,8 @@ class Broken(Protocol):
     def limit(self) -> str: ...
     @property
     def topic(self) -> str | None: ...
+    @property
+    def undated(self) -> bool: ...
 
 
 def deleted(count: int, place: str, partitions: int = 1) -> str:
@@ -222,10 +224,14 @@ def deleted(count: int, place: str, partitions: int = 1) -> str:
     return f"{counted(count, 'unread record')} deleted by retention{where}"
 
 
-def after_loss(topic: str = "") -> str:
-    """Say what to do once records are lost, whatever the root is; `topic`: of one of them."""
+def after_loss(topic: str = "", *, undated: bool = False) -> str:
+    """Say what to do once records are lost, whatever the root is; `topic`: of one of them.
+    `undated`: its records have no timestamp that can be true, and retention goes by those.
+    """
     of_topic = f" of {topic}" if topic else ""
     fix = f"Raise retention.ms{of_topic} now, then fix the consumer"
+    if undated:
+        fix = f"Set message.timestamp.type{of_topic} to LogAppendTime: its timestamps are too old"
     return f"{fix}; deleted records cannot be recovered"
 
 
@@ -237,10 +243,11 @@ def before_loss(topic: str = "") -> str:
 
 def loss_step(broken: Iterable[Broken]) -> str:
     """Say what to do of a loss, now or to come; empty where there is none."""
-    topics = {each.limit: each.topic or "" for each in broken}
-    if LOST_RECORDS in topics:
-        return after_loss(topics[LOST_RECORDS])
-    return before_loss(topics[NEAR_LOSS]) if NEAR_LOSS in topics else ""
+    by_limit = {each.limit: each for each in broken}
+    if (lost := by_limit.get(LOST_RECORDS)) is not None:
+        return after_loss(lost.topic or "", undated=lost.undated)
+    near = by_limit.get(NEAR_LOSS)
+    return "" if near is None else before_loss(near.topic or "")
 
 
 def running_out(place: str, left_ms: float, limit_ms: float, now: int) -> str:

@@ -23,7 +23,12 @@ from aiokafka.errors import (
     SaslAuthenticationFailed,
     UnsupportedSaslMechanismError,
 )
-from warren.errors import AuthenticationFailed, ClusterUnreachable, TokenRefused
+from warren.errors import (
+    AuthenticationFailed,
+    BrokerUnreachable,
+    ClusterUnreachable,
+    TokenRefused,
+)
 from warren.logins import CIPHERS, mechanism_of, refuse_unknown, security_protocol
 from warren.logins.tls import ssl_context
 from warren.settings import KafkaConnection
@@ -81,6 +86,7 @@ def log_in_anew(client: AIOKafkaConsumer | AIOKafkaProducer, options: Mapping[st
 
 
 REQUEST_TIMEOUT_MS = 5000
+QUIET_SECONDS = 30.0  # so long nobody waits again for a broker that has let others wait
 METADATA_SECONDS = 20.0  # after which no further broker is asked, where many do not answer
 UNANSWERED = (OSError, KafkaError)
 _REFUSED = (
@@ -106,6 +112,8 @@ class Brokers:
         self._addresses: dict[int, _Address] = {}
         self._connections: dict[_Address, AIOKafkaConnection] = {}
         self._opening: defaultdict[_Address, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._unanswered: dict[int, float] = {}
+        """Brokers that did not answer last, and until when they are not asked again (monotonic)."""
         self.received_bytes = 0
         """What came over the sockets, answers that nobody waited for any more included."""
 
@@ -114,6 +122,24 @@ class Brokers:
         """The brokers, as the newest metadata names them."""
         return list(self._addresses)
 
+    @property
+    def problem(self) -> BrokerUnreachable | None:
+        """Which brokers did not answer last, while others do."""
+        silent = [
+            f"broker {broker} at {host}:{port}"
+            for broker, (host, port) in sorted(self._addresses.items())
+            if broker in self._unanswered
+        ]
+        if not silent or len(silent) == len(self._addresses):
+            return None
+        one = len(silent) == 1
+        return BrokerUnreachable(
+            self._cluster,
+            f"{self._setting}.bootstrap, and advertised.listeners of the broker",
+            f"{', '.join(silent)} {'does' if one else 'do'} not answer from here, others do: what "
+            f"{'it leads' if one else 'they lead'} is not read",
+        )
+
     async def metadata(self, topics: Sequence[str] | None) -> Any:
         """The MetadataResponse for these topics, None for all; creates none of them.
 
@@ -121,7 +147,9 @@ class Brokers:
         """
         problem: Exception | None = None
         given_up_at = time.monotonic() + METADATA_SECONDS
-        for address in dict.fromkeys([*self._addresses.values(), *self._bootstrap]):
+        by_answer = sorted(self._addresses, key=self._unanswered.__contains__)
+        known = [self._addresses[broker] for broker in by_answer]
+        for address in dict.fromkeys([*known, *self._bootstrap]):
             if problem is not None and time.monotonic() > given_up_at:
                 break
             try:
@@ -144,13 +172,20 @@ class Brokers:
         address = self._addresses.get(broker)
         if address is None:
             raise KafkaConnectionError(f"broker {broker} is not known")
-        connection = await self._connection(address)
+        if self._unanswered.get(broker, 0) > time.monotonic():
+            raise KafkaConnectionError(f"broker {broker} did not answer a moment ago")
         try:
-            return await connection.send(request)
-        except TimeoutError:
+            connection = await self._connection(address)
+            answer = await connection.send(request)
+        except UNANSWERED as error:
+            is_late = isinstance(error, TimeoutError)
+            self._unanswered[broker] = time.monotonic() + (QUIET_SECONDS if is_late else 0)
             # What comes late must not be taken for the answer to a later request.
-            connection.close()
+            if is_late and (late := self._connections.get(address)) is not None:
+                late.close()
             raise
+        self._unanswered.pop(broker, None)
+        return answer
 
     async def send_to_any(self, request: Any) -> Any:
         """The response of a broker that answers. Raises one of UNANSWERED, AuthenticationFailed."""

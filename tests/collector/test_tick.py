@@ -17,6 +17,7 @@ from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.reports import GroupReports
 from warren_collector.groups.topic_ids import TopicIds
 from warren_collector.logs.ends import LogEnds, TopicLog
+from warren_collector.logs.highest import UNKNOWN
 from warren_collector.positions.columns import Int64s
 from warren_collector.positions.events import Origin
 from warren_collector.positions.recorded import RecordedPositions
@@ -43,6 +44,8 @@ class FakeEnds:
         self.suspected: frozenset[str] = frozenset()
         self.is_away = False
         self.takes: Callable[[], object] = lambda: None
+        self.unanswered: list[int] = []
+        """Partitions of the offsets topic whose leaders are out of reach."""
 
     def read(self, named: Mapping[str, int]) -> LogEnds:
         self.asked.append(named)
@@ -51,7 +54,11 @@ class FakeEnds:
             raise ClusterUnreachable("prod", "clusters.prod.bootstrap", "away")
         column = np.array([100], np.int64)
         known = named.keys() - self.suspected
-        return LogEnds({t: TopicLog(column, column) for t in known}, suspected=self.suspected)
+        topics = {t: TopicLog(column, column) for t in known}
+        offsets = np.full(named["__consumer_offsets"], 100, np.int64)
+        offsets[self.unanswered] = UNKNOWN
+        topics["__consumer_offsets"] = TopicLog(offsets, offsets)
+        return LogEnds(topics, suspected=self.suspected)
 
     def with_last_stable(self, ends: LogEnds, wanted: Mapping[str, Int64s]) -> LogEnds:
         self.asked_stable.append({topic: numbers.tolist() for topic, numbers in wanted.items()})
@@ -69,7 +76,7 @@ class Fixture:
         self.reports = GroupReports(
             "prod",
             self.states,
-            self.positions.groups,
+            self.positions,
             TopicIds(lambda _: {}, self.clock),
             QuietCoordinator(),
         )
@@ -83,6 +90,7 @@ class Fixture:
             Meters("prod"),
             self.clock,
             silence,
+            offsets_topic="__consumer_offsets",
         )
 
     def own(self, number: int, position: int, *, live: bool = True) -> None:
@@ -162,6 +170,18 @@ def test_groups_of_partitions_that_are_not_live_wait(at: Fixture) -> None:
     assert [event.group for event in at.tick()] == ["a"]
     at.own(1, position=9)
     assert [(event.group, event.position) for event in at.tick()] == [("b", 9)]
+
+
+def test_of_a_leader_that_is_out_of_reach_nobody_is_judged(at: Fixture) -> None:
+    """What its groups have committed meanwhile nobody knows; the others stay judged."""
+    at.own(1, position=3)
+    at.commit("a", 1, partition=0)
+    at.commit("b", 1, partition=1)
+    at.ends.unanswered = [1]
+    assert [event.group for event in at.tick()] == ["a"]
+    assert [event.group for event in at.tick(HEARTBEAT)] == ["a"]
+    at.ends.unanswered = []
+    assert {event.group for event in at.tick(HEARTBEAT)} == {"a", "b"}
 
 
 def test_without_log_ends_nothing_is_published_and_nothing_lost(at: Fixture) -> None:

@@ -1,11 +1,14 @@
 """A cluster of two brokers: both are asked; when one ends, the other one has it all."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from confluent_kafka import TopicPartition as Partition
+from conftest import Broker
 from support.collector_lab import CLUSTER, Events, Lab
-from support.two_brokers import create_replicated, lead_as_preferred
+from support.forgetful_broker import ForgetfulBroker
+from support.two_brokers import create_replicated, lead_as_preferred, running_two_brokers
 from warren.settings import Settings
 from warren_local.kafka import EmbeddedKafka
 
@@ -41,8 +44,36 @@ def test_leadership_moves(two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], lab:
     assert not any(event.deleted or event.removed for event in events.all)
 
 
-def settings(lab: Lab) -> Settings:
-    made = lab.settings()
+def test_one_out_of_reach_leaves_the_groups_of_the_other_judged(
+    broker: Broker, pytestconfig: pytest.Config, tmp_path: Path, unique: str
+) -> None:
+    proxy = ForgetfulBroker()
+    brokers = running_two_brokers(pytestconfig.rootpath, tmp_path, proxy.bootstrap)
+    with brokers as (first, second), Lab.on(broker.bootstrap, unique) as home:
+        proxy.serve(second.options.port)
+        with Lab.on(first.bootstrap, unique) as lab, home.ready(settings(home, lab.bootstrap)):
+            topic, groups = f"{lab.name}-orders", [f"{lab.name}-{number}" for number in range(16)]
+            events = home.events()
+            create_replicated(lab.admin, topic)
+            commit(lab, topic, groups, 1, 2)
+            await_figures(events, topic, groups, committed=[1, 2], log_end=[5, 5])
+            events.until(lambda: coordinators(events, groups) == {1, 2}, "both coordinate")
+            near = [g for g in groups if (e := events.state(g)) and e.coordinator == 1]
+            named = f"broker 2 at {proxy.bootstrap} does not answer"
+            proxy.close()
+            for group in near:
+                lab.commit(group, [Partition(topic, 0, 3)])
+            await_figures(events, topic, near, committed=[3, 2], log_end=[5, -1])
+            events.until(lambda: named in events.problem(CLUSTER), "it is named")
+            assert events.cluster_states() == {CLUSTER: "partial"}
+            far, told = set(groups) - set(near), len(events.all)
+            more = told + 3 * len(near)
+            events.until(lambda: len(events.all) > more, "the near ones are told of")
+            assert not far & {event.group for event in events.all[told:]}
+
+
+def settings(lab: Lab, bootstrap: str | None = None) -> Settings:
+    made = lab.settings(bootstrap=bootstrap or lab.bootstrap)
     return made.model_copy(
         update={
             "collector": made.collector.model_copy(update={"describe_interval": 0.5}),

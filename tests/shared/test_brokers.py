@@ -98,6 +98,37 @@ def test_a_timeout_closes_the_connection(network: FakeNetwork) -> None:
     assert not network.opened[0].is_open
 
 
+def test_one_that_lets_others_wait_is_named_and_asked_later(
+    network: FakeNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = SimpleNamespace(seconds=0.0)
+    monkeypatch.setattr(brokers, "time", SimpleNamespace(monotonic=lambda: now.seconds))
+
+    async def work() -> None:
+        these = cluster()
+        await these.metadata(["orders"])
+        await these.send(2, "request")
+        assert these.problem is None
+        network.opened[1].failure = TimeoutError()
+        with pytest.raises(TimeoutError):
+            await these.send(2, "request")
+        network.opened[1].failure = None
+        with pytest.raises(KafkaConnectionError, match="broker 2 did not answer"):
+            await these.send(2, "request")
+        await these.send(1, "request")
+        assert "broker 2 at two:9092 does not answer" in str(these.problem)
+        now.seconds = brokers.QUIET_SECONDS
+        await these.send(2, "request")
+        assert these.problem is None
+        network.down, network.opened[-1].is_open = {"two"}, False
+        for _ in range(2):  # whoever refuses at once is asked each time
+            with pytest.raises(ConnectionRefusedError):
+                await these.send(2, "request")
+        assert these.problem is not None
+
+    asyncio.run(work())
+
+
 def test_any_broker_that_answers(network: FakeNetwork) -> None:
     async def work() -> None:
         these = cluster()

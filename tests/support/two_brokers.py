@@ -18,8 +18,12 @@ ASSIGNMENT = [[1, 2], [2, 1]]  # by partition: replicas, the preferred leader fi
 
 
 @contextmanager
-def running_two_brokers(root: Path, logs: Path) -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
-    """The first broker is the controller too, the second may be stopped."""
+def running_two_brokers(
+    root: Path, logs: Path, second_at: str | None = None
+) -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
+    """The first broker is the controller too, the second may be stopped. `second_at`: where the
+    second one says that it is.
+    """
     cluster_id, controller_port, second_port = new_cluster_id(), free_port(), free_port()
     of_both = {"default.replication.factor": "2", "offsets.topic.replication.factor": "2"}
     of_second = {
@@ -27,6 +31,9 @@ def running_two_brokers(root: Path, logs: Path) -> Iterator[tuple[EmbeddedKafka,
         "process.roles": "broker",
         "listeners": f"PLAINTEXT://{HOST}:{second_port}",
     }
+
+    if second_at is not None:
+        of_second["advertised.listeners"] = f"PLAINTEXT://{second_at}"
 
     def broker(number: int, port: int, properties: dict[str, str]) -> EmbeddedKafka:
         options = KafkaOptions(

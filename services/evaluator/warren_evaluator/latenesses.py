@@ -20,6 +20,7 @@ from warren.words import duration
 from warren_core.evaluation import GroupRules, Rules
 from warren_core.judgement.counted import without
 from warren_core.judgement.lateness import Lateness
+from warren_core.judgement.left_behind import left_alike
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.state_arrays import CorruptState
@@ -165,6 +166,8 @@ class Latenesses:
         objective is about them.
         """
         late = [topic for topic, rows in event.topics.items() if not rows.all_at_ease]
+        if late and left_alike(self._membership_of(key)) is not None:
+            return frozenset(event.topics)
         stands = ask() if late else None
         if stands is None:
             return self._ignored(event)

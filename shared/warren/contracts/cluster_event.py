@@ -6,7 +6,9 @@ from pydantic import Field
 
 from warren.contracts.event import ClusterName, Event, Milliseconds, is_empty
 
-ClusterStateName = Literal["connecting", "rebuilding", "ok", "failing", "refused", "unreachable"]
+ClusterStateName = Literal[
+    "connecting", "rebuilding", "ok", "partial", "failing", "refused", "unreachable"
+]
 EVERY_MS = 10_000
 """How often a collector repeats an event that has not changed."""
 MOST_REFUSED = 100
@@ -26,7 +28,8 @@ class ClusterEvent(Event):
     collector: str = Field(description="Name of the process: host and process id")
     observed_at: Milliseconds
     state: ClusterStateName = Field(
-        description="connecting; rebuilding: reading what is there; ok; failing: see problem; "
+        description="connecting; rebuilding: reading what is there; ok; partial: all but what "
+        "problem names is read; failing: see problem; "
         "refused: credentials or rights; unreachable"
     )
     since: Milliseconds = Field(description="When this state began")

@@ -4,7 +4,10 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from warren.contracts.event import ClusterName, Event, Milliseconds, Partition
+from warren.contracts.event import ClusterName, Event, Milliseconds, Partition, is_none
+
+FIRST_OF_FAMILY = 3
+"""So many groups that were left behind, named alike, are told of each by itself."""
 
 
 class GroupMember(BaseModel):
@@ -51,4 +54,15 @@ class GroupEvent(Event):
     )
     unowned: dict[str, list[Partition]] = Field(
         default_factory=dict, description="Partitions of subscribed topics that no member owns"
+    )
+    left_before: int | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Of a group without members whose name was generated: groups named alike, but "
+        "for that, which were left before it, by their newest commits; absent of all others",
+    )
+    left_after: int | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description=f"And after it; counted for the first {FIRST_OF_FAMILY}, else 0",
     )

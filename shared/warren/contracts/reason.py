@@ -20,6 +20,7 @@ ReasonName = Literal[
     "unsubscribed",  # no member subscribes to the topic any more
     "run_missed",  # a run that the owner expects has not come
     "ignored",  # not judged: the owner wants it so
+    "left_behind",  # not judged: left like others before it whose names were generated alike
 ]
 # Why an incident ended without the group being OK.
 EndReasonName = Literal[
@@ -34,7 +35,7 @@ EndReasonName = Literal[
 ]
 
 REASONS: tuple[ReasonName, ...] = get_args(ReasonName)
-NOT_COUNTED: frozenset[ReasonName] = frozenset(("unsubscribed", "ignored"))
+NOT_COUNTED: frozenset[ReasonName] = frozenset(("unsubscribed", "ignored", "left_behind"))
 """Partitions for which these hold count in no total, no ranking and no objective."""
 REASON = f"Why it is not OK, or not judged: {', '.join(REASONS)}; more may come; null when OK"
 EXPLANATION = "The reason in one sentence, with figures; null when OK"

@@ -1,5 +1,6 @@
 """`warren.lag-status`: status-change events, what users subscribe to (CloudEvents 1.0)."""
 
+import operator
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal, get_args
 
@@ -94,6 +95,11 @@ class Breach(BaseModel):
     sentence: str = Field(description="What is wrong, with figures")
     topic: str | None = Field(default=None, description="Of the worst partition")
     partition: Partition | None = None
+    undated: bool = Field(
+        default=False,
+        exclude_if=operator.not_,
+        description="That partition's records have no timestamp that can be true",
+    )
     owner: str | None = Field(default=None, exclude_if=is_none)
     runbook: str | None = Field(default=None, exclude_if=is_none)
 

@@ -69,6 +69,7 @@ log = structlog.get_logger(__name__)
 librdkafka_log = logging.getLogger("librdkafka")
 librdkafka_log.setLevel(logging.CRITICAL)
 REPORT_EVERY = 30.0
+LIST_SECONDS = 3.0
 GRACE_SECONDS = 5.0  # after its own time a request of librdkafka's is over, but for a lost one
 
 _ASKED_FOR = "__consumer_offsets"
@@ -183,7 +184,7 @@ def connect(
         if any(error.code() in _AUTHENTICATION for error in seen):
             raise _most_telling(cluster, setting, seen, connection)
     unanswered = why_unanswered(answer, 0)
-    if unanswered is not None:
+    if unanswered is not None and not _lists(admin):
         raise _most_telling(cluster, setting, [*seen, unanswered], connection)
     return admin
 
@@ -210,8 +211,19 @@ def awaited(answer: Future[Answer], timeout: float) -> Answer:
 
 
 def answers(admin: AdminClient, timeout: float) -> bool:
-    """Whether a broker answers within `timeout` seconds."""
-    return why_unanswered(ask(admin, timeout), timeout) is None
+    """Whether a broker answers within `timeout` seconds, or a few more."""
+    return why_unanswered(ask(admin, timeout), timeout) is None or _lists(admin)
+
+
+def _lists(admin: AdminClient) -> bool:
+    """Whether any broker answers. What `ask` asks goes to the one that metadata call the controller
+    (librdkafka 2.16), and with KRaft that is any broker, also one that is out of reach.
+    """
+    try:
+        admin.list_topics(_ASKED_FOR, timeout=LIST_SECONDS)
+    except KafkaException:
+        return False
+    return True
 
 
 def why_unanswered(

@@ -18,7 +18,7 @@ API_PARTITIONS = Family("warren_api_partitions", "Partitions of groups in the re
 CLUSTER_STATE = Family(
     "warren_cluster_state",
     "1 for the state of a cluster as its collectors report it: unreachable, refused, failing, "
-    "connecting, rebuilding, ok; unknown when none is heard of",
+    "partial, connecting, rebuilding, ok; unknown when none is heard of",
     ("cluster", "state"),
 )
 

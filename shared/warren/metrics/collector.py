@@ -128,7 +128,8 @@ COLLECTOR_LOG_ENDS_AGE = Gauge(
 )
 COLLECTOR_CLUSTER_STATE = Gauge(
     "warren_collector_cluster_state",
-    "1 for the state of the cluster: connecting, rebuilding, ok, failing, refused or unreachable",
+    "1 for the state of the cluster: connecting, rebuilding, ok, partial, failing, refused or "
+    "unreachable",
     (*_CLUSTER, "state"),
     registry=COLLECTOR,
 )

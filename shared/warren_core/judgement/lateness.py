@@ -24,6 +24,7 @@ class LatePartition(NamedTuple):
     committed: int
     freshness_ms: int | None
     lost_records: int
+    reason: str
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,10 @@ class Membership:
     """Those of the last quarter of an hour that were seen."""
     subscription: Subscription | None = None
     """What its members ask for, or its last ones did; None where nobody can say."""
+    left_before: int = 0
+    left_after: int = 0
+    """As in GroupEvent."""
+    known_since: int = 0
 
     @cached_property
     def owners(self) -> dict[tuple[str, int], int]:
@@ -168,6 +172,9 @@ def membership_after(event: GroupEvent, before: Membership | None) -> Membership
         rebalances=event.rebalances,
         rebalanced_at=_rebalanced_at(event, before),
         subscription=subscription_after(event, None if before is None else before.subscription),
+        left_before=event.left_before or 0,
+        left_after=event.left_after or 0,
+        known_since=event.observed_at if before is None else before.known_since,
     )
 
 

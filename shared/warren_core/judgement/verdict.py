@@ -44,6 +44,7 @@ from warren_core.judgement.columns import MISSING, Latest, Layout, Told
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.lags import is_assumed
 from warren_core.judgement.lateness import Lateness
+from warren_core.judgement.left_behind import left_alike
 from warren_core.judgement.observation import Observation
 from warren_core.judgement.owners_word import (
     IGNORED,
@@ -105,9 +106,11 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
     never = uncommitted(state.latest, state.windows, updated.observation, np.zeros(1, np.int64))
     evidence = Evidence(state.windows, least_lag, now, state.track, never)
     partitions = by_rules(evidence, rules)
-    late = None
+    late, not_judged = None, IGNORED
     if not (partitions.status == Status.OK).all():
         late = knowledge.lateness_at(now)
+        if (alike := left_alike(knowledge.membership())) is not None:
+            rules, not_judged = replace(rules, ignore=True), alike
         partitions = _told_in_turn(partitions, rules, state, knowledge)
         partitions = _told_nothing_left(partitions, state, late)
     unread = may_be_left(state.latest, state.windows, least_lag, now)
@@ -125,10 +128,10 @@ def verdict_on(updated: Updated, knowledge: Knowledge) -> Verdict:
         unknown = in_vain
         group = replace(group, unknown=int(unknown.sum()))
     not_known = _not_known(state, unknown & (partitions.status == Status.OK))
-    ignored = dict.fromkeys(rules.ignored_rows(len(lag)), IGNORED)
+    ignored = dict.fromkeys(rules.ignored_rows(len(lag)), not_judged)
     if group.status is Status.OK:
         is_all = 0 < len(ignored) == len(lag)
-        said_of_all = IGNORED.sentence if is_all else not_known.explanation
+        said_of_all = not_judged.sentence if is_all else not_known.explanation
         why = Reasons(not_known.by_row | ignored, [], said_of_all)
         return Verdict(partitions, group, lag, least_lag, why=why)
     status, policies = partitions.status, rules.policies

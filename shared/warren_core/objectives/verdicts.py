@@ -96,7 +96,7 @@ def judge(
         late = event if status is not Status.OK else None
         observed = lag()
         total = 0 if observed is None else observed.total
-        breaches = [_breach(*each) for each in broken]
+        breaches = [_breach(*each, event) for each in broken]
         told_lost |= {
             limit.key: standing.value or 0
             for limit, standing in broken
@@ -208,7 +208,7 @@ def _badness(broken: tuple[Limit, Standing]) -> tuple[int, int]:
     return -limit.status, standing.broken_since or 0
 
 
-def _breach(limit: Limit, standing: Standing) -> Breach:
+def _breach(limit: Limit, standing: Standing, event: FreshnessEvent) -> Breach:
     assert standing.broken_since is not None  # it is open
     return Breach(
         objective=limit.objective,
@@ -220,9 +220,18 @@ def _breach(limit: Limit, standing: Standing) -> Breach:
         sentence=standing.sentence,
         topic=standing.topic,
         partition=standing.partition,
+        undated=_reason_of(event, standing.topic, standing.partition) == "bad_timestamp",
         owner=limit.owner,
         runbook=limit.runbook,
     )
+
+
+def _reason_of(event: FreshnessEvent, topic: str | None, partition: int | None) -> str | None:
+    """Of a partition's value, at this look."""
+    rows = event.topics.get(topic or "")
+    if rows is None or partition not in rows.partition:
+        return None
+    return rows.reason[rows.partition.index(partition)]
 
 
 def _change(

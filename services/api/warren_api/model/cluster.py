@@ -23,7 +23,7 @@ class FeedState:
 
 SILENT_AFTER_MS = 3 * EVERY_MS
 # Worst first: one collector that cannot read its part makes the cluster's picture incomplete.
-_RANK = ("unreachable", "refused", "failing", "connecting", "rebuilding", "ok")
+_RANK = ("unreachable", "refused", "failing", "partial", "connecting", "rebuilding", "ok")
 UNKNOWN = "unknown"
 STATES = (*_RANK, UNKNOWN)
 # In which what is known of its groups does not move on.

@@ -11,7 +11,11 @@ from warren.words import counted, duration
 from warren_api.model.cluster import TROUBLE, UNKNOWN, ClusterView, FeedState
 from warren_api.model.group import GroupView, Rank, Verdict
 
-_READING = ("connecting", "rebuilding")
+_IN_WORDS = {
+    **dict.fromkeys(("connecting", "rebuilding"), "being read"),
+    **{state: state for state in TROUBLE},
+    "partial": "read in part",
+}
 Kind = Literal["action", "warning", "handled", "unknown", "ok"]
 """What a group asks of people, the most urgent first: tabs of the overview, `is:` of the search."""
 _KINDS = get_args(Kind)
@@ -50,8 +54,8 @@ def _why(cluster: ClusterView, feed: FeedState, now: int) -> tuple[str, str]:
     """For machines, and for people as far as it is known."""
     if feed.problem:
         return "own_topics_unreadable", "Warren cannot read its own topics"
-    if cluster.state in (*TROUBLE, *_READING) and cluster.since is not None:
-        what = "being read" if cluster.state in _READING else cluster.state
+    if cluster.state in _IN_WORDS and cluster.since is not None:
+        what = _IN_WORDS[cluster.state]
         return f"cluster_{cluster.state}", f"cluster {what} for {duration(now - cluster.since)}"
     if cluster.state == UNKNOWN and cluster.heard_at is not None:
         return "collector_silent", f"no collector heard of for {duration(now - cluster.heard_at)}"
@@ -125,10 +129,10 @@ def _not_judged(what: str, age: int) -> str:
 
 
 def _cluster_doubts(cluster: ClusterView, now: int) -> list[str]:
-    if cluster.state in TROUBLE:
+    if cluster.state in (*TROUBLE, "partial"):
         since = "" if cluster.since is None else f" for {duration(now - cluster.since)}"
         problem = f": {cluster.problem}" if cluster.problem else ""
-        return [f"Cluster {cluster.cluster} is {cluster.state}{since}{problem}."]
+        return [f"Cluster {cluster.cluster} is {_IN_WORDS[cluster.state]}{since}{problem}."]
     if cluster.state == UNKNOWN and cluster.heard_at is not None:
         silent = duration(now - cluster.heard_at)
         return [f"No collector of cluster {cluster.cluster} has been heard of for {silent}."]

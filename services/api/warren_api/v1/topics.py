@@ -34,7 +34,7 @@ class ClusterSummary(BaseModel):
     configured: bool = Field(description="Named in this API's settings")
     state: str = Field(
         description="Of its collectors, the one with the most trouble: ok, rebuilding, "
-        "connecting, failing, refused, unreachable; unknown: none is heard of"
+        "connecting, partial, failing, refused, unreachable; unknown: none is heard of"
     )
     state_since: int | None
     problem: str | None = Field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from socket import gethostname
@@ -219,10 +219,12 @@ class Sources:
         meters: Meters,
         on_released: Callable[[list[int]], None],
         closing: ExitStack,
+        alone: Mapping[int, int] | None = None,
     ) -> None:
         """`on_released` is told which partitions another collector owns from now on; `closing`
-        closes what is opened. Raises SettingsError, KafkaError.
+        closes what is opened; `alone` as in OffsetsTopicSource. Raises SettingsError, KafkaError.
         """
+        self._alone = alone
         self._on_released = on_released
         self._cluster = cluster
         self._setting = f"clusters.{cluster}"
@@ -270,6 +272,7 @@ class Sources:
             self._membership.connection,
             self._membership.group,
             self._released,
+            alone=self._alone,
         )
 
     def _shards(self, offsets_topic: OffsetsTopicSource | None) -> Shards:

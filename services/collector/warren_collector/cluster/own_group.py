@@ -13,6 +13,7 @@ from warren_wire.groups import ClassicMember, describe_group
 log = structlog.get_logger(__name__)
 
 EVERY = 10.0  # seconds
+MISSES = 2  # in a row: a coordinator that moves is away for a moment
 SETTING = "home.instance"
 
 Members = Sequence[ClassicMember]
@@ -37,6 +38,11 @@ class OwnGroup:
         """While there are members of another Warren."""
         self.foreign: list[str] = []
         """Which they are, by client and host."""
+        self.is_away: bool | None = None
+        """Whether the group's coordinator is out of reach, while other brokers answer; None before
+        anybody knows.
+        """
+        self._misses = 0
         self._cluster = cluster
         self._group = group
         self._is_own = is_own
@@ -57,8 +63,13 @@ class OwnGroup:
     def _take(self, answer: Future[Members]) -> None:
         try:
             members = answer.result()
-        except (KafkaError, *UNANSWERED):
+        except KafkaError:
             return  # not known: what was found last stands
+        except UNANSWERED:
+            self._misses += 1
+            self.is_away = self._misses >= MISSES or self.is_away
+            return
+        self._misses, self.is_away = 0, False
         foreign = [m for m in members if not self._is_own(m.client_id)]
         before, self.foreign = self.foreign, sorted(f"{m.client_id} at {m.host}" for m in foreign)
         if self.foreign == before:

@@ -67,6 +67,9 @@ class ClusterStack:
         self._meters = Meters(cluster)
         self._home_id = ""
         self._own_group: OwnGroup | None = None
+        self._alone: dict[int, int] | None = None
+        """Positions that were stored, while the coordinator of our group is out of reach."""
+        self._stored: dict[int, int] = {}
         self._filters = ClusterFilters(settings, cluster)
         self._filters_changed = threading.Event()
         Brokers(cluster, self._setting, self._cluster_settings)  # refuses bad settings
@@ -181,6 +184,7 @@ class ClusterStack:
                 self._meters,
                 lambda partitions: reports.release(partitions),
                 closing,
+                self._alone,
             )
             source, positions = opened.source, opened.positions
             admin = new_client(AdminClient, self.cluster, self._setting, cluster)
@@ -188,7 +192,7 @@ class ClusterStack:
             reports = GroupReports(
                 self.cluster,
                 opened.states,
-                positions.groups,
+                positions,
                 TopicIds(asking(admin), self._clock),
                 opened.live,
                 watched.topic,
@@ -207,6 +211,7 @@ class ClusterStack:
                 logs.history,
                 lambda: retention.milliseconds,
                 watched.has,
+                cluster.offsets_topic if "offsets_topic" in cluster.sources else None,
             )
             self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
             prefix = self._settings.home.topic_prefix
@@ -214,7 +219,9 @@ class ClusterStack:
             hearing = hearing_by(
                 asking_admin(admin), self.cluster, self._setting, cluster, self._clock
             )
-            self._loop(source, positions, publisher, ticker, listing, logs, hearing, retention)
+            self._loop(
+                source, positions, publisher, ticker, listing, logs, hearing, retention, brokers
+            )
             ticker.tick()
 
     def _loop(
@@ -227,6 +234,7 @@ class ClusterStack:
         logs: LogWatch,
         admin: Hearing,
         retention: OffsetsRetention,
+        brokers: Brokers,
     ) -> None:
         interval = self._settings.collector.interval
         next_tick = self._clock.monotonic()
@@ -258,7 +266,7 @@ class ClusterStack:
                     source.reread()
                     rereads = False
                 listing.publish(all_ends, source.partitions.live())
-                self._note(source, positions, ticker, logs)
+                self._note(source, positions, ticker, logs, brokers)
                 next_tick = max(next_tick + interval, now)
 
     def _watched_group(self, membership: Membership, closing: ExitStack) -> OwnGroup | None:
@@ -270,6 +278,19 @@ class ClusterStack:
         closing.callback(describer.close)
         return OwnGroup(self.cluster, membership.group, membership.is_own, describer, self._clock)
 
+    def _follow_coordinator(self, group: OwnGroup, source: Source) -> None:
+        """Without it the group shares out nothing: each collector reads all then. Raises
+        ClientLost, so that all begins anew.
+        """
+        self._stored |= {p.number: p.stored for p in source.partitions if p.stored is not None}
+        if self._alone is None and group.is_away and not len(source.partitions):
+            self._alone, why = self._stored, "is out of reach, it reads without its group"
+        elif self._alone is not None and group.is_away is False:
+            self._alone, why = None, "answers again"
+        else:
+            return
+        raise ClientLost(self.cluster, self._setting, f"our group's coordinator {why}")
+
     def _age_s(self, at: int | None) -> float:
         return math.nan if at is None else (self._clock.now_ms() - at) / 1000
 
@@ -277,8 +298,15 @@ class ClusterStack:
         self.state.trouble(error)
         self._meters.cluster_state(self.state.name)
 
-    def _note(self, source: Source, positions: Positions, ticker: Ticker, logs: LogWatch) -> None:
-        """Makes visible how it stands."""
+    def _note(
+        self,
+        source: Source,
+        positions: Positions,
+        ticker: Ticker,
+        logs: LogWatch,
+        brokers: Brokers,
+    ) -> None:
+        """Makes visible how it stands. Raises ClientLost."""
         backlog = source.backlog()
         figures = Figures(
             groups=len(positions.groups),
@@ -291,11 +319,12 @@ class ClusterStack:
         )
         # Of a cluster that is away no group may be due: then no tick tells of it.
         obstacle = logs.problem or ticker.problem or source.obstacle
-        problem = obstacle or source.problem
+        problem = obstacle or source.problem or brokers.problem
         if self._own_group is not None:
             self._own_group.look()
             self._meters.foreign_members.set(len(self._own_group.foreign))
             problem = problem or self._own_group.problem
+            self._follow_coordinator(self._own_group, source)
         if problem is not None:
             self.state.trouble(problem, figures, goes_on=obstacle is None)
         else:

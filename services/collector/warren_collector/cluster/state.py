@@ -70,7 +70,8 @@ class ClusterState:
         self, error: KafkaError, figures: Figures | None = None, *, goes_on: bool = False
     ) -> None:
         """The cluster, or Warren's own, did not do what was asked; `goes_on`: the rest is done."""
-        self._enter(_state_of(self.cluster, error), str(error), figures, goes_on=goes_on)
+        state = "partial" if goes_on else _state_of(self.cluster, error)
+        self._enter(state, str(error), figures, goes_on=goes_on)
 
     def fault(self, fault: Exception) -> None:
         """Something that nobody has thought of: its kind; what it says is for the log."""

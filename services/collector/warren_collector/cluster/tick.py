@@ -107,10 +107,12 @@ class Ticker:
         history: LogHistory | None = None,
         offsets_retention_ms: Callable[[], int] = lambda: UNTOLD,
         is_watched: Callable[[str, str], bool] = lambda _group, _topic: True,
+        offsets_topic: str | None = None,
     ) -> None:
         """`heartbeat`: seconds of silence after which a group is due without a commit, too.
         `history` gets what is read here. `offsets_retention_ms`: so long the cluster keeps offsets.
-        `is_watched`: whether the settings want a group's topic.
+        `is_watched`: whether the settings want a group's topic. `offsets_topic`: its leaders are
+        asked, too: of what is out of reach nobody knows what is committed there meanwhile.
         """
         self._origin = origin
         self._positions = positions
@@ -124,6 +126,7 @@ class Ticker:
         self._history = LogHistory() if history is None else history
         self._offsets_retention_ms = offsets_retention_ms
         self._is_watched = is_watched
+        self._offsets_topic = offsets_topic
         self._trouble = Trouble(origin.cluster, clock)
         self._settling = Settling(clock)
         self.problem: TickError | None = None
@@ -169,13 +172,14 @@ class Ticker:
     ) -> bool:
         self._settling.asked()
         try:
-            ends = self._ends.read(self._named(groups))
+            ends = self._ends.read(self._named(groups, live))
         except (ClusterUnreachable, AuthenticationFailed) as error:
             return self._failed("log_ends", error)
         self.log_ends_at = self._clock.now_ms()
         self.refused_topics = ends.refused
         if self._settling.answered():
             return True
+        groups = [group for group in groups if self._is_read(group.source_partition, ends)]
         there = [
             group
             for group in groups
@@ -221,9 +225,16 @@ class Ticker:
         self._meters.published_at.set(self.published_at / 1000)
         return True
 
-    def _named(self, groups: list[Group]) -> dict[str, int]:
+    def _is_read(self, source_partition: int, ends: LogEnds) -> bool:
+        """Whether the leader of that partition of the offsets topic answers."""
+        log = ends.topics.get(self._offsets_topic or "")
+        return log is None or source_partition >= len(log.end) or log.end[source_partition] >= 0
+
+    def _named(self, groups: list[Group], live: dict[int, int]) -> dict[str, int]:
         """The groups' topics, and how many partitions of each their commits name."""
         named: dict[str, int] = {}
+        if self._offsets_topic is not None and live:
+            named[self._offsets_topic] = max(live) + 1
         commits = self._positions.columns.commits
         for group in groups:
             for topic, rows in group.topics.items():

@@ -9,12 +9,14 @@ import structlog
 from warren.contracts import GroupEvent, group_key
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 
+from warren_collector.groups.families import Families, Place
 from warren_collector.groups.live.group import CONSUMER_TYPES, is_recorded
 from warren_collector.groups.live.groups import News
 from warren_collector.groups.recorded.description import count_rebalances, describe
 from warren_collector.groups.recorded.records import Findings, GroupRecords
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.topic_ids import TopicIds
+from warren_collector.positions.base import Positions
 from warren_collector.positions.index import NOTHING_OWNED, Group, GroupIndex, Owned
 
 log = structlog.get_logger(__name__)
@@ -83,8 +85,6 @@ def own(groups: GroupIndex, source_partition: int, name: str, owned: Owned) -> N
 
 MOST_BYTES = MAX_MESSAGE_BYTES - 64 * 2**10  # room for the key and the batch around it
 _DETAILS: tuple[tuple[str, object], ...] = (("subscription", []), ("assignment", {}))
-Place = tuple[int, str]
-"""Source partition and name of a group."""
 
 
 class Coordinators(Protocol):
@@ -121,7 +121,7 @@ class GroupReports:
         self,
         cluster: str,
         states: GroupStates,
-        positions: GroupIndex,
+        positions: Positions,
         topic_ids: TopicIds,
         coordinators: Coordinators,
         accepts_topic: Callable[[str], bool] = lambda _topic: True,
@@ -135,6 +135,7 @@ class GroupReports:
         self._coordinators = coordinators
         self._reported: dict[Place, bytes] = {}
         self._known_states: dict[Place, str | None] = {}
+        self._families = Families()
         self.awaits_ends = False
         """A group may be gone, and that is not reported yet: do not store the position now."""
 
@@ -147,6 +148,7 @@ class GroupReports:
         released = set(partitions)
         for kept in (self._reported, self._known_states):
             for place in [place for place in kept if place[0] in released]:
+                self._families.follow(place, None)
                 del kept[place]
 
     def state_of(self, place: Place) -> str | None:
@@ -166,6 +168,8 @@ class GroupReports:
         What has changed stays due until `published`.
         """
         self._take_news()
+        for place in self._families.take_changed() & self._reported.keys():
+            self._states.touch(*place)
         self._topic_ids.refresh()
         self.awaits_ends = False
         reports = []
@@ -218,11 +222,18 @@ class GroupReports:
         if described.unnamed and self._topic_ids.want(described.topics):
             return None
         event = described.event(self._cluster, place[1], position, observed_at)
-        event, content = _fitted(self._coordinators.complete(event))
-        self._known_states[place] = _told_state(event)
-        known = self._positions.get(*place)
+        event = self._coordinators.complete(event)
+        self._known_states[place] = state = _told_state(event)
+        known = self._positions.groups.get(*place)
+        rows = list(known.all_rows()) if known is not None and state == "Empty" else []
+        newest = self._positions.columns.committed_at[rows].max() if rows else None
+        alike = self._families.follow(place, None if newest is None else int(newest))
+        if alike is not None:
+            update = dict(zip(("left_before", "left_after"), alike, strict=True))
+            event = event.model_copy(update=update)
+        event, content = _fitted(event)
         before = NOTHING_OWNED if known is None else known.owned
-        own(self._positions, *place, owned_after(event, before, self._accepts_topic))
+        own(self._positions.groups, *place, owned_after(event, before, self._accepts_topic))
         # Of all but when it was seen, which comes before the protocol; no string has bare quotes.
         digest = hashlib.blake2b(content[content.index(b',"protocol":') :], digest_size=16).digest()
         if self._reported.get(place) == digest:
@@ -234,12 +245,13 @@ class GroupReports:
         self._states.taken(place)
         self._reported.pop(place, None)
         self._known_states.pop(place, None)
-        own(self._positions, *place, NOTHING_OWNED)
+        self._families.follow(place, None)
+        own(self._positions.groups, *place, NOTHING_OWNED)
         if group is not None:
             self._states.forget(group)
 
     def _is_there(self, place: Place) -> bool:
-        positions = self._positions.get(*place)
+        positions = self._positions.groups.get(*place)
         has_positions = positions is not None and bool(positions.topics)
         return has_positions or self._coordinators.knows(place[1])
 

@@ -1,6 +1,6 @@
 """Source `offsets_topic`: the group coordinator's own records, shared out by a consumer group."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import confluent_kafka
 import numpy as np
@@ -13,7 +13,7 @@ from confluent_kafka import (
 )
 from confluent_kafka import TopicPartition as Partition
 from warren.clock import Clock, SystemClock
-from warren.errors import KafkaError
+from warren.errors import ClusterUnreachable, KafkaError
 from warren.kafka.connection import ErrorReporter, classify
 from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalances, group_consumer
@@ -33,6 +33,8 @@ from warren_collector.sources.unstable_tails import UnstableTails
 log = structlog.get_logger(__name__)
 
 BATCH = 10_000
+NO_POSITION = -1
+RESOLVE_AGAIN = 5.0  # seconds until a leader that did not answer is asked again
 RESOLVE_TIMEOUT = 15.0  # seconds for the positions of newly assigned partitions
 
 Code = confluent_kafka.KafkaError
@@ -66,8 +68,11 @@ class OffsetsTopicSource:
         group: str,
         on_released: Callable[[list[int]], None],
         clock: Clock | None = None,
+        alone: Mapping[int, int] | None = None,
     ) -> None:
-        """`on_released` is told which partitions another collector owns from now on.
+        """`on_released` is told which partitions another collector owns from now on. `alone`: all
+        partitions are read, without the group, whose coordinator is out of reach; positions that
+        were stored.
 
         Raises SettingsError for a property that librdkafka does not know.
         """
@@ -81,8 +86,12 @@ class OffsetsTopicSource:
         self._report = ErrorReporter(cluster, setting)
         self._rebalances = Rebalances(settings.offsets_topic)
         self._was_assigned = False
+        self._alone = alone
+        self._unresolved: frozenset[int] = frozenset()
+        """Owned partitions whose leaders are out of reach."""
+        self._resolves_at = 0.0
         self._reader = UnstableReader(cluster, setting, settings, settings.offsets_topic)
-        clock = clock or SystemClock()
+        self._clock = clock = clock or SystemClock()
         self._tails = UnstableTails(self.partitions, self._reader, self._high_watermark, clock)
         self._consumer = group_consumer(
             cluster,
@@ -103,7 +112,8 @@ class OffsetsTopicSource:
             # So little is soon used up, and librdkafka's second of waiting is long then.
             fetch_queue_backoff_ms=10,
         )
-        self._rebalances.subscribe(self._consumer)
+        if alone is None:
+            self._rebalances.subscribe(self._consumer)
         self._hearing = hearing_of(self._consumer, self._topic, cluster, setting, settings, clock)
 
     @property
@@ -140,12 +150,10 @@ class OffsetsTopicSource:
         if assigned is not None:  # after the batch: what it has of them was not read from the start
             # Raises what the broker refuses; then the source is of no use any more.
             try:
-                resolved = self._resolve(assigned)
-                self._rebalances.begin_at(self._consumer, dict.fromkeys(assigned, OFFSET_BEGINNING))
+                self._resolve(assigned)
+                self._begin(assigned)
             except KafkaException as error:
                 raise classify(self._cluster, self._setting, error.args[0]) from None
-            for partition in resolved:
-                self._add(partition)
             self._was_assigned = True
             log.info(
                 "partitions assigned",
@@ -154,6 +162,8 @@ class OffsetsTopicSource:
                 owned=len(self.partitions),
                 records=self.partitions.behind(),
             )
+        elif self._unresolved and self._clock.monotonic() >= self._resolves_at:
+            self._reread(self._unresolved)
         self._hearing.follow(heard=bool(messages), joined=self._was_assigned)
         return batch
 
@@ -215,7 +225,7 @@ class OffsetsTopicSource:
         overtakes it.
         """
         changed = [p for p in self.partitions if p.is_live and p.stored != p.position]
-        if not changed:
+        if not changed or self._alone is not None:
             return
         offsets = [
             Partition(self._topic, p.number, p.position, metadata=open_from_text(p.open_from))
@@ -253,10 +263,12 @@ class OffsetsTopicSource:
             return
         self._on_released(owned)
         self._tails.end(owned)
+        self._reread(owned)
+
+    def _reread(self, numbers: Iterable[int]) -> None:
         try:
-            for partition in self._resolve(owned):
-                self._add(partition)
-                self._consumer.seek(Partition(self._topic, partition.number, OFFSET_BEGINNING))
+            for number in self._resolve(sorted(numbers)):
+                self._consumer.seek(Partition(self._topic, number, OFFSET_BEGINNING))
         except KafkaException as error:
             raise classify(self._cluster, self._setting, error.args[0]) from None
 
@@ -286,6 +298,8 @@ class OffsetsTopicSource:
 
     def _released_and_assigned(self) -> list[int] | None:
         """Gives up what the group took; what is new and still ours, None if it said nothing."""
+        if self._alone is not None:
+            return None if self._was_assigned else self._all()
         rebalances = self._rebalances.take()
         if not rebalances:
             return None
@@ -297,6 +311,7 @@ class OffsetsTopicSource:
                 assigned.difference_update(rebalance.partitions)
                 for number in rebalance.partitions:
                     self.partitions.remove(number)
+                self._unresolved -= {*rebalance.partitions}
                 self._tails.end(rebalance.partitions)
                 self._on_released(list(rebalance.partitions))
                 log.info(
@@ -309,27 +324,45 @@ class OffsetsTopicSource:
         self._was_assigned = self._was_assigned and is_told
         return sorted(assigned) if is_told else None
 
-    def _resolve(self, numbers: Sequence[int]) -> list[SourcePartition]:
-        """Where the collectors stopped, and where the log ends now.
+    def _all(self) -> list[int]:
+        """Raises KafkaException."""
+        topics = self._consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
+        self.partition_count = len(topics[self._topic].partitions)
+        return list(range(self.partition_count))
+
+    def _begin(self, numbers: Sequence[int]) -> None:
+        """Raises KafkaException."""
+        if self._alone is None:
+            self._rebalances.begin_at(self._consumer, dict.fromkeys(numbers, OFFSET_BEGINNING))
+        else:
+            self._consumer.assign([Partition(self._topic, n, OFFSET_BEGINNING) for n in numbers])
+
+    def _resolve(self, numbers: Sequence[int]) -> list[int]:
+        """Take over these partitions, from where the collectors stopped; those whose leader says
+        where its log ends. The others are asked for again.
 
         Raises KafkaException, KafkaError.
         """
         if not numbers:
             return []
         partitions = [Partition(self._topic, number) for number in numbers]
-        topics = self._consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
-        self.partition_count = len(topics[self._topic].partitions)
-        stored = self._consumer.committed(partitions, timeout=RESOLVE_TIMEOUT)
+        if self._alone is None:
+            self._all()
+            stored = self._consumer.committed(partitions, timeout=RESOLVE_TIMEOUT)
+        else:
+            stored = [Partition(self._topic, n, self._alone.get(n, NO_POSITION)) for n in numbers]
         ends = self._reader.ends(numbers)
-        return [
-            assigned(
-                p.partition,
-                p.offset if p.offset >= 0 else None,
-                ends[p.partition],
-                open_from_of(p.metadata),
-            )
-            for p in stored
-        ]
+        if not ends and not len(self.partitions):
+            problem = f"no leader says where {self._topic} ends"
+            raise ClusterUnreachable(self._cluster, f"{self._setting}.bootstrap", problem)
+        for at in stored:
+            if at.partition in ends:
+                position = at.offset if at.offset >= 0 else None
+                end, open_from = ends[at.partition], open_from_of(at.metadata)
+                self._add(assigned(at.partition, position, end, open_from))
+        self._unresolved = self._unresolved.union(numbers) - ends.keys()
+        self._resolves_at = self._clock.monotonic() + RESOLVE_AGAIN
+        return list(ends)
 
     def _add(self, partition: SourcePartition) -> None:
         self.partitions.add(partition)

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import confluent_kafka
-from warren.errors import ClusterUnreachable
 from warren.kafka.connection import classify
 from warren.settings import KafkaConnection
 from warren_wire.brokers import UNANSWERED, Brokers
@@ -49,12 +48,9 @@ class UnstableReader:
         self._runner = asyncio.Runner()
 
     def ends(self, partitions: Iterable[int]) -> dict[int, int]:
-        """High watermarks of all these partitions."""
+        """High watermarks of these partitions; those whose leaders do not answer are left out."""
         wanted = dict.fromkeys(partitions, LATEST)
-        found = {row[0]: row[-1] for row in self._runner.run(self._ask(wanted, self._ask_ends))}
-        if missing := wanted.keys() - found.keys():
-            raise self._unreachable(f"no leader says where partition {min(missing)} ends")
-        return found
+        return {row[0]: row[-1] for row in self._runner.run(self._ask(wanted, self._ask_ends))}
 
     def fetch(self, offsets: Mapping[int, int]) -> dict[int, Fetched]:
         """What there is from these offsets on, by partition; those that move are left out."""
@@ -109,8 +105,6 @@ class UnstableReader:
     ) -> list[Any]:
         try:
             answer = await ask(leader, partitions)
-        except TimeoutError as error:  # asking again would hold up the others for too long
-            raise self._unreachable("no answer from a leader of the offsets topic") from error
         except UNANSWERED:
             return []
         return [row for _topic, rows in answer.topics for row in rows]
@@ -129,6 +123,3 @@ class UnstableReader:
         wanted = [(number, offset, PARTITION_BYTES) for number, offset in partitions]
         request = fetch_request([(self._topic, wanted)], MOST_BYTES, READ_UNCOMMITTED)
         return await self._brokers.send(leader, request)
-
-    def _unreachable(self, problem: str) -> ClusterUnreachable:
-        return ClusterUnreachable(self._cluster, f"{self._setting}.bootstrap", problem)

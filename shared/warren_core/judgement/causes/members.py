@@ -103,9 +103,14 @@ def no_members(facts: Facts) -> Found | None:
         return None
     client_id, host = group.left or (None, None)
     last = "" if client_id is None else f"; the last was {client_id} at {address(host)}"
+    action = "Restart the consumers and check why they exited, or delete the group if it is retired"
+    if alike := group.left_before + group.left_after:
+        were = "was" if alike == 1 else "were"
+        last += f"; {counted(alike, 'other group')} named alike {were} left"
+        action = "Delete the groups that are retired, or leave such names out with groups_deny"
     return found(
         f"No members for {duration(empty_ms)}{last}",
-        "Restart the consumers and check why they exited, or delete the group if it is retired",
+        action,
         since=group.empty_since,
         client_id=client_id,
         host=host,

@@ -264,9 +264,11 @@ def records_lost(facts: Facts) -> Found | None:
     worst = int(lost.argmax())
     topic, partition = facts.state.layout.name(worst)
     some = int(np.count_nonzero(lost))
+    rows = () if facts.lateness is None else facts.lateness.worst_first
+    undated = (topic, partition, "bad_timestamp") in {(*row[:2], row.reason) for row in rows}
     return found(
         deleted(int(lost.sum()), facts.state.layout.label(worst), some),
-        after_loss(topic),
+        after_loss(topic, undated=undated),
         topic=topic,
         partition=partition,
         offset=int(facts.state.latest[Latest.COMMITTED, worst]),
