@@ -78,5 +78,8 @@ class PlayedAdmin:
             future.set_result(SimpleNamespace())
         return dict.fromkeys(topics.topic_names, future)
 
+    def list_topics(self, *_: object, **__: object) -> None:
+        raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+
     def cluster(self) -> HomeCluster:
         return HomeCluster(self, HomeSettings())  # type: ignore[arg-type]  # all that is used

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from support.assigned_members import TWO, member
 from warren.contracts import GroupEvent
+from warren_api.model.membership import Membership
 from warren_collector.groups.live.group import (
     LiveGroup,
     enriched,
@@ -48,6 +49,16 @@ def test_records_know_the_members_and_the_coordinator_knows_the_rest() -> None:
     assert (event.idle_members, event.assignment_skew) == (0, 1.5)
     assert event.unowned == {"t": [4]}
     assert (event.position, event.observed_at) == (5, 7)
+
+
+def test_topics_that_are_not_there_are_named() -> None:
+    members = [member("a", "t", "gone", "unknown"), member("b", "away", t=[0])]
+    event = enriched(recorded(members=members), None, {"t": 1, "gone": 0, "away": 0})
+    assert event.absent == ["away", "gone"]
+    assert Membership(event).not_judged == (
+        "no offset committed yet; it subscribes to away and 1 more topic, which this cluster does "
+        "not have"
+    )
 
 
 def test_nothing_follows_from_the_assignments_of_a_group_that_rebalances() -> None:

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from warren.contracts.event import ClusterName, Event, Milliseconds, Partition, is_none
+from warren.contracts.event import ClusterName, Event, Milliseconds, Partition, is_empty, is_none
 
 FIRST_OF_FAMILY = 3
 """So many groups that were left behind, named alike, are told of each by itself."""
@@ -54,6 +54,11 @@ class GroupEvent(Event):
     )
     unowned: dict[str, list[Partition]] = Field(
         default_factory=dict, description="Partitions of subscribed topics that no member owns"
+    )
+    absent: list[str] = Field(
+        default_factory=list,
+        exclude_if=is_empty,
+        description="Topics that members subscribe to and that the cluster does not have",
     )
     left_before: int | None = Field(
         default=None,

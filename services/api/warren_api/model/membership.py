@@ -2,17 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from warren.contracts import GroupEvent, GroupMember
-
-# Why a group has no lag. Share groups acknowledge records one by one: between the start and the end
-# of what they have in hand some are done and some are not, so no offset says how far they are.
-NotJudged = Literal[
-    "lag not defined by committed offsets",
-    "no offset committed yet",
-    "no committed offset any more",
-]
+from warren.words import counted
 
 
 @dataclass(frozen=True)
@@ -63,8 +55,18 @@ class Membership:
         return self.event.protocol == "share" or bool(self.event.members)
 
     @property
-    def not_judged(self) -> NotJudged:
-        """Why there is no verdict, where there is none."""
+    def not_judged(self) -> str:
+        """Why there is no verdict, where there is none. Share groups acknowledge records one by
+        one: of what they have in hand some are done and some are not, and no offset says which.
+        """
         if self.event.protocol == "share":
             return "lag not defined by committed offsets"
-        return "no committed offset any more" if self.had_offsets else "no offset committed yet"
+        why = f"no {'committed offset any more' if self.had_offsets else 'offset committed yet'}"
+        return "; ".join(filter(None, [why, self.absence]))
+
+    @property
+    def absence(self) -> str:
+        """Which topics its members subscribe to that are not there; empty: they all are."""
+        first, *others = self.event.absent or [""]
+        more = f" and {counted(len(others), 'more topic')}" if others else ""
+        return f"it subscribes to {first}{more}, which this cluster does not have" if first else ""

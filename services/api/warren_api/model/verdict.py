@@ -161,6 +161,8 @@ def group_doubts(
             f"Only {share} % of its partitions have a full window of commits: the others have not "
             "been watched for long enough."
         )
+    if view.membership and (absence := view.membership.absence):
+        sentences.append(f"I{absence[1:]}.")
     if unknown := sum(lag is None for topic in event.topics.values() for lag in topic.lag):
         sentences.append(f"The lag of {counted(unknown, 'partition')} is not known.")
     if is_freshness_stale and measured:

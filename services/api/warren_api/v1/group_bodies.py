@@ -14,7 +14,7 @@ from warren.contracts import (
 
 from warren_api.group_row import GroupRow, UnjudgedRow
 from warren_api.model.group import DataLoss, ShownStatusName
-from warren_api.model.membership import Membership, NotJudged
+from warren_api.model.membership import Membership
 from warren_api.model.partitions import ShownPartitionStatusName
 from warren_api.model.topics import TopicProgress
 from warren_api.v1.group_parts import (
@@ -44,9 +44,10 @@ class GroupSummary(BaseModel):
     last_status: GroupStatusName | None = Field(
         description="Of the last evaluation, however old; null: not judged"
     )
-    not_judged: NotJudged | None = Field(
+    not_judged: str | None = Field(
         description="Why there is no verdict: lag is not defined by committed offsets (share "
-        "groups), or nothing has been committed; null: there is one"
+        "groups), or nothing has been committed, and which topic that its members subscribe to is "
+        "not there; null: there is one"
     )
     status_reason: str | None = Field(description="Why the status is not OK, for machines")
     ignored: bool = Field(

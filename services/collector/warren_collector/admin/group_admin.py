@@ -19,7 +19,13 @@ from warren_wire.groups import (
     DescribeShareGroups,
     ListAllGroups,
 )
-from warren_wire.metadata import NO_ERROR, TOO_OLD, KafkaRequest, described_topics
+from warren_wire.metadata import (
+    NO_ERROR,
+    TOO_OLD,
+    UNKNOWN_TOPIC,
+    KafkaRequest,
+    described_topics,
+)
 
 GroupType = Literal["classic", "consumer", "share", "streams"]
 
@@ -103,12 +109,12 @@ class GroupAdmin:
         return answers
 
     async def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
-        """Partitions of those of these topics that can be described."""
+        """Partitions of those of these topics that can be described; 0: there is no such topic."""
         response = await self._brokers.metadata(sorted(topics))
         return {
-            topic.name: len(topic.leaders)
+            topic.name: len(topic.leaders) if topic.error == NO_ERROR else 0
             for topic in described_topics(response)
-            if topic.error == NO_ERROR
+            if topic.error in (NO_ERROR, UNKNOWN_TOPIC)
         }
 
     async def _list(self, broker: int) -> Sequence[ListedGroup] | None:

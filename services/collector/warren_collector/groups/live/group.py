@@ -198,6 +198,11 @@ def _derived(event: GroupEvent, partitions: Mapping[str, int]) -> dict[str, Any]
         "idle_members": idle_members(event.members),
         "assignment_skew": assignment_skew(event.members),
         "unowned": unowned(event.members, partitions),
+        "absent": sorted(
+            topic
+            for topic in {each for member in event.members for each in member.subscription}
+            if partitions.get(topic) == 0
+        ),
     }
 
 

@@ -105,7 +105,7 @@ class Describer(Protocol):
         """Listed groups with all that can be had; those that nobody answered for are missing."""
 
     def partition_counts(self, topics: Iterable[str]) -> Mapping[str, int]:
-        """Partitions by topic, of those that may be described."""
+        """Partitions by topic, of those that may be described; 0: there is no such topic."""
 
     def close(self) -> None: ...
 
