@@ -97,7 +97,7 @@ def test_who_loses_data_comes_first() -> None:
 
 def test_it_is_updated_as_it_grows_and_ends() -> None:
     grown = digest(news(3), news(4), over(5), lasts=lasting(1, 2), thread="root")
-    assert grown["Subject"] == "[ERR] prod: g0001 +3 stopped (2 new, 1 over)"
+    assert grown["Subject"] == "[ERR] prod: g0003 +3 stopped (2 new, 1 over)"
     assert grown["References"] == grown["In-Reply-To"] == "<root@example.org>"
     assert "Unchanged    2\n" in text(grown)
     assert "g0005: OK again after 5m" in text(grown)
@@ -110,10 +110,10 @@ def test_it_is_updated_as_it_grows_and_ends() -> None:
 def test_what_is_new_is_named_though_there_are_worse_ones() -> None:
     before = lasting(*range(25))
     told = digest(news(77, "WARN", total_lag=1), news(78, "WARN", total_lag=2), lasts=before)
-    assert told["Subject"] == "[ERR] prod: g0000 +26 stopped (2 new)"
+    assert told["Subject"] == "[ERR] prod: g0078 +26 stopped (2 new)"
     listed = re.findall(r"^(?:ERR|WARN) (g\d+): ", text(told), re.MULTILINE)
     assert len(listed) == 20
-    assert listed[-3:] == ["g0017", "g0078", "g0077"]
+    assert listed[:3] == ["g0078", "g0077", "g0000"]
     assert "… and 7 more" in text(told)
 
 

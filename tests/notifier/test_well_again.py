@@ -15,6 +15,7 @@ from warren.contracts import (
     FRESHNESS_CHANGED,
     RETENTION_CHANGED,
     STATUS_CHANGED,
+    DeliveryKind,
     FreshnessEvent,
     GroupIncidentEvent,
 )
@@ -117,8 +118,8 @@ def digest(*told: Delivery) -> DigestText:
     return digest_text(Digest("d", PROD, told, [], None), "", LATER)
 
 
-def told(event: str) -> Delivery:
-    found = delivery(stuck(), kind="changed")
+def told(event: str, kind: DeliveryKind = "changed") -> Delivery:
+    found = delivery(stuck(), kind=kind)
     found.event = event
     return found
 
@@ -148,7 +149,7 @@ def test_in_a_digest_who_loses_data_within_the_hour_comes_first() -> None:
     near = breach("min_time_to_loss", 600_000.0, sentence="soon", topic="orders")
     soon = of(RETENTION_CHANGED, "WARN", LATER, objectives=[near], time_to_loss_ms=10 * MINUTE)
     in_a_week = news(1, at=LATER, time_to_loss_ms=7 * 24 * 60 * MINUTE, total_lag=10_000)
-    said = digest(in_a_week, told(soon.to_bytes().decode()))
+    said = digest(in_a_week, told(soon.to_bytes().decode(), kind="opened"))
     assert [line.name for line in said.worst] == ["losing", "g0001"]
     assert said.title.startswith("[ERR] prod: losing close to losing data; ")
     assert said.worst[0].action == "Raise retention.ms of orders until the group has caught up"

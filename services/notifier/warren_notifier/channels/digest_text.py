@@ -14,8 +14,6 @@ from warren_notifier.channels.incident_text import APART_MS, what_is_wrong
 from warren_notifier.channels.links import is_web_link, page_link
 
 SHOWN = 20
-NEW = 10
-"""So many of those that are shown may be so only because they are new: they are why it is sent."""
 SUBJECT = 64
 """Characters of a subject for the groups: with status and cluster what telephones show."""
 NEWS = ("opened", "changed")  # kinds of deliveries that tell something new
@@ -59,10 +57,9 @@ class DigestText:
 def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) -> DigestText:
     """The text of a digest as of `now`, Unix milliseconds, with so many groups."""
     groups = digest_groups(digest)
-    bad = sorted((group for group in groups if not group.is_over), key=lambda group: group.rank)
+    bad = sorted((group for group in groups if not group.is_over), key=_order)
     over = [group for group in groups if group.is_over]
     where = place(digest.key)
-    listed = _listed(bad, shown)
     # Of those that nobody handles, where there are any.
     told = [group.told.status for group in bad if not group.is_handled and group.is_bad]
     status = min(told or [group.told.status for group in bad], key=_badness, default="OK")
@@ -71,12 +68,18 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
         title=f"[{status}] {visible(digest.key.cluster)}: {_state(bad, over, now)}",
         headline=_headline(bad, over, where),
         facts=list(_facts(bad, over, now)),
-        worst=[_line(group, link_base, now) for group in listed],
+        worst=[_line(group, link_base, now) for group in bad[:shown]],
         omitted=max(len(bad) - shown, 0),
         over=[(g.name, visible(g.ends)) for g in over[:shown]],
         over_omitted=max(len(over) - shown, 0),
         link=f"{link_base.rstrip('/')}/" if link_base else "",
     )
+
+
+def _order(group: Group) -> tuple[bool, tuple[bool, bool, float, int, int]]:
+    """Those that have just begun first, whatever lasts: they are named in no other message."""
+    is_new = group.kind == "opened" and group.is_bad and not group.is_handled
+    return not is_new, group.rank
 
 
 def _badness(status: str) -> int:
@@ -101,15 +104,6 @@ def besides(digest: Digest) -> str:
 def place(key: DigestKey) -> str:
     """What the incidents have in common: `on prod`."""
     return f"on {visible(key.cluster)}"
-
-
-def _listed(bad: Sequence[Group], shown: int) -> list[Group]:
-    """The worst, in order, and at their end those with news though there are worse ones."""
-    hidden = [group for group in bad[shown:] if group.kind in NEWS]
-    if len(hidden) == len(bad[shown:]) and all(group.kind in NEWS for group in bad[:shown]):
-        return list(bad[:shown])  # all have some
-    new = hidden[: min(NEW, shown // 2)]
-    return [*bad[: shown - len(new)], *new]
 
 
 def _state(bad: Sequence[Group], over: Sequence[Group], now: int) -> str:
