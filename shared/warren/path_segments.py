@@ -1,12 +1,13 @@
 """Names as segments of a URL's path.
 
 Browsers take `.` and `..` for the way up, even where they are escaped, and ask for another page.
-So `,.` and `,..` stand for them: a comma of a name is escaped, which tells a name `,..` from `..`.
+So `,.` and `,..` stand for them, and `,` for the empty name, which brokers take for a group's: a
+comma of a name is escaped, which tells a name `,..` from `..`.
 """
 
 from urllib.parse import quote, unquote
 
-_DOTS = frozenset({".", ".."})
+_DOTS = frozenset({"", ".", ".."})
 
 
 def segment(name: str) -> str:
