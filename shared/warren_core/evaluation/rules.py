@@ -196,12 +196,6 @@ class PartitionRules:
         """None when all windows have all slots."""
         return None if isinstance(self.intervals, int) else self.intervals[rows]
 
-    @property
-    def has_owners_word(self) -> bool:
-        """Whether the owner has said something of some partition."""
-        said = self.expected_every_ms, self.expected_delay_ms, self.ignore
-        return any(bool(np.any(each)) for each in said)
-
     def ignored_rows(self, partitions: int) -> list[int]:
         """Of so many partitions those that are not judged."""
         rows: list[int] = np.flatnonzero(np.broadcast_to(self.ignore, partitions)).tolist()
