@@ -228,7 +228,9 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
     if status is Status.STOP:
         usual = figures[Figure.COMMIT_PAUSE]
         if marks[Mark.REWOUND_AT] > marks[Mark.ADVANCED_AT]:
-            return Explanation("no_commit", _reset(marks, now, waited, behind))
+            back_for = now - marks[Mark.REWOUND_AT]
+            back = _went_back(marks[Mark.REWOUND_FROM], back_for, marks[Mark.COMMITTED], behind)
+            return Explanation("no_commit", f"nothing read for {duration(waited)}; {back}")
         if usual > part.silence(i):  # a commit came late, and of the same offset
             return Explanation(
                 "no_commit",
@@ -281,12 +283,6 @@ def _usual_pause(mean: float, longest: int) -> str:
     if longest > max(2 * mean, BY.least_wait):
         return f"usually pauses up to {duration(longest)}"
     return "usual pause not known yet" if mean < 0 else f"usual pause {duration(mean)}"
-
-
-def _reset(marks: list[int], now: int, waited: float, behind: str) -> str:
-    ago = now - marks[Mark.REWOUND_AT]
-    back = _went_back(marks[Mark.REWOUND_FROM], ago, marks[Mark.COMMITTED], behind)
-    return f"nothing read for {duration(waited)}; {back}"
 
 
 def _longest(track: Track, i: int) -> int:

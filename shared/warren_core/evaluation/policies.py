@@ -66,6 +66,5 @@ def by_partition(masks: Mapping[PolicyName, Bools]) -> Policy:
 
 def _first_that_holds(*rules: tuple[Bools, Status]) -> Statuses:
     """Per partition the status of the first rule that holds; OK when none does."""
-    conditions = [holds for holds, _ in rules]
     statuses = [np.uint8(status) for _, status in rules]
-    return np.select(conditions, statuses, default=np.uint8(Status.OK))
+    return np.select([holds for holds, _ in rules], statuses, default=np.uint8(Status.OK))

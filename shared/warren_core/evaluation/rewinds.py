@@ -37,7 +37,8 @@ def learn_rewind(marks: Int64, figures: Figures, sighting: Sighting, known: Bool
     # Who goes back again amid a replay begins anew, and is known to read on: told at once.
     again = ~began & (span_ms(now, marks[Mark.ADVANCED_AT]) < BY.least_wait)
     at = np.where(again, marks[Mark.ADVANCED_AT] - 1, now)
-    marks[Mark.REWOUND_AT] = _even(np.where(back, at, went_back_at)) + TO_AND_FRO * fro
+    newest = np.where(back, at, went_back_at)
+    marks[Mark.REWOUND_AT] = np.where(newest >= 0, newest & ~TO_AND_FRO, newest) + TO_AND_FRO * fro
     there = (committed >= marks[Mark.REWOUND_FROM]) & ~fro
     marks[Mark.REWOUND_FROM] = np.where(there, UNKNOWN, marks[Mark.REWOUND_FROM])
 
@@ -73,8 +74,3 @@ def is_replaying(track: Track, now_ms: int | Int64) -> Bools:
     at = marks[Mark.REWOUND_AT]
     replays: Bools = (at >= 0) & (marks[Mark.ADVANCED_AT] > at) & (now_ms - at >= _TOLD_MS)
     return replays
-
-
-def _even(at: Int64) -> Int64:
-    """UNKNOWN stays as it is."""
-    return np.where(at >= 0, at & ~TO_AND_FRO, at)

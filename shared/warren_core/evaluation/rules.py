@@ -68,18 +68,11 @@ class Override:
     def __init__(self, settings: EvaluationOverride) -> None:
         self._clusters = expressions(settings.clusters)
         self._groups = expressions(settings.groups)
-        self._topics = expressions(settings.topics)
+        self.topics = expressions(settings.topics)
         self.changes = _in_milliseconds(settings.changes())
-
-    @property
-    def names_topics(self) -> bool:
-        return bool(self._topics)
 
     def matches(self, cluster: str, group: str) -> bool:
         return any_matches(self._clusters, cluster) and any_matches(self._groups, group)
-
-    def matches_topic(self, topic: str) -> bool:
-        return any_matches(self._topics, topic)
 
 
 class GroupRules:
@@ -90,14 +83,14 @@ class GroupRules:
         self._base = base
         self._overrides = tuple(overrides)
         self._topics: dict[str, Rules] = {}
-        self.group = _applied(base, [o for o in overrides if not o.names_topics])
-        self.same_for_all_topics = not any(o.names_topics for o in overrides)
+        self.group = _applied(base, [o for o in overrides if not o.topics])
+        self.same_for_all_topics = not any(o.topics for o in overrides)
 
     def of_topic(self, topic: str) -> Rules:
         if self.same_for_all_topics:
             return self.group
         if topic not in self._topics:
-            matching = [o for o in self._overrides if o.matches_topic(topic)]
+            matching = [o for o in self._overrides if any_matches(o.topics, topic)]
             self._topics[topic] = _applied(self._base, matching)
         return self._topics[topic]
 
@@ -186,21 +179,12 @@ class PartitionRules:
             ignore=rules.ignore,
         )
 
-    def min_distance_of(self, rows: Int64) -> int | Int64:
-        return _of(self.min_distance_ms, rows)
-
-    def allowed_lag_of(self, rows: Int64) -> int | Int64:
-        return _of(self.allowed_lag, rows)
-
-    def capacity_of(self, rows: Int64) -> Int64 | None:
-        """None when all windows have all slots."""
-        return None if isinstance(self.intervals, int) else self.intervals[rows]
-
     def ignored_rows(self, partitions: int) -> list[int]:
         """Of so many partitions those that are not judged."""
         rows: list[int] = np.flatnonzero(np.broadcast_to(self.ignore, partitions)).tolist()
         return rows
 
 
-def _of(value: int | Int64, rows: Int64) -> int | Int64:
+def of_rows(value: int | Int64, rows: Int64) -> int | Int64:
+    """A rule's number for all rows, or those of these."""
     return value if isinstance(value, int) else value[rows]

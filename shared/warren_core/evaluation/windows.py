@@ -140,10 +140,6 @@ class Windows:
         resized.log_ends_at[:] = self.log_ends_at
         return resized
 
-    def forget_orders(self) -> None:
-        """Any commit is newer than those that are here: what orders them is about to change."""
-        self.columns[Column.ORDER] = np.arange(-self.intervals, 0)
-
     def remember_log_ends(
         self, rows: Int64, log_ends: Int64, at: int | Int64, apart_ms: int = LOG_ENDS_APART_MS
     ) -> None:
@@ -209,7 +205,8 @@ class Windows:
         distance = commits[Column.COMMITTED_AT] - newest[Column.COMMITTED_AT]
         merged = known & ~late & (distance < min_distance_ms)
         if merged.any():
-            self._replace_newest(rows[merged], commits[:, merged])
+            others = np.arange(len(Column)) != Column.COMMITTED_AT
+            self.columns[np.ix_(others, rows[merged], [-1])] = commits[others][:, merged, None]
         appended = ~late & ~merged
         if appended.all():
             self._append(rows, commits)
@@ -219,11 +216,6 @@ class Windows:
         for index in np.flatnonzero(late):
             slots = self.intervals if capacity is None else int(capacity[index])
             self._insert_late(int(rows[index]), commits[:, index], int(distances[index]), slots)
-
-    def _replace_newest(self, rows: Int64, commits: Int64) -> None:
-        kept = self.columns[Column.COMMITTED_AT, rows, -1]
-        self.columns[:, rows, -1] = commits
-        self.columns[Column.COMMITTED_AT, rows, -1] = kept
 
     def _append(self, rows: Int64, commits: Int64) -> None:
         if len(rows) == len(self.filled):  # as nearly always: in place

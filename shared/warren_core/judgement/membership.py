@@ -120,7 +120,6 @@ class Membership:
     managed: bool
     """Its members get their partitions from the group; false: they assign them by themselves."""
     members: tuple[Member, ...]
-    unowned: Mapping[str, list[int]]
     empty_since: int | None
     """When it was first seen without members; None while it has some."""
     left: tuple[str, str] | None
@@ -166,7 +165,6 @@ def membership_after(event: GroupEvent, before: Membership | None) -> Membership
         state=event.state,
         managed=event.protocol != "classic" or bool(event.protocol_type),
         members=members,
-        unowned=event.unowned,
         empty_since=empty_since,
         left=left,
         rebalances=event.rebalances,

@@ -148,7 +148,8 @@ class GroupState:
         if known.applied.shares_order_with(event):
             return known
         windows = known.windows.copied()
-        windows.forget_orders()
+        # Any commit is newer than those that are here: what orders them is about to change.
+        windows.columns[Column.ORDER] = np.arange(-windows.intervals, 0)
         return replace(known, windows=windows)
 
     def grown(self, event: OffsetEvent, rules: GroupRules) -> tuple[GroupState, PartitionRules]:

@@ -32,6 +32,7 @@ from warren_core.evaluation.commit_convention import (
     last_processed,
 )
 from warren_core.evaluation.presence import Presence
+from warren_core.evaluation.rules import of_rows
 from warren_core.evaluation.track import Mark
 from warren_core.judgement.columns import MISSING, Latest
 from warren_core.judgement.lags import left_out
@@ -162,7 +163,8 @@ def insert(
     # As `Column` has them.
     commits = np.array([committed, committed_at, observation.at, lag, observation.order])[:, moved]
     into = rows[moved]
-    windows.insert(into, commits, rules.min_distance_of(into), rules.capacity_of(into))
+    slots = None if isinstance(rules.intervals, int) else rules.intervals[into]
+    windows.insert(into, commits, of_rows(rules.min_distance_ms, into), slots)
     if not isinstance(rules.intervals, int):
         windows.limit(rules.intervals)
 
@@ -209,7 +211,7 @@ def _learn(
         commits=observation.commits,
         log_end=latest[Latest.LOG_END],
         log_start=latest[Latest.LOG_START],
-        allowed_lag=np.maximum(rules.allowed_lag_of(rows) + steps[rows], may_rest),
+        allowed_lag=np.maximum(of_rows(rules.allowed_lag, rows) + steps[rows], may_rest),
         presence=observation.presence,
         last_stable=observation.last_stable,
         pace_ms=rules.grace_ms,

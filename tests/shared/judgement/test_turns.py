@@ -36,7 +36,7 @@ class Consumer:
         self.committed, self.log_end, self.at = [0] * 3, [0] * 3, [NOW] * 3
         self.now, self.turn, self.read = 0, 0, 0
         self.capacity = CAPACITY
-        known = Membership(NOW, "Stable", True, members, {}, None, None, 0, ())
+        known = Membership(NOW, "Stable", True, members, None, None, 0, ())
         knowledge = Knowledge(lambda: known if members else None)
         self.group = Judge(Rules(policy="progress"), knowledge=knowledge)
         self.statuses: list[list[str]] = []
