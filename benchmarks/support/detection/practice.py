@@ -94,9 +94,7 @@ def _canary(rng: np.random.Generator, seconds: int) -> Partition:
     partition = _broken(rng, quick(rng), seconds)
     for first in np.arange(rng.uniform(600, 5000), seconds - 1800, rng.uniform(2, 5) * HOUR):
         for start in first + np.array([0, 300, 700]):
-            took = float(rng.uniform(10, 70))
-            if partition.is_free(start, start + took, 60):
-                partition.spans.append(Span("rebalance", int(start), int(start + took)))
+            partition.add("rebalance", start, start + rng.uniform(10, 70), 60)
     return partition
 
 

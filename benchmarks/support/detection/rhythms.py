@@ -73,9 +73,7 @@ def _by_count(rng: np.random.Generator) -> Partition:
 def _commits_by_count(rng: np.random.Generator, seconds: int) -> Partition:
     partition = _by_count(rng)
     for start in rng.uniform(300, seconds - 600, seconds // HOUR):
-        end = start + rng.uniform(120, 3600)
-        if partition.is_free(start, end, 300):
-            partition.spans.append(Span("producer_stop", int(start), int(end)))
+        partition.add("producer_stop", start, start + rng.uniform(120, 3600), 300)
     return partition
 
 
@@ -98,8 +96,7 @@ def _open_transactions(rng: np.random.Generator, seconds: int, length: float) ->
     at = 120.0
     while at < seconds - 900:
         took = length * rng.uniform(0.7, 1.1)
-        if partition.is_free(at, at + took, 120):
-            partition.spans.append(Span("transaction", int(at), int(at + took)))
+        partition.add("transaction", at, at + took, 120)
         at += took + max(60, length) * rng.uniform(1, 6)
     return partition
 
@@ -141,9 +138,7 @@ def _minute_deploys(rng: np.random.Generator, seconds: int) -> Partition:
     partition = quick(rng)
     partition.pause = float(rng.uniform(45, 75))
     for start in rng.uniform(600, seconds - 600, seconds // (2 * HOUR)):
-        end = start + rng.uniform(20, 60)
-        if partition.is_free(start, end):
-            partition.spans.append(Span("deploy", int(start), int(end)))
+        partition.add("deploy", start, start + rng.uniform(20, 60))
     return partition
 
 

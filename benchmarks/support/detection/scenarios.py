@@ -94,9 +94,7 @@ def _with_rebalances(
     an_hour: float = 2,
 ) -> Partition:
     for start in rng.uniform(300, seconds - 300, round(seconds / HOUR * an_hour)):
-        end = start + rng.uniform(*length)
-        if partition.is_free(start, end):
-            partition.spans.append(Span("rebalance", int(start), int(end)))
+        partition.add("rebalance", start, start + rng.uniform(*length))
     return partition
 
 
@@ -173,9 +171,7 @@ def _pauses(rng: np.random.Generator, seconds: int) -> Partition:
     every = length * rng.uniform(2, 10)
     for start in np.arange(rng.uniform(60, every), seconds - 700, every):
         begins = start + rng.uniform(-0.05, 0.05) * every
-        end = begins + length * rng.uniform(0.85, 1.15)
-        if partition.is_free(begins, end, 300):
-            partition.spans.append(Span("pause", int(begins), int(end)))
+        partition.add("pause", begins, begins + length * rng.uniform(0.85, 1.15), 300)
     return partition
 
 
@@ -244,9 +240,7 @@ def _scale_out(rng: np.random.Generator, seconds: int) -> Partition:
     partition = with_faults(rng, quick(rng), seconds)
     for bunch in rng.uniform(600, seconds - 1200, seconds // (2 * HOUR)):
         for start in bunch + np.sort(rng.uniform(0, 600, 3)):
-            end = start + rng.uniform(5, 60)
-            if partition.is_free(start, end, 60):
-                partition.spans.append(Span("rebalance", int(start), int(end)))
+            partition.add("rebalance", start, start + rng.uniform(5, 60), 60)
     return partition
 
 
@@ -256,8 +250,7 @@ def _flapping_members(rng: np.random.Generator, seconds: int) -> Partition:
     at = 60.0
     while at < seconds - 120:
         took = rng.uniform(8, 35)
-        if partition.is_free(at, at + took, 60):
-            partition.spans.append(Span("rebalance", int(at), int(at + took)))
+        partition.add("rebalance", at, at + took, 60)
         at += took + rng.uniform(60, 180)
     return partition
 
@@ -335,9 +328,7 @@ def _long_pauses(rng: np.random.Generator, seconds: int) -> Partition:
     every = max(every, 2.2 * length)
     for start in np.arange(rng.uniform(300, every), seconds - 2000, every):
         begins = start + rng.uniform(-0.05, 0.05) * every
-        end = begins + length * rng.uniform(0.9, 1.1)
-        if partition.is_free(begins, end, 300):
-            partition.spans.append(Span("pause", int(begins), int(end)))
+        partition.add("pause", begins, begins + length * rng.uniform(0.9, 1.1), 300)
     return partition
 
 
@@ -361,9 +352,7 @@ def _deploys(rng: np.random.Generator, seconds: int) -> Partition:
     """Nobody is there for 1 to 4 min. No fault: somebody wants it so, and it is over soon."""
     partition = with_faults(rng, quick(rng), seconds)
     for start in rng.uniform(600, seconds - 600, seconds // (2 * HOUR)):
-        end = start + rng.uniform(60, 240)
-        if partition.is_free(start, end):
-            partition.spans.append(Span("deploy", int(start), int(end)))
+        partition.add("deploy", start, start + rng.uniform(60, 240))
     return partition
 
 
