@@ -1,6 +1,7 @@
 """Rhythms: partitions whose waits come again: crash loops, commits by count, open transactions."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from support.detection.partitions import HOUR, Fault, Partition, Span
@@ -28,20 +29,10 @@ def _loop(
     return partition
 
 
-def _crash_loop(rng: np.random.Generator, seconds: int) -> Partition:
-    """Of 20 min every 45."""
-    return _loop(rng, seconds, "crash", 20 * 60, 45 * 60)
-
-
 def _crash_loops(rng: np.random.Generator, seconds: int) -> Partition:
     """Of 6 to 30 min, with half to three times as long between them."""
     length = rng.uniform(360, 1800)
     return _loop(rng, seconds, "crash", length, length * rng.uniform(1.5, 4), times=12)
-
-
-def _quick_crash_loop(rng: np.random.Generator, seconds: int) -> Partition:
-    """Of 3 min every 10, for two hours, as who is started again too often is put off."""
-    return _loop(rng, seconds, "crash", 180, 600, times=12)
 
 
 def _brief_crash_loop(rng: np.random.Generator, seconds: int) -> Partition:
@@ -50,12 +41,7 @@ def _brief_crash_loop(rng: np.random.Generator, seconds: int) -> Partition:
     return _loop(rng, seconds, "crash", length, length * rng.uniform(2, 5), times=20)
 
 
-def _hangs_again(rng: np.random.Generator, seconds: int) -> Partition:
-    """For 20 min every 45; its members are there."""
-    return _loop(rng, seconds, "hang", 20 * 60, 45 * 60)
-
-
-def _by_count(rng: np.random.Generator) -> Partition:
+def by_count(rng: np.random.Generator) -> Partition:
     """It commits each 50, 200 or 1,000 records. In lulls what is left stays until more come."""
     partition = quick(rng)
     partition.by_count = int(rng.choice([50, 200, 1000]))
@@ -71,7 +57,7 @@ def _by_count(rng: np.random.Generator) -> Partition:
 
 
 def _commits_by_count(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _by_count(rng)
+    partition = by_count(rng)
     for start in rng.uniform(300, seconds - 600, seconds // HOUR):
         partition.add("producer_stop", start, start + rng.uniform(120, 3600), 300)
     return partition
@@ -79,7 +65,7 @@ def _commits_by_count(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _crashes_by_count(rng: np.random.Generator, seconds: int) -> Partition:
     """In work, or at rest: then somebody has to see that nobody is there."""
-    partition = _by_count(rng)
+    partition = by_count(rng)
     for at in np.arange(1.5 * HOUR, seconds - HOUR, 1.5 * HOUR):
         start = at + rng.uniform(0, 1200)
         kind: Fault = "crash" if rng.random() < 0.6 else "hang"
@@ -99,18 +85,6 @@ def _open_transactions(rng: np.random.Generator, seconds: int, length: float) ->
         partition.add("transaction", at, at + took, 120)
         at += took + max(60, length) * rng.uniform(1, 6)
     return partition
-
-
-def _brief_transactions(rng: np.random.Generator, seconds: int) -> Partition:
-    return _open_transactions(rng, seconds, 1.5)
-
-
-def _half_minute_transactions(rng: np.random.Generator, seconds: int) -> Partition:
-    return _open_transactions(rng, seconds, 30)
-
-
-def _five_minute_transactions(rng: np.random.Generator, seconds: int) -> Partition:
-    return _open_transactions(rng, seconds, 300)
 
 
 def _short_jobs(rng: np.random.Generator, seconds: int) -> Partition:
@@ -143,16 +117,18 @@ def _minute_deploys(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 RHYTHMS: Mapping[str, Draw] = {
-    "crash loop": _crash_loop,
+    "crash loop": partial(_loop, kind="crash", length=20 * 60, every=45 * 60),
     "crash loops": _crash_loops,
-    "quick crash loop": _quick_crash_loop,
+    # For two hours, as who is started again too often is put off.
+    "quick crash loop": partial(_loop, kind="crash", length=180, every=600, times=12),
     "brief crash loop": _brief_crash_loop,
-    "hangs again": _hangs_again,
+    # Its members are there.
+    "hangs again": partial(_loop, kind="hang", length=20 * 60, every=45 * 60),
     "commits by count": _commits_by_count,
     "crashes by count": _crashes_by_count,
-    "brief transactions": _brief_transactions,
-    "half-minute transactions": _half_minute_transactions,
-    "5-minute transactions": _five_minute_transactions,
+    "brief transactions": partial(_open_transactions, length=1.5),
+    "half-minute transactions": partial(_open_transactions, length=30),
+    "5-minute transactions": partial(_open_transactions, length=300),
     "short jobs": _short_jobs,
     "minute jobs": _minute_jobs,
     "minute deploys": _minute_deploys,

@@ -1,12 +1,24 @@
 """Scenarios: kinds of partitions, drawn from one seed."""
 
 from collections.abc import Callable, Container, Mapping
+from functools import partial
 
 import numpy as np
-from support.detection.partitions import FAULTS, HOUR, Fault, Membership, Partition, Span
+from support.detection.partitions import (
+    FAULTS,
+    HOUR,
+    Fault,
+    Harmless,
+    Membership,
+    Partition,
+    Producer,
+    Span,
+)
 
 Draw = Callable[[np.random.Generator, int], Partition]
 ALL_FAULTS: tuple[Fault, ...] = ("crash", "hang", "poison", "slow", "rewind")
+STOPS: tuple[Fault, ...] = ("crash", "hang")
+STUCK: tuple[Fault, ...] = (*STOPS, "poison")
 
 
 def draw_partitions(
@@ -98,20 +110,10 @@ def _with_rebalances(
     return partition
 
 
-def _usual(rng: np.random.Generator, seconds: int) -> Partition:
-    return _with_rebalances(rng, with_faults(rng, quick(rng), seconds), seconds)
-
-
-def _daily(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _usual(rng, seconds)
-    partition.producer = "daily"
-    return partition
-
-
-def _bursty(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _usual(rng, seconds)
-    partition.producer = "bursty"
-    return partition
+def _usual(rng: np.random.Generator, seconds: int, producer: Producer = "steady") -> Partition:
+    partition = with_faults(rng, quick(rng), seconds)
+    partition.producer = producer
+    return _with_rebalances(rng, partition, seconds)
 
 
 def _slow_committer(rng: np.random.Generator, seconds: int) -> Partition:
@@ -130,9 +132,8 @@ def _batch(rng: np.random.Generator, seconds: int) -> Partition:
     partition = quick(rng)
     partition.pause, partition.committer = float(rng.uniform(300, 1200)), "batch"
     partition.capacity = 20
-    kinds: tuple[Fault, ...] = ("crash", "hang", "poison")
     return with_faults(
-        rng, partition, seconds, kinds=kinds, every=4 * HOUR, first=2 * HOUR, length=(4000, 6000)
+        rng, partition, seconds, kinds=STUCK, every=4 * HOUR, first=2 * HOUR, length=(4000, 6000)
     )
 
 
@@ -148,8 +149,7 @@ def _hourly_batch(rng: np.random.Generator, seconds: int) -> Partition:
 def _trickling(rng: np.random.Generator, seconds: int) -> Partition:
     partition = quick(rng)
     partition.rate, partition.capacity = 1 / float(rng.uniform(20, 400)), 1000.0
-    kinds: tuple[Fault, ...] = ("crash", "hang", "poison")
-    return _with_rebalances(rng, with_faults(rng, partition, seconds, kinds=kinds), seconds)
+    return _with_rebalances(rng, with_faults(rng, partition, seconds, kinds=STUCK), seconds)
 
 
 def _record_in_hours(rng: np.random.Generator, seconds: int) -> Partition:
@@ -165,8 +165,7 @@ def _slow_rebalances(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _pauses(rng: np.random.Generator, seconds: int) -> Partition:
     """Stop-the-world for 60 to 600 s, every 2 to 10 times as long."""
-    kinds: tuple[Fault, ...] = ("crash", "hang", "poison")
-    partition = with_faults(rng, quick(rng), seconds, kinds=kinds, first=3 * HOUR, every=3 * HOUR)
+    partition = with_faults(rng, quick(rng), seconds, kinds=STUCK, first=3 * HOUR, every=3 * HOUR)
     length = rng.uniform(60, 600)
     every = length * rng.uniform(2, 10)
     for start in np.arange(rng.uniform(60, every), seconds - 700, every):
@@ -205,23 +204,7 @@ def _long_work(rng: np.random.Generator, seconds: int) -> Partition:
     partition.work_first = float(rng.uniform(30, 200))
     partition.rate, partition.pause = 0.5 / partition.work_first, 1.0
     partition.commits_always = False
-    kinds: tuple[Fault, ...] = ("crash", "hang")
-    return with_faults(rng, partition, seconds, kinds=kinds, length=(1500, 3000))
-
-
-def _unknown_ends(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"))
-    return _with_events(rng, partition, seconds, "unknown_end", (20, 400))
-
-
-def _transactions(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = with_faults(rng, quick(rng), seconds)
-    return _with_events(rng, partition, seconds, "transaction", (10, 60))
-
-
-def _resets(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = with_faults(rng, quick(rng), seconds, kinds=("crash", "slow"))
-    return _with_events(rng, partition, seconds, "skip", (1, 2))
+    return with_faults(rng, partition, seconds, kinds=STOPS, length=(1500, 3000))
 
 
 def _replays(rng: np.random.Generator, seconds: int) -> Partition:
@@ -246,7 +229,7 @@ def _scale_out(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _flapping_members(rng: np.random.Generator, seconds: int) -> Partition:
     """A rebalance every one to three minutes, all day; what there is gets read."""
-    partition = with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"), every=3 * HOUR)
+    partition = with_faults(rng, quick(rng), seconds, kinds=STOPS, every=3 * HOUR)
     at = 60.0
     while at < seconds - 120:
         took = rng.uniform(8, 35)
@@ -257,14 +240,10 @@ def _flapping_members(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _repeated_crashes(rng: np.random.Generator, seconds: int) -> Partition:
     """Of twenty minutes, every hour or so: no habit."""
-    kinds: tuple[Fault, ...] = ("crash",)
     partition = quick(rng)
-    return with_faults(rng, partition, seconds, kinds=kinds, every=1.2 * HOUR, length=(1100, 1300))
-
-
-def _zombies(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = with_faults(rng, quick(rng), seconds, kinds=("crash", "hang"))
-    return _with_events(rng, partition, seconds, "zombie", (1, 2), (5, 300))
+    return with_faults(
+        rng, partition, seconds, kinds=("crash",), every=1.2 * HOUR, length=(1100, 1300)
+    )
 
 
 def _falling_ends(rng: np.random.Generator, seconds: int) -> Partition:
@@ -281,10 +260,6 @@ def _unsettled(rng: np.random.Generator, seconds: int) -> Partition:
     return with_faults(rng, partition, seconds, kinds=("slow", "crash", "hang"))
 
 
-def _loops(rng: np.random.Generator, seconds: int) -> Partition:
-    return with_faults(rng, quick(rng), seconds, kinds=("loop",))
-
-
 def _long_bursts(rng: np.random.Generator, seconds: int) -> Partition:
     """Of 1 to 10 min, six times as far apart."""
     partition = with_faults(rng, quick(rng), seconds)
@@ -297,9 +272,8 @@ def _long_bursts(rng: np.random.Generator, seconds: int) -> Partition:
 def _rare_committer(rng: np.random.Generator, seconds: int) -> Partition:
     partition = quick(rng)
     partition.pause = float(rng.uniform(600, 1800))
-    kinds: tuple[Fault, ...] = ("crash", "hang")
     return with_faults(
-        rng, partition, seconds, kinds=kinds, every=4 * HOUR, first=2 * HOUR, length=(5000, 7000)
+        rng, partition, seconds, kinds=STOPS, every=4 * HOUR, first=2 * HOUR, length=(5000, 7000)
     )
 
 
@@ -313,8 +287,8 @@ def _dead_at_first(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _short_crashes(rng: np.random.Generator, seconds: int) -> Partition:
     """Of 5 to 11 min, one in each two hours: no habit either."""
-    kinds: tuple[Fault, ...] = ("crash",)
-    return with_faults(rng, quick(rng), seconds, kinds=kinds, first=1800, length=(300, 660))
+    partition = quick(rng)
+    return with_faults(rng, partition, seconds, kinds=("crash",), first=1800, length=(300, 660))
 
 
 def _long_pauses(rng: np.random.Generator, seconds: int) -> Partition:
@@ -330,11 +304,6 @@ def _long_pauses(rng: np.random.Generator, seconds: int) -> Partition:
         begins = start + rng.uniform(-0.05, 0.05) * every
         partition.add("pause", begins, begins + length * rng.uniform(0.9, 1.1), 300)
     return partition
-
-
-def _long_transactions(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = with_faults(rng, quick(rng), seconds)
-    return _with_events(rng, partition, seconds, "transaction", (90, 300))
 
 
 def _slightly_slow(rng: np.random.Generator, seconds: int) -> Partition:
@@ -354,12 +323,6 @@ def _deploys(rng: np.random.Generator, seconds: int) -> Partition:
     for start in rng.uniform(600, seconds - 600, seconds // (2 * HOUR)):
         partition.add("deploy", start, start + rng.uniform(60, 240))
     return partition
-
-
-def _producer_stops(rng: np.random.Generator, seconds: int) -> Partition:
-    """For 5 to 60 min, now and then."""
-    partition = with_faults(rng, quick(rng), seconds)
-    return _with_events(rng, partition, seconds, "producer_stop", (300, 3600))
 
 
 def _late(rng: np.random.Generator, partition: Partition) -> Partition:
@@ -403,8 +366,7 @@ def _windowed_joins(rng: np.random.Generator, seconds: int) -> Partition:
 def _faults_of_the_late(rng: np.random.Generator, seconds: int) -> Partition:
     """Whoever is always late breaks, or reads too slowly, all the same."""
     partition = _late(rng, quick(rng))
-    kinds: tuple[Fault, ...] = ("slow", "slow", "crash", "hang")
-    return with_faults(rng, partition, seconds, kinds=kinds, first=1.5 * HOUR)
+    return with_faults(rng, partition, seconds, kinds=("slow", "slow", *STOPS), first=1.5 * HOUR)
 
 
 def _surges(rng: np.random.Generator, seconds: int) -> Partition:
@@ -434,30 +396,42 @@ def _left_out(rng: np.random.Generator, seconds: int) -> Partition:
     partition = quick(rng)
     partition.pause, partition.leaves_out = float(rng.uniform(60, 600)), 0.04
     partition.commits_always = False
-    kinds: tuple[Fault, ...] = ("crash", "hang")
-    return with_faults(rng, partition, seconds, kinds=kinds, every=4 * HOUR, length=(3000, 5000))
+    return with_faults(rng, partition, seconds, kinds=STOPS, every=4 * HOUR, length=(3000, 5000))
 
 
 def _with_events(
     rng: np.random.Generator,
     partition: Partition,
     seconds: int,
-    kind: str,
+    kind: Harmless,
     length: tuple[float, float],
     strength: tuple[float, float] = (0, 0),
 ) -> Partition:
     for start in rng.uniform(300, seconds - 600, seconds // HOUR):
         end = start + rng.uniform(*length)
         if partition.is_free(start, end):
-            span = Span(kind, int(start), int(end), float(rng.uniform(*strength)))  # type: ignore[arg-type]  # one of the harmless
+            span = Span(kind, int(start), int(end), float(rng.uniform(*strength)))
             partition.spans.append(span)
     return partition
 
 
+def _faults_and(
+    kind: Harmless,
+    length: tuple[float, float],
+    faults: tuple[Fault, ...] = ALL_FAULTS,
+    strength: tuple[float, float] = (0, 0),
+) -> Draw:
+    def draw(rng: np.random.Generator, seconds: int) -> Partition:
+        partition = with_faults(rng, quick(rng), seconds, kinds=faults)
+        return _with_events(rng, partition, seconds, kind, length, strength)
+
+    return draw
+
+
 SCENARIOS: Mapping[str, Draw] = {
     "usual": _usual,
-    "daily": _daily,
-    "bursty producer": _bursty,
+    "daily": partial(_usual, producer="daily"),
+    "bursty producer": partial(_usual, producer="bursty"),
     "slow committer": _slow_committer,
     "irregular": _irregular,
     "batch": _batch,
@@ -470,26 +444,26 @@ SCENARIOS: Mapping[str, Draw] = {
     "fault at first": _early,
     "skewed clock": _skewed_clock,
     "long work": _long_work,
-    "unknown ends": _unknown_ends,
-    "transactions": _transactions,
-    "resets": _resets,
+    "unknown ends": _faults_and("unknown_end", (20, 400), STOPS),
+    "transactions": _faults_and("transaction", (10, 60)),
+    "resets": _faults_and("skip", (1, 2), ("crash", "slow")),
     "replays": _replays,
     "scale-out": _scale_out,
     "flapping members": _flapping_members,
     "repeated crashes": _repeated_crashes,
-    "zombies": _zombies,
+    "zombies": _faults_and("zombie", (1, 2), STOPS, (5, 300)),
     "falling ends": _falling_ends,
     "unsettled group": _unsettled,
-    "rebalance loops": _loops,
+    "rebalance loops": lambda rng, seconds: with_faults(rng, quick(rng), seconds, kinds=("loop",)),
     "long bursts": _long_bursts,
     "rare committer": _rare_committer,
     "dead at first": _dead_at_first,
     "short crashes": _short_crashes,
     "long pauses": _long_pauses,
-    "long transactions": _long_transactions,
+    "long transactions": _faults_and("transaction", (90, 300)),
     "slightly slow": _slightly_slow,
     "deploys": _deploys,
-    "producer stops": _producer_stops,
+    "producer stops": _faults_and("producer_stop", (300, 3600)),
     "delay topics": _delay_topics,
     "always late": _always_late,
     "windowed joins": _windowed_joins,
