@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from warren_docs import (
@@ -16,9 +15,8 @@ from warren_docs import (
 )
 
 ROOT = Path(__file__).parents[2]
-Pages = Callable[[], dict[str, str]]
 # Each gives the contents of its files in docs/, by name.
-GENERATORS: Sequence[Pages] = (
+GENERATORS = (
     settings_page.pages,
     channels_page.pages,
     causes_page.pages,

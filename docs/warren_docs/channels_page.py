@@ -1,9 +1,6 @@
 """docs/channels.md from the kinds of channels."""
 
-from typing import Any
-
 from warren.settings.channels import ChannelSettings
-from warren_notifier.channels.channel import Kind
 from warren_notifier.channels.configured import kinds
 
 from warren_docs.settings_page import first_paragraph, section
@@ -26,11 +23,8 @@ def pages() -> dict[str, str]:
         f"| [`{name}`](#type--{name}) | {first_paragraph(kind.settings)} |\n"
         for name, kind in kinds().items()
     )
-    parts = [INTRODUCTION + listed, *map(_section, kinds().values())]
-    return {"channels.md": "\n".join(parts)}
-
-
-def _section(kind: Kind[Any]) -> str:
-    path = ("notifier", "channels", "<name>")
-    shared = ChannelSettings.model_fields
-    return section(f'type = "{kind.type}"', path, kind.settings, shared)
+    path, shared = ("notifier", "channels", "<name>"), ChannelSettings.model_fields
+    sections = [
+        section(f'type = "{kind.type}"', path, kind.settings, shared) for kind in kinds().values()
+    ]
+    return {"channels.md": "\n".join([INTRODUCTION + listed, *sections])}

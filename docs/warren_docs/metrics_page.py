@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 from warren.metrics import API_FAMILIES, REGISTRIES
-from warren.metrics.family import Origin
-
-from warren_docs.series_count import GROUPS, PARTITIONS, TOPICS, table
+from warren.metrics.family import DETAILS, Detail, Origin
 
 INTRODUCTION = """# Metrics
 
@@ -26,8 +24,12 @@ once, and `warren_api_metrics_reduced`. `/metrics?name[]=…` gives only those f
 Every api replica serves the same series of groups: aggregate by `max`, never by `sum`, over
 replicas, as the rules in deploy/prometheus do.
 """
-SERIES = f"""Series of {GROUPS:,} groups, {TOPICS:,} topics and {PARTITIONS:,} partitions at most:
-"""
+#: An installation to count series for: groups, topics of groups, partitions of groups.
+OF_EACH: dict[Detail, int] = {"group": 500, "topic": 1_000, "partition": 10_000}
+SERIES = """Series of {group:,} groups, {topic:,} topics and {partition:,} partitions at most:
+
+| metrics_detail | all names | `metrics_origins = ["warren"]` |
+|---|---|---|"""
 ORIGINS: dict[Origin, str] = {
     "warren": "Warren",
     "burrow": "Burrow",
@@ -45,7 +47,7 @@ def pages() -> dict[str, str]:
             alone = [family for family in API_FAMILIES if not family.labels]
             parts += [_row(f.name, f.type, (), f.documentation) for f in alone]
         parts.append("")
-    parts += [OF_GROUPS, SERIES, *table(tuple(ORIGINS)), ""]
+    parts += [OF_GROUPS, SERIES.format(**OF_EACH), *_series(), ""]
     for origin, name in ORIGINS.items():
         rows = [f for f in API_FAMILIES if f.labels and f.origin == origin]
         parts += [f"### Names of {name} (`{origin}`)", "", *HEADER]
@@ -61,6 +63,17 @@ def _rows(registry: CollectorRegistry) -> Iterator[str]:
             kind = collector._type or "untyped"
             name = collector._name + ("_total" if kind == "counter" else "")
             yield _row(name, kind, collector._labelnames, collector._documentation)
+
+
+def _series() -> Iterator[str]:
+    """At most: every figure known, no two groups on a partition."""
+    for detail in DETAILS:
+        fine = [f for f in API_FAMILIES if f.labels and f.is_within(detail)]
+        whole, ours = (
+            sum(OF_EACH[f.detail] for f in fine if f.origin in origins)
+            for origins in (ORIGINS, ("warren",))
+        )
+        yield f"| {detail} | {whole:,} | {ours:,} |"
 
 
 def _row(name: str, kind: str, labels: tuple[str, ...], documentation: str) -> str:

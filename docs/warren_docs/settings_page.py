@@ -70,8 +70,7 @@ def _sections(path: tuple[str, ...], annotation: Any) -> Iterator[str]:
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
     """The model, or that of a table that may be absent."""
-    if get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
+    annotation = _unwrapped(annotation)
     candidates = get_args(annotation) if get_origin(annotation) is UnionType else (annotation,)
     return [each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)]
 

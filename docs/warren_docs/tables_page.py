@@ -6,7 +6,8 @@ from itertools import chain
 from warren_archiver.lake.table import Kept, Table
 from warren_archiver.layers import LAYERS
 
-INTRODUCTION = """# Tables
+INTRODUCTIONS = {
+    "bronze": """# Tables
 
 Generated from the catalogues of `warren_archiver`; do not edit. [analytics.md](analytics.md) says
 how to ask them.
@@ -20,26 +21,20 @@ their key as the property `warren.key`.
 # Bronze
 
 Below `<path>/bronze/`, written by the archiver every `archiver.interval`.
-"""
-SILVER_INTRODUCTION = """# Silver
+""",
+    "silver": """# Silver
 
 Below `<path>/silver/`, kept up with the events every `archiver.silver_interval`.
-"""
-GOLD_INTRODUCTION = """# Gold
+""",
+    "gold": """# Gold
 
 Below `<path>/gold/`, made of silver every `archiver.gold_interval`: each day of which something has
 changed there, whole. Hours and days that are not over yet are there too, as far as they are known.
-"""
-
-REPLAYS = """# Tables of replays
+""",
+    "replay": """# Tables of replays
 
 Delta tables below `<path>/replay/`: each `warren replay` adds its rows, whole days are dropped.
-"""
-INTRODUCTIONS = {
-    "bronze": INTRODUCTION,
-    "silver": SILVER_INTRODUCTION,
-    "gold": GOLD_INTRODUCTION,
-    "replay": REPLAYS,
+""",
 }
 
 
