@@ -85,7 +85,9 @@ class Partition:
         """Nothing happens then, nor shortly before or after."""
         return all(end + 120 < s.start or s.end + room < start for s in self.spans)
 
-    def add(self, kind: Harmless, start: float, end: float, room: float = 900) -> None:
+    def add(
+        self, kind: Harmless, start: float, end: float, room: float = 900, strength: float = 0.0
+    ) -> None:
         """Let it happen where nothing else does."""
         if self.is_free(start, end, room):
-            self.spans.append(Span(kind, int(start), int(end)))
+            self.spans.append(Span(kind, int(start), int(end), strength))

@@ -4,14 +4,13 @@ All kinds of `DEVELOPED` may be looked at; of `REPORTED` only figures are, once 
 down.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from support.detection.partitions import HOUR, Fault, Harmless, Partition, Span
-from support.detection.scenarios import ALL_FAULTS, Draw, quick, with_faults
-
-STOPS: tuple[Fault, ...] = ("crash", "hang")
+from support.detection.rhythms import by_count
+from support.detection.scenarios import ALL_FAULTS, STOPS, Draw, quick, with_faults
 
 
 def _broken(
@@ -65,9 +64,10 @@ class NowAndThen:
     strength: tuple[float, float] = (0, 0)
     pause: float | None = None
     faults: tuple[Fault, ...] = ALL_FAULTS
+    drawn: Callable[[np.random.Generator], Partition] = quick
 
     def __call__(self, rng: np.random.Generator, seconds: int) -> Partition:
-        partition = _broken(rng, quick(rng), seconds, self.faults)
+        partition = _broken(rng, self.drawn(rng), seconds, self.faults)
         partition.pause = self.pause or partition.pause
         span = self.harmless, self.length, self.apart, self.strength
         return _now_and_then(rng, partition, seconds, *span)
@@ -123,6 +123,31 @@ def _few_records(rng: np.random.Generator, seconds: int) -> Partition:
     partition.commits_always = False
     partition.pause = 1.0
     return _broken(rng, partition, seconds, STOPS, length=(4000, 7000), every=4 * HOUR)
+
+
+def _slow_at_last(rng: np.random.Generator, seconds: int) -> Partition:
+    partition = quick(rng)
+    start, took = 0.75 * seconds, rng.uniform(2400, 3600)
+    strength = float(rng.uniform(0.3, 0.7))
+    partition.spans.append(Span("slow", int(start), int(start + took), strength))
+    return partition
+
+
+def _hourly_report(rng: np.random.Generator, seconds: int) -> Partition:
+    """Each hour a report keeps the database busy that it writes to, for 12 to 18 min."""
+    partition = _slow_at_last(rng, seconds)
+    took, strength = float(rng.uniform(720, 1080)), float(rng.uniform(0.3, 0.8))
+    for start in np.arange(rng.uniform(0, HOUR), seconds - HOUR / 2, HOUR):
+        partition.add("brown_out", start, start + took, 300, strength)
+    return partition
+
+
+def _hourly_dump(rng: np.random.Generator, seconds: int) -> Partition:
+    """Each hour somebody writes more than it can read, for 12 to 15 min."""
+    partition = _slow_at_last(rng, seconds)
+    partition.producer, partition.burst_every = "bursty", HOUR
+    partition.burst_for, partition.quiet = int(rng.uniform(720, 900)), 0.3
+    return partition
 
 
 def _woken(rng: np.random.Generator, seconds: int) -> Partition:
@@ -187,6 +212,9 @@ DEVELOPED: Mapping[str, Draw] = {
     "mirror": NowAndThen("deploy", (60, 180), (10_800, 28_800), (0, 0), 60, STOPS),
     "flaky commits": _flaky_commits,
     "few records": _few_records,
+    "hourly report": _hourly_report,
+    # Acknowledged each so many records; what is left in a lull waits.
+    "by count": NowAndThen("producer_stop", (300, 3600), (1800, 7200), drawn=by_count),
 }
 REPORTED: Mapping[str, Draw] = {
     "woken": _woken,
@@ -199,4 +227,6 @@ REPORTED: Mapping[str, Draw] = {
     "quota": _quota,
     "elections": _elections,
     "few workers": _few_workers,
+    "hourly dump": _hourly_dump,
+    "by count, rebalanced": NowAndThen("rebalance", (10, 60), (1800, 7200), drawn=by_count),
 }
