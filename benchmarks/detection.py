@@ -4,14 +4,15 @@ Kinds of partitions (support/detection), drawn from seeds; the evaluator's own j
 collector would see, and static rules stand beside. Seeds below 100 are for development, those from
 100 on (`--report`) for reporting: nothing may be tuned by them. `--kinds reported` is never looked
 at but for its figures. Prints one JSON line; the scores are defined in support/detection/scores.py.
-`--ablate` prints what each rule of policy `progress` is worth: F1 with all of them, and without
-each one.
+`--ablate` says what each rule of policy `progress` is worth: points of F1 that are lost without it.
 """
 
 import argparse
 import json
 import sys
 from collections import defaultdict
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from support.detection.partitions import HOUR, Partition
@@ -31,6 +32,9 @@ KINDS = {
     "developed": DEVELOPED,
     "reported": REPORTED,
 }
+PAGE = Path(__file__).parents[1] / "docs/evaluation.md"
+# Between them stands what rules are worth; `make check` reads it (docs/warren_docs/budgets.py).
+BEGIN, END = "<!-- worth -->\n", "<!-- end of worth -->"
 DRAWN = {name: draw for kinds in KINDS.values() for name, draw in kinds.items()}
 STATIC = {
     "oldest unread > 300 s": by_age,
@@ -48,7 +52,7 @@ def main() -> None:
     tallies: dict[str, dict[str, Tally]] = {rule: defaultdict(Tally) for rule in rules}
     seeds = _seeds(arguments)
     for seed in seeds:
-        partitions = _drawn(seed, arguments, seconds)
+        partitions = _drawn(seed, arguments, seconds, arguments.kinds)
         recording = play(partitions, seconds, seed, arguments.interval)
         for rule in rules:
             said = _said(rule, recording, members=not arguments.without_members)
@@ -72,35 +76,59 @@ def main() -> None:
 
 
 def _ablate(arguments: argparse.Namespace) -> None:
-    seconds = round(arguments.hours * HOUR)
     seeds = _seeds(arguments)
-    drawn = [_drawn(seed, arguments, seconds) for seed in seeds]
-    recordings = [
-        play(partitions, seconds, seed, arguments.interval)
-        for seed, partitions in zip(seeds, drawn, strict=True)
+    worth = {kinds: _worth(arguments, seeds, kinds) for kinds in arguments.kinds}
+    rows = [
+        f"Measured on {datetime.now(UTC):%Y-%m-%d}, seeds {', '.join(map(str, seeds))}, "
+        f"{arguments.repeats} partitions of each kind, {arguments.hours:g} h.",
+        "",
+        f"| rule | {' | '.join(f'`{kinds}`' for kinds in worth)} |",
+        "|---" * (1 + len(worth)) + "|",
+        *(
+            f"| {r.name} | {' | '.join(f'{w[r.name]:.1f}' for w in worth.values())} |"
+            for r in RULES
+        ),
     ]
-    together = Recording.joined(recordings)
+    if arguments.write:
+        before, rest = PAGE.read_text().split(BEGIN)
+        PAGE.write_text("\n".join([before + BEGIN, *rows, "", END + rest.split(END)[1]]))
+    print(json.dumps({"benchmark": "ablation", "seeds": seeds, "worth": worth}))
+
+
+def _worth(arguments: argparse.Namespace, seeds: tuple[int, ...], kinds: str) -> dict[str, float]:
+    """By rule: points of F1 that are lost without it."""
+    seconds = round(arguments.hours * HOUR)
+    drawn = [_drawn(seed, arguments, seconds, [kinds]) for seed in seeds]
+    together = Recording.joined(
+        [
+            play(each, seconds, seed, arguments.interval)
+            for seed, each in zip(seeds, drawn, strict=True)
+        ]
+    )
     scenarios = [each.scenario for partitions in drawn for each in partitions]
-    figures = {}
-    for rule in (None, *RULES):
-        if rule is not None:
-            rule.on = False
-        found = _all(score(together, by_progress(together), scenarios)).figures()
-        figures["" if rule is None else rule.name] = found
-        if rule is not None:
-            rule.on = True
-        worth = f"{figures['']['f1'] - found['f1']:+.3f}" if rule else ""
-        print(f"{rule.name if rule else 'all':16} {worth:7} {found}", file=sys.stderr)
-    print(json.dumps({"benchmark": "ablation", "seeds": list(seeds), "without": figures}))
+
+    def f1(rules: str) -> float:
+        figures = _all(score(together, by_progress(together), scenarios)).figures()
+        print(f"{kinds} {rules:20} {figures}", file=sys.stderr)
+        return 100 * figures["f1"]
+
+    whole, worth = f1("all rules"), {}
+    for rule in RULES:
+        rule.on = False
+        worth[rule.name] = round(whole - f1(f"without {rule.name}"), 1)
+        rule.on = True
+    return worth
 
 
-def _drawn(seed: int, arguments: argparse.Namespace, seconds: int) -> list[Partition]:
+def _drawn(
+    seed: int, arguments: argparse.Namespace, seconds: int, kinds: list[str]
+) -> list[Partition]:
     return draw_partitions(
         seed,
         arguments.repeats,
         seconds,
         DRAWN,
-        arguments.scenarios or KINDS[arguments.kinds],
+        arguments.scenarios or {name for each in kinds for name in KINDS[each]},
         arguments.share_of_faults,
     )
 
@@ -114,6 +142,7 @@ def _arguments() -> argparse.Namespace:
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--seeds", type=int, nargs="+", help=f"{DEVELOPMENT} by default")
     parser.add_argument("--ablate", action="store_true", help="without one rule after the other")
+    parser.add_argument("--write", action="store_true", help="that, into docs/evaluation.md")
     chosen.add_argument("--report", action="store_true", help=f"those to report: {REPORTING}")
     parser.add_argument("--hours", type=float, default=8)
     parser.add_argument("--repeats", type=int, default=3, help="partitions of each scenario")
@@ -125,7 +154,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--interval", type=int, default=5, help="seconds between observations")
     parser.add_argument("--without-members", action="store_true", help="nobody may look at them")
-    parser.add_argument("--kinds", choices=KINDS, default="scenarios")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=["scenarios"])
     parser.add_argument("--scenarios", nargs="+", choices=DRAWN, help="some alone, of any kind")
     parser.add_argument("--rules", nargs="+", choices=[*POLICIES, *STATIC])
     parser.add_argument("--details", action="store_true", help="by scenario, on standard error")

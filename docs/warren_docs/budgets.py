@@ -1,7 +1,8 @@
 """`python -m warren_docs.budgets [--lower]`: hold the repository to the budgets in pyproject.toml.
 
 A budget only falls. Who raises one writes the day and the reason into `raised`, and pays for it
-with another one: sums do not rise. `--lower` sets each to what stands.
+with another one: sums do not rise. `--lower` sets each to what stands. A rule of `progress` has to
+be worth something, by the table that `make plots` writes.
 """
 
 import ast
@@ -21,6 +22,10 @@ ROOT = Path(__file__).parents[2]
 FOLDER = re.compile(r"(?:(?:services|shared|deploy|tests)/)?[^/]+")
 PAGES = ("settings", "metrics", "topics", "tables")
 TABLE = re.compile(r"^\[tool\.warren\.budgets\.\w+\]\n.*?(?=^\[(?!tool\.warren)|\Z)", re.M | re.S)
+#: A row of what a rule is worth: its name, and points of F1 in each half of the kinds.
+WORTH = re.compile(r"^\| ([^|]+) \| (-?\d+\.\d) \| (-?\d+\.\d) \|$", re.M)
+#: Points of F1 that a rule has to be worth in one half at least; less is chance.
+LEAST = 0.5
 Budgets = dict[str, dict[str, int]]
 
 
@@ -103,6 +108,28 @@ def complaints(stands: Budgets, text: str, before: str) -> list[str]:
     return said
 
 
+def worthless(page: str, rules: list[str]) -> list[str]:
+    """Return what docs/evaluation.md does not say of the rules, and those worth too little."""
+    worth = {name: max(float(half), float(other)) for name, half, other in WORTH.findall(page)}
+    return [
+        *(
+            f"rule {name}: not measured yet, run `make plots`"
+            for name in rules
+            if name not in worth
+        ),
+        *(
+            f"rule {name}: measured, but gone: run `make plots`"
+            for name in worth
+            if name not in rules
+        ),
+        *(
+            f"rule {name}: worth less than {LEAST} points of F1 in both halves"
+            for name, points in worth.items()
+            if points < LEAST
+        ),
+    ]
+
+
 def lowered(text: str, stands: Budgets) -> str:
     """Return the pyproject.toml with each budget set to what stands, where that is less."""
     now, raised = declared(text)
@@ -139,7 +166,9 @@ def main() -> int:
         for name, limit in limits.items():
             print(f"  {name:36}{stands[kind].get(name, 0):9} of {limit}")
     said = complaints(stands, text, before)
-    print(*(f"over budget: {line}" for line in said), sep="\n", file=sys.stderr)
+    page = (ROOT / "docs/evaluation.md").read_text()
+    said += worthless(page, [rule.name for rule in RULES])
+    print(*(f"refused: {line}" for line in said), sep="\n", file=sys.stderr)
     return 1 if said else 0
 
 

@@ -1,7 +1,7 @@
-"""Budgets only fall."""
+"""Budgets only fall, and rules are worth something."""
 
 import pytest
-from warren_docs.budgets import complaints, lowered, size
+from warren_docs.budgets import complaints, lowered, size, worthless
 
 BEFORE = """
 [tool.warren.budgets.statements]
@@ -51,3 +51,12 @@ def test_neither_format_nor_docstrings_count() -> None:
     plain = "def f(a, b):\n    return a + b\n"
     other = '"""Of a module."""\ndef f(\n    a,\n    b,\n):\n    "Add."\n    return a + b\n'
     assert size(plain) == size(other)
+
+
+def test_a_rule_is_measured_and_worth_something() -> None:
+    page = "| a | 0.4 | -2.0 |\n| b c | 0.0 | 0.5 |\n| old | 3.0 | 3.0 |\n"
+    assert worthless(page, ["a", "b c", "new"]) == [
+        "rule new: not measured yet, run `make plots`",
+        "rule old: measured, but gone: run `make plots`",
+        "rule a: worth less than 0.5 points of F1 in both halves",
+    ]
