@@ -215,6 +215,8 @@ DEVELOPED: Mapping[str, Draw] = {
     "hourly report": _hourly_report,
     # Acknowledged each so many records; what is left in a lull waits.
     "by count": NowAndThen("producer_stop", (300, 3600), (1800, 7200), drawn=by_count),
+    # What it writes to is slow for a while; before, it was so for seconds.
+    "slow store": NowAndThen("brown_out", (20, 60), (1800, 7200), (0.3, 0.8), faults=("slow",)),
 }
 REPORTED: Mapping[str, Draw] = {
     "woken": _woken,
@@ -228,5 +230,6 @@ REPORTED: Mapping[str, Draw] = {
     "elections": _elections,
     "few workers": _few_workers,
     "hourly dump": _hourly_dump,
-    "by count, rebalanced": NowAndThen("rebalance", (10, 60), (1800, 7200), drawn=by_count),
+    "counted batches": NowAndThen("rebalance", (10, 60), (1800, 7200), drawn=by_count),
+    "slow calls": NowAndThen("retry", (10, 40), (3600, 14_400), faults=("slow",)),
 }
