@@ -100,7 +100,7 @@ format: setup ## Format the code and fix what ruff can fix
 bench: setup ## Run every benchmark; each prints one line of JSON
 	@for file in benchmarks/[a-z]*.py; do echo "# $$file"; $(BIN)/python $$file || exit 1; done
 
-plots: setup ## Measure what each rule is worth, into docs/evaluation.md: 6 minutes
+plots: setup ## Measure what each rule is worth, into docs/evaluation.md: 7 minutes
 	@$(BIN)/python benchmarks/detection.py --ablate --write --kinds developed reported --report --repeats 10
 
 docs: setup ## Generate pages of docs/ from the code

@@ -50,8 +50,7 @@ def main() -> None:
     seconds = round(arguments.hours * HOUR)
     rules = arguments.rules or [*POLICIES, *STATIC]
     tallies: dict[str, dict[str, Tally]] = {rule: defaultdict(Tally) for rule in rules}
-    seeds = _seeds(arguments)
-    for seed in seeds:
+    for seed in arguments.seeds:
         partitions = _drawn(seed, arguments, seconds, arguments.kinds)
         recording = play(partitions, seconds, seed, arguments.interval)
         for rule in rules:
@@ -61,7 +60,7 @@ def main() -> None:
                 tallies[rule][scenario].add(tally)
     result: dict[str, Any] = {
         "benchmark": "detection",
-        "seeds": list(seeds),
+        "seeds": arguments.seeds,
         "interval": arguments.interval,
         "members": not arguments.without_members,
         "partition_hours": sum(each.partition_hours for each in tallies[rules[0]].values()),
@@ -76,28 +75,27 @@ def main() -> None:
 
 
 def _ablate(arguments: argparse.Namespace) -> None:
-    seeds = _seeds(arguments)
-    worth = {kinds: _worth(arguments, seeds, kinds) for kinds in arguments.kinds}
+    worth = {kinds: _worth(arguments, kinds) for kinds in arguments.kinds}
     rows = [
-        f"Measured on {datetime.now(UTC):%Y-%m-%d}, seeds {', '.join(map(str, seeds))}, "
+        f"Measured on {datetime.now(UTC):%Y-%m-%d}, seeds {', '.join(map(str, arguments.seeds))}, "
         f"{arguments.repeats} partitions of each kind, {arguments.hours:g} h.",
         "",
-        f"| rule | {' | '.join(f'`{kinds}`' for kinds in worth)} |",
+        " | ".join(["| rule", *worth]) + " |",
         "|---" * (1 + len(worth)) + "|",
         *(
-            f"| {r.name} | {' | '.join(f'{w[r.name]:.1f}' for w in worth.values())} |"
-            for r in RULES
+            " | ".join([f"| {rule.name}", *(str(by[rule.name]) for by in worth.values())]) + " |"
+            for rule in RULES
         ),
     ]
     if arguments.write:
         before, rest = PAGE.read_text().split(BEGIN)
         PAGE.write_text("\n".join([before + BEGIN, *rows, "", END + rest.split(END)[1]]))
-    print(json.dumps({"benchmark": "ablation", "seeds": seeds, "worth": worth}))
+    print(json.dumps({"benchmark": "ablation", "seeds": arguments.seeds, "worth": worth}))
 
 
-def _worth(arguments: argparse.Namespace, seeds: tuple[int, ...], kinds: str) -> dict[str, float]:
+def _worth(arguments: argparse.Namespace, kinds: str) -> dict[str, float]:
     """By rule: points of F1 that are lost without it."""
-    seconds = round(arguments.hours * HOUR)
+    seconds, seeds = round(arguments.hours * HOUR), arguments.seeds
     drawn = [_drawn(seed, arguments, seconds, [kinds]) for seed in seeds]
     together = Recording.joined(
         [
@@ -133,17 +131,17 @@ def _drawn(
     )
 
 
-def _seeds(arguments: argparse.Namespace) -> tuple[int, ...]:
-    return tuple(arguments.seeds or (REPORTING if arguments.report else DEVELOPMENT))
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--seeds", type=int, nargs="+", help=f"{DEVELOPMENT} by default")
+    chosen.add_argument(
+        "--seeds", type=int, nargs="+", default=DEVELOPMENT, help=f"{DEVELOPMENT} by default"
+    )
     parser.add_argument("--ablate", action="store_true", help="without one rule after the other")
     parser.add_argument("--write", action="store_true", help="that, into docs/evaluation.md")
-    chosen.add_argument("--report", action="store_true", help=f"those to report: {REPORTING}")
+    chosen.add_argument(
+        "--report", action="store_const", const=REPORTING, dest="seeds", help=f"seeds {REPORTING}"
+    )
     parser.add_argument("--hours", type=float, default=8)
     parser.add_argument("--repeats", type=int, default=3, help="partitions of each scenario")
     parser.add_argument(
