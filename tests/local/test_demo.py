@@ -1,4 +1,4 @@
-"""The demo: its groups show what they promise, and it begins at once."""
+"""The demo begins at once, where it is told to; `tests/end_to_end` sees what its groups show."""
 
 import threading
 from collections.abc import Iterator
@@ -9,50 +9,11 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from conftest import Broker
-from support.simulated_member import SimulatedMember
 from warren.errors import SettingsError
 from warren.settings import KafkaConnection, Settings
-from warren_local.demo.groups import GROUPS, DemoGroup
 from warren_local.demo.topics import DemoTopic, Feed, prepare_topics
 from warren_local.demo.workload import Gate, demo_connection
 from warren_local.server import free_port
-
-STEADY = [group for group in GROUPS if group.again_after is None]
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.heavy) for seed in (1, 2))]
-SETTLED = 50.0  # seconds after the first commit; the promise is 60
-LONG = 900.0
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("group", STEADY, ids=lambda group: group.name)
-def test_a_group_settles_on_its_status_and_shows_no_other_bad_one(
-    group: DemoGroup, seed: int
-) -> None:
-    member = SimulatedMember(group, LONG, seed)
-    member.run(group.behaviour)
-    first = member.seen[0][0]
-    bad = set() if group.partition_status == "OK" else {group.partition_status}
-    settled = {(status, kinds) for at, status, kinds in member.seen if at > first + SETTLED}
-    assert settled == {(group.status, frozenset(bad))}
-    assert {status for _, status, _ in member.seen} <= {"OK", group.status}
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_recovering_group_stops_and_recovers(seed: int) -> None:
-    (group,) = [group for group in GROUPS if group.again_after is not None]
-    away = group.again_after
-    assert away is not None
-
-    def twice(member: SimulatedMember) -> None:
-        for _ in range(2):
-            group.behaviour(member)  # type: ignore[arg-type]  # as Member as far as it is used
-            member.stay_away(away)
-
-    member = SimulatedMember(group, 250.0, seed)
-    member.run(twice)
-    changes = [status for _, status, _ in member.seen]
-    distinct = [now for before, now in zip(["", *changes], changes, strict=False) if now != before]
-    assert distinct[:4] == ["OK", "ERR", "OK", "ERR"]
 
 
 class Leaderless(AdminClient):
