@@ -200,8 +200,9 @@ def test_nobody_answers(address: str) -> None:
     assert "no answer from http://127.0.0.1:1:" in str(result.exception)
 
 
-def test_a_cluster_that_there_is_not_is_no_success(served: ServedGroups) -> None:
+def test_what_there_is_not_is_no_success(served: ServedGroups) -> None:
     served.body = {"groups": [], "doubts": []}
+    assert run(served, "--group", "nobody", "--fail-on", "err").exit_code == 4
     result = run(served, "--cluster", "euu", "--fail-on", "err")
     assert isinstance(result.exception, SettingsError)
     assert str(result.exception) == "--cluster: no cluster euu; there are: demo, eu"

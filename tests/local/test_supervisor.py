@@ -15,6 +15,7 @@ from support.manual_clock import ManualClock
 from support.processes import still_running
 from support.waiting import eventually
 from warren_local.child import STOP_GRACE, Child
+from warren_local.errors import StartRefused
 from warren_local.supervisor import (
     FIRST,
     STABLE_AFTER,
@@ -170,16 +171,19 @@ def test_a_service_that_dies_is_started_again_and_no_other_after_a_delay_that_gr
 
 
 def test_a_service_that_fails_is_quoted(watched: Watched) -> None:
-    command = ["sh", "-c", "echo starting; echo 'warren-api: api.port: taken' >&2; exit 2"]
-    watched.supervisor.start(Service("api", command, stage=0))
+    command = ["sh", "-c", "echo starting; echo 'warren-api: api.port: taken' >&2; exit $0"]
+    watched.supervisor.start(Service("api", [*command, "1"], stage=0))
 
     def failed() -> bool:
         watched.supervisor.watch()
         return bool(watched.lines)
 
     eventually(failed, message="it has failed")
-    assert watched.lines[0].startswith("api ended with exit code 2, starting it again in 0.5s")
+    assert watched.lines[0].startswith("api ended with exit code 1, starting it again in 0.5s")
     assert watched.lines[0].endswith(": warren-api: api.port: taken")
+    watched.supervisor.start(Service("other", [*command, "2"], stage=0))
+    with pytest.raises(StartRefused, match=r"^warren-api: api\.port: taken$"):
+        eventually(lambda: watched.supervisor.watch(), message="its settings are refused")
 
 
 def test_what_is_quoted_is_short_and_never_empty(tmp_path: Path) -> None:

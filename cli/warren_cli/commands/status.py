@@ -76,7 +76,8 @@ def status(
         typer.Option(
             case_sensitive=False,
             help="Exit 3 when a group shown, or an objective that it does not keep, is this bad "
-            "or worse; else 4 when one is UNKNOWN; else 1 when the data are in doubt",
+            "or worse; else 4 when one is UNKNOWN, or --group finds none; else 1 when the data "
+            "are in doubt",
         ),
     ] = None,
 ) -> None:
@@ -115,6 +116,8 @@ def status(
     answer = look()
     _write(answer, form, is_whole=is_whole)
     if fail_on:
+        if group and not answer.rows and not statuses:
+            raise typer.Exit(EXIT_UNKNOWN)
         raise typer.Exit(_exit_code(answer, fail_on))
     if answer.rows and all(group["status"] == "UNKNOWN" for group in answer.rows):
         raise typer.Exit(1)

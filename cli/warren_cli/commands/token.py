@@ -5,10 +5,12 @@ import sys
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 from warren.api_tokens import SHORTEST, hash_of, new_token
 from warren.errors import SettingsError
 from warren.settings import ApiToken
 from warren.settings.api import Role
+from warren.settings_file import explained
 
 from warren_cli.api_client import unsendable
 
@@ -28,7 +30,10 @@ def token(
     The setting goes to stdout (>> warren.toml), the token, which is kept nowhere, to stderr.
     """
     secret = _given() if from_stdin else new_token()
-    entry = ApiToken(name=name, role=role, hash=hash_of(secret)).model_dump()
+    try:
+        entry = ApiToken(name=name, role=role, hash=hash_of(secret)).model_dump()
+    except ValidationError as error:
+        raise explained(error, ApiToken, ("api", "tokens")) from None
     if as_json:
         typer.echo(json.dumps({"token": secret, **entry}))
         return

@@ -16,13 +16,16 @@ already: this one gets a name that no other has, unless it is given one.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pydantic import ValidationError
 from warren.errors import SettingsError
 from warren.installation import NAME_PATTERN
 from warren.settings import ClusterSettings, EvaluationOverride, Settings
 from warren.settings.connection import named_servers
+from warren.settings_file import explained
 
 from warren_local.server import HOST, Port
 
@@ -232,15 +235,28 @@ def _for_demo(settings: Settings, given: Settings, ports: DemoPorts) -> Settings
         collector={"interval": 1.0, "heartbeat": 1.0},
         evaluation={"intervals": 10, "min_distance": 1.0, "minimum_complete": 0.5},
         freshness={"interval": 2.0, "retention_refresh": 30.0},
-        notifier=_demo_notifications(settings, ports),
+        notifier=_demo_notifications(
+            settings, ports, own=_CHANNELS & given.notifier.model_fields_set
+        ),
     )
 
 
-def _demo_notifications(settings: Settings, ports: DemoPorts) -> dict[str, object]:
-    """All goes to the embedded mailbox, told together, and to the embedded webhook receiver."""
-    return {
+_CHANNELS = {"channels", "routes"}
+
+
+def _demo_notifications(
+    settings: Settings, ports: DemoPorts, own: Collection[str]
+) -> dict[str, object]:
+    """All goes to the embedded mailbox, told together, and to the embedded webhook receiver; but
+    where somebody has channels or routes of his `own`.
+    """
+    places: dict[str, object] = {
         "link_base": f"http://{HOST}:{settings.api.port}",
         "allow_networks": [f"{HOST}/32"],
+    }
+    if own:
+        return places
+    return places | {
         "channels": {
             "mailbox": {
                 "type": "email",
@@ -279,7 +295,10 @@ def _unless_set(settings: Settings, given: Settings, **wanted: dict[str, object]
 
 
 def _replaced(settings: Settings, section: str, **values: object) -> Settings:
-    """The settings with some values of a section replaced, validated again."""
+    """The settings with some values of a section replaced. Raises SettingsError."""
     old = getattr(settings, section)
     table = {**old.model_dump(exclude_unset=True, by_alias=True), **values}
-    return settings.model_copy(update={section: type(old)(**table)})
+    try:
+        return settings.model_copy(update={section: type(old)(**table)})
+    except ValidationError as error:
+        raise explained(error, type(old), (section,)) from None

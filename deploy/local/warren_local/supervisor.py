@@ -14,12 +14,14 @@ from pathlib import Path
 from warren.clock import Clock
 
 from warren_local.child import STOP_GRACE, Child
+from warren_local.errors import StartRefused
 
 FIRST = 0.5  # seconds before a service that died is started again
 LONGEST = 10.0
 STABLE_AFTER = 30.0  # a service that lived so long starts over with the first delay
 LAST_LINE = 300  # bytes of a log's end that may be shown
 LOOK_EVERY = 0.1  # seconds between two looks at what is being stopped
+BAD_SETTINGS = 2  # exit code of a service that refuses its settings
 PATIENT_FOR = 10.0  # seconds until people are told what the stop waits for
 
 
@@ -61,6 +63,7 @@ class _Kept:
         self.child: Child | None = None
         self.started_at = 0.0
         self.due_at = 0.0
+        self.lives = 0
 
 
 class Supervisor:
@@ -99,7 +102,9 @@ class Supervisor:
         return self._start(kept)
 
     def watch(self) -> None:
-        """Look once: start again what died, when its delay is over."""
+        """Look once: start again what died, when its delay is over. Raises StartRefused where the
+        first life of a service has ended because of a setting: that is no better the next time.
+        """
         for kept in self._kept.values():
             if kept.child is None:
                 if self._clock.monotonic() >= kept.due_at:
@@ -107,6 +112,8 @@ class Supervisor:
             elif (code := kept.child.exit_code()) is not None:
                 kept.child.kill()  # what it started goes with it
                 kept.child = None
+                if code == BAD_SETTINGS and kept.lives == 1:
+                    raise StartRefused(last_line(kept.log))
                 now = self._clock.monotonic()
                 delay = kept.backoff.delay(now - kept.started_at)
                 kept.due_at = now + delay
@@ -127,6 +134,7 @@ class Supervisor:
     def _start(self, kept: _Kept) -> Child:
         kept.child = Child(kept.service.command, log=kept.log, environ=kept.service.environ)
         kept.started_at = self._clock.monotonic()
+        kept.lives += 1
         self._on_pids(self.pids())
         return kept.child
 
