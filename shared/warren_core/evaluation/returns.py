@@ -56,7 +56,8 @@ def learn_return(marks: Int64, odd: Bools, began: Int64, length: Int64) -> None:
     apart, before = marks[[Mark.RETURN_APART, Mark.RETURN_LENGTH]]
     is_due, since = _turn(marks, began)
     alike = is_due & (2 * length >= before) & (length <= 2 * before)
-    odd = odd & ~((marks[Mark.RETURNS] > 0) & (since < apart // 2))  # one in between
+    # An accident in between is none of them; what has not come for so long is forgotten.
+    odd = odd & ~((marks[Mark.RETURNS] > 0) & ~alike & (since < (_LEFT_OUT + 1) * apart))
     again = np.where(marks[Mark.RETURN_AT] < 0, UNKNOWN, np.where(alike, apart, since))
     count = np.where(alike, np.minimum(marks[Mark.RETURNS] + 1, 1_000), 0)
     longest = np.where(alike, np.maximum(length, before - before // 8), length)

@@ -70,9 +70,12 @@ def test_a_pause_of_each_night_is_known_after_three_and_a_crash_beside_it_is_non
     lives.append([(at, at + 13 * HOUR) for at in begins])
     apart = [(hour * HOUR, hour * HOUR + 1200) for hour in (3, 27, 70, 99, 120)]
     lives += [apart, [*lives[0], (6 * DAY + 23 * HOUR, 6 * DAY + 23 * HOUR + 1200)]]
+    crash = 3 * DAY + 10 * HOUR, 3 * DAY + 10 * HOUR + 1200
+    lives.append(sorted([*lives[0], crash]))
     told, _ = follow(lives, 120, Presence.UNKNOWN)
     nightly = [True] * 3 + [False] * 2
-    assert told == [nightly, nightly, nightly, [True] * 5, [*nightly, True]]
+    beside = [True] * 4 + [False] * 2
+    assert told == [nightly, nightly, nightly, [True] * 5, [*nightly, True], beside]
 
 
 @pytest.mark.heavy
