@@ -15,9 +15,9 @@ from support.evaluator_process import Home
 from support.freshness_events import WELL, Row, freshness_event, late
 from support.group_looks import group_event
 from support.manual_clock import ManualClock
-from support.offset_events import NOW, At, Judge, commits, offset_event
+from support.offset_events import NOW, At, Judge, offset_event
 from support.waiting import eventually
-from warren.contracts import FreshnessEvent, GroupMember, LagEvent, StatusChangeEvent, group_key
+from warren.contracts import FreshnessEvent, GroupMember, StatusChangeEvent, group_key
 from warren.metrics.evaluator import EVALUATOR_OBJECTIVE_BROKEN
 from warren.settings import ObjectiveSettings
 from warren_core.judgement.membership import membership_after
@@ -252,19 +252,9 @@ def test_how_late_a_group_is_is_known_when_it_is_judged_also_after_a_restart(
         sender.send_raw(KEY, measured.to_bytes(), "freshness")
         sender.flush()
         eventually(home.lateness, timeout=90, message="taken in")
-        worker.kill()
-        sender.send(*commits(500, 500, 500))  # the last one two minutes after NOW
-        for minute in (6, 7):
-            silent = At(120, NOW + 120_000, lag=1000 * minute, commits=0)
-            sender.send(offset_event(NOW + minute * 60_000, {"orders": {0: silent}}))
-        sender.flush()
-        worker.start()
-        home.await_caught_up()
-        last = LagEvent.from_bytes(home.records("lag")[-1].value())
-        assert last.status == "ERR"
-        assert last.cause is not None
-        assert last.cause.sentence.endswith("orders/0 not OK; 5m late")
-        assert last.cause.evidence.freshness_ms == 5 * 60_000
+        cause = home.cause_after_restart(worker, sender)
+        assert cause.sentence.endswith("orders/0 not OK; 5m late")
+        assert cause.evidence.freshness_ms == 5 * 60_000
 
 
 @pytest.mark.heavy

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from support.evaluator_process import Home
-from support.offset_events import NOW, At, commits, offset_event
+from support.offset_events import NOW
 from support.waiting import eventually
-from warren.contracts import GroupEvent, GroupMember, LagEvent, group_key
+from warren.contracts import GroupEvent, GroupMember, group_key
 from warren_evaluator.memberships import Memberships
 from warren_evaluator.records import SourceRecord
 
@@ -80,15 +80,5 @@ def test_the_cause_is_told_by_members_also_after_a_restart(
             sender.send_raw(KEY, event.to_bytes(), "groups")
             sender.flush()
             eventually(lambda n=count: len(home.members()) == n, timeout=90, message="taken in")
-        worker.kill()
-        sender.send(*commits(500, 500, 500))  # the last one two minutes after NOW
-        for minute in (6, 7):
-            silent = At(120, NOW + 120_000, lag=1000 * minute, commits=0)
-            sender.send(offset_event(NOW + minute * 60_000, {"orders": {0: silent}}))
-        sender.flush()
-        worker.start()
-        home.await_caught_up()
-        last = LagEvent.from_bytes(home.records("lag")[-1].value())
-        assert last.status == "ERR"
-        assert last.cause is not None
-        assert last.cause.sentence == ("No members for 4m; the last was billing-1 at h")
+        cause = home.cause_after_restart(worker, sender)
+        assert cause.sentence == ("No members for 4m; the last was billing-1 at h")

@@ -15,8 +15,9 @@ from pathlib import Path
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from support.not_yet import is_not_yet
+from support.offset_events import NOW, At, commits, offset_event
 from support.waiting import eventually
-from warren.contracts import OffsetEvent, group_key
+from warren.contracts import Cause, LagEvent, OffsetEvent, group_key
 from warren.contracts.topics import OFFSETS
 from warren_local.server import free_port
 
@@ -64,6 +65,21 @@ class Home:
             yield worker
         finally:
             worker.kill()
+
+    def cause_after_restart(self, worker: Worker, sender: EventSender) -> Cause:
+        """What is said of a group that falls silent while no worker is there."""
+        worker.kill()
+        sender.send(*commits(500, 500, 500))  # the last one two minutes after NOW
+        for minute in (6, 7):
+            silent = At(120, NOW + 120_000, lag=1000 * minute, commits=0)
+            sender.send(offset_event(NOW + minute * 60_000, {"orders": {0: silent}}))
+        sender.flush()
+        worker.start()
+        self.await_caught_up()
+        last = LagEvent.from_bytes(self.records("lag")[-1].value())
+        assert last.status == "ERR"
+        assert last.cause is not None
+        return last.cause
 
     def events(self) -> EventSender:
         return EventSender(self)
