@@ -17,8 +17,6 @@ from warren_collector.groups.families import Families, family
         ("etl-7d9f8b6c5d-x2x4z", "etl-*-*"),
         ("shop-a8Kd92LsQ0", "shop-*"),
         ("billing", None),
-        ("billing-2", None),
-        ("billing-v10.3", None),
         ("orders-eu-west-1", None),
         ("deadbeef", None),
     ],

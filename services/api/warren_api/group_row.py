@@ -178,9 +178,8 @@ class GroupRow(AnyRow):
 
     @property
     def not_ok_since(self) -> int | None:
-        """When the open incident began, while its verdict is to be believed."""
-        incident = self.incident
-        return incident.opened_at if incident and self.verdict.is_known else None
+        """When the open incident began."""
+        return self.incident.opened_at if self.incident else None
 
     @property
     def changed_since(self) -> int | None:

@@ -63,11 +63,11 @@ def _why(cluster: ClusterView, feed: FeedState, now: int) -> tuple[str, str]:
 
 
 def kind(view: GroupView, judged: Verdict, *, is_looked_after: bool) -> Kind:
-    """`is_looked_after`: somebody has said so, or wants to hear nothing of it."""
-    if not judged.is_known:
-        return "unknown"
+    """As last judged: who was in trouble is, until somebody knows better. `is_looked_after`:
+    somebody has said so, or wants to hear nothing of it.
+    """
     if view.event.status == "OK" and not view.is_losing and not view.broken:
-        return "ok"
+        return "ok" if judged.is_known else "unknown"
     if is_looked_after:
         return "handled"
     return "action" if view.needs_somebody else "warning"
