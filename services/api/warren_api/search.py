@@ -50,12 +50,13 @@ class Term(NamedTuple):
         return any(wanted in text for wanted in self.alternatives for text in folded)
 
 
-MOST_COMPARED = 2_000  # names, 30 microseconds each (measured)
+MOST_COMPARED = 800_000
+"""Names times the square of what was written: 2,000 of 20 characters take 60 ms (measured)."""
 
 
 def near_names(name: str, known: Collection[str], n: int = 3) -> list[str]:
     """What somebody may have meant; nothing where there are too many."""
-    return get_close_matches(name, known, n) if len(known) <= MOST_COMPARED else []
+    return [] if len(known) * len(name) ** 2 > MOST_COMPARED else get_close_matches(name, known, n)
 
 
 def _no_key(written: str, keys: Collection[str]) -> str:

@@ -43,7 +43,7 @@ def is_half_made(table: Path) -> bool:
 
 def _is_whole(commit: str) -> bool:
     said: set[str] = set()
-    for line in commit.splitlines():
+    for line in filter(None, commit.split("\n")):
         action = json.loads(line)
         said.update(action if isinstance(action, dict) else ())
     return said >= _NEEDED

@@ -111,7 +111,9 @@ class EventStream:
         for recorded in changes:
             self._positions[recorded.partition] = recorded.offset + 1
             if self.wanted(recorded):
-                lines = "".join(f"data: {line}\n" for line in recorded.value.decode().splitlines())
+                # Bytes: text has ends of lines that are none in a stream of events, as U+2028.
+                told = recorded.value.splitlines()
+                lines = "".join(f"data: {line.decode()}\n" for line in told)
                 pieces.append(f"id: {id_of(self._positions)}\nevent: {recorded.type}\n{lines}\n")
         return "".join(pieces)
 
