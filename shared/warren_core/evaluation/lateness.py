@@ -311,7 +311,8 @@ def _learn_other_level(
     figures[Figure.STAYS_LAG] = np.where(moved, lag, then)
     since = np.where(moved, now, np.where(behind, since, UNKNOWN))
     needed = np.clip(_SURE * 1000 / np.maximum(rate, _SLOWEST), BY.stays, BY.memory)
-    stays = known & ~moved & (span_ms(now, since) >= needed)
+    # What drifts, however slowly, is never again where it was.
+    stays = known & ~moved & (span_ms(now, since) >= needed) & (lag <= figures[Figure.STAYS_LAG])
     level = [Figure.LEVEL_LAG, Figure.LEVEL_RATE]
     figures[level] = np.where(stays, [lag, figures[Figure.PRODUCED]], figures[level])
     marks[Mark.STAYS_SINCE] = np.where(stays, UNKNOWN, since)
