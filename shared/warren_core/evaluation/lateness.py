@@ -171,7 +171,7 @@ def learn_lateness(
     known = advanced & ~sighting.is_late(elapsed) & (lag >= 0) & (figures[Figure.PRODUCED] >= 0)
     _learn_first(marks, figures, lag, known, now)
     usual, explained = usual_and_room(marks, figures)
-    more = np.where(lag >= 0, lag - usual, float(UNKNOWN))
+    more = np.where(lag >= 0, lag - usual, marks[Mark.PEAK])  # what nobody knows is as before
     read_all = lost | ((lag >= 0) & (more <= explained))
     marks[Mark.READ_ALL_AT] = np.where(read_all, now, marks[Mark.READ_ALL_AT])
     _excuse_rests(marks, figures, advanced, now)
@@ -279,6 +279,8 @@ def _learn_level(
     span = np.where(below, _FALLS_MS, BY.follows)
     known_ms = np.clip(span_ms(marks[Mark.SEEN_AT], marks[Mark.KNOWN_SINCE]), 10 * MIN, BY.follows)
     span = np.where((more < 0) & ~below, known_ms, span)
+    # A level that is far behind has much room: what grows in it is not followed.
+    span = np.where((more > 0) & (figures[Figure.LEVEL_LAG] > explained), BY.memory, span)
     share = np.where(usual, elapsed / np.maximum(elapsed + span, 1), 0)
     figures[Figure.LEVEL_LAG] += (lag - figures[Figure.LEVEL_LAG]) * share
     rate = figures[Figure.LEVEL_RATE]

@@ -59,7 +59,8 @@ def _learn(marks: Int64, figures: Figures, sighting: Sighting, blind_ms: int) ->
     _learn_commits(marks, figures, sighting, advanced, sure)
     learn_rewind(marks, figures, sighting, ~lost)
     _learn_rates(marks, figures, sighting, advanced, sure & ~fell, lost)
-    learn_lateness(marks, figures, sighting, lag, elapsed, advanced & sure, lost, stood_still)
+    told = np.where(sighting.log_end >= 0, lag, UNKNOWN)  # an old end makes a lag look smaller
+    learn_lateness(marks, figures, sighting, told, elapsed, advanced & sure, lost, stood_still)
     marks[Mark.SEEN_AT] = now
     marks[Mark.ADVANCED_AT] = np.where(advanced | lost, now, marks[Mark.ADVANCED_AT])
     if lost.any():
