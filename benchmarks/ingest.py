@@ -111,7 +111,7 @@ def ingest(load: CommitLoad, bootstrap: str, ends: list[int]) -> dict[str, Any]:
 def _reports(states: GroupStates, positions: RecordedPositions, live: LiveGroups) -> GroupReports:
     topic_ids = TopicIds(lambda _: {}, SystemClock())
     topic_ids.learn(TOPIC_ID, "warren-bench-data-0")
-    return GroupReports("bench", states, positions, topic_ids, live)
+    return GroupReports("bench", states, positions.groups, topic_ids, live)
 
 
 def _tick(reports: GroupReports, source: OffsetsTopicSource) -> int:

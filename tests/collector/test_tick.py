@@ -76,7 +76,7 @@ class Fixture:
         self.reports = GroupReports(
             "prod",
             self.states,
-            self.positions,
+            self.positions.groups,
             TopicIds(lambda _: {}, self.clock),
             QuietCoordinator(),
         )

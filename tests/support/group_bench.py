@@ -48,7 +48,7 @@ class GroupBench:
         self.answers: dict[str, Future[Any]] = {}
         self.topic_ids = TopicIds(self._ask, self.clock)
         self.reports = GroupReports(
-            "prod", self.states, self.positions, self.topic_ids, self.coordinator
+            "prod", self.states, self.positions.groups, self.topic_ids, self.coordinator
         )
         self.findings = Findings()
         self.offset = 0

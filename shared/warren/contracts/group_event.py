@@ -63,8 +63,9 @@ class GroupEvent(Event):
     left_before: int | None = Field(
         default=None,
         exclude_if=is_none,
-        description="Of a group without members whose name was generated: groups named alike, but "
-        "for that, which were left before it, by their newest commits; absent of all others",
+        description="Of a group whose name was generated, that the collector saw come and, within "
+        "the hour, lose its members: groups named alike, but for that, of which it saw the same "
+        "before; absent of all others",
     )
     left_after: int | None = Field(
         default=None,

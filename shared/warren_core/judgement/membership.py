@@ -132,7 +132,6 @@ class Membership:
     left_before: int = 0
     left_after: int = 0
     """As in GroupEvent."""
-    known_since: int = 0
 
     @cached_property
     def owners(self) -> dict[tuple[str, int], int]:
@@ -150,7 +149,7 @@ def membership_after(event: GroupEvent, before: Membership | None) -> Membership
     if before is not None and event.observed_at <= before.observed_at:
         return before
     members = tuple(Member(m.client_id, m.host, m.assignment) for m in event.members)
-    empty_since = left = None
+    empty_since, left, left_before = None, None, event.left_before or 0
     if not members:
         empty_since, left = event.observed_at, None
         if before is not None and not before.members:
@@ -158,6 +157,8 @@ def membership_after(event: GroupEvent, before: Membership | None) -> Membership
             # Who has come meanwhile and gone again rebalanced it, twice.
             if event.rebalances <= before.rebalances:
                 empty_since = before.empty_since
+                # A collector that starts again did not see it come.
+                left_before = max(left_before, before.left_before)
         elif before is not None:
             left = before.members[0].client_id, before.members[0].host
     return Membership(
@@ -170,9 +171,8 @@ def membership_after(event: GroupEvent, before: Membership | None) -> Membership
         rebalances=event.rebalances,
         rebalanced_at=_rebalanced_at(event, before),
         subscription=subscription_after(event, None if before is None else before.subscription),
-        left_before=event.left_before or 0,
+        left_before=left_before,
         left_after=event.left_after or 0,
-        known_since=event.observed_at if before is None else before.known_since,
     )
 
 

@@ -192,7 +192,7 @@ class ClusterStack:
             reports = GroupReports(
                 self.cluster,
                 opened.states,
-                positions,
+                positions.groups,
                 TopicIds(asking(admin), self._clock),
                 opened.live,
                 watched.topic,

@@ -1,22 +1,23 @@
 """Families: groups whose names were generated and differ in nothing else, and who of them was left.
 
 Queries, previews and replays come for a minute under a name of their own, and leave it behind with
-what they have committed. Nobody comes back to such a name.
+what they have committed. Nobody comes back to such a name. Only those count that this collector saw
+come and go: of a group that was there before, nobody knows how long it has lived.
 """
 
 import re
-from bisect import insort
-from typing import NamedTuple
 
 from warren.contracts.group_event import FIRST_OF_FAMILY
 
 Place = tuple[int, str]
 """Source partition and name of a group."""
 
-# A UUID; a number of four digits; five letters and digits with two digits among them.
+LIVED_MS = 3_600_000
+"""Whoever was there for an hour did not come for a query: it is missed, whatever its name."""
+# A UUID; a number of four digits; eight letters and digits with letters between digits.
 _GENERATED = re.compile(
     r"(?<![a-z0-9])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4,}"
-    r"|(?=[a-z]*\d[a-z]*\d)(?=\d*[a-z])[a-z0-9]{5,})(?![a-z0-9])",
+    r"|(?=[a-z0-9]{8})[a-z]*\d+[a-z]+\d[a-z0-9]*)(?![a-z0-9])",
     re.IGNORECASE,
 )
 
@@ -27,19 +28,12 @@ def family(name: str) -> str | None:
     return alike if generated else None
 
 
-class _Left(NamedTuple):
-    """In the order in which they were left; `committed_at`: the newest commit, Unix ms."""
-
-    committed_at: int
-    place: Place
-
-
 class Families:
-    """Who was left behind, by family; no clock, no I/O."""
+    """Who came and was left behind, by family, in that order; no clock, no I/O."""
 
     def __init__(self) -> None:
-        self._left: dict[str, list[_Left]] = {}
-        self._of: dict[Place, tuple[str, _Left]] = {}
+        self._came_at: dict[Place, int] = {}
+        self._left: dict[str, list[Place]] = {}
         self._changed: set[Place] = set()
 
     def take_changed(self) -> set[Place]:
@@ -47,29 +41,34 @@ class Families:
         changed, self._changed = self._changed, set()
         return changed
 
-    def follow(self, place: Place, left_at: int | None) -> tuple[int, int] | None:
-        """How many of its family were left before it, and after it; None where it is in none.
+    def came(self, place: Place, at: int) -> None:
+        """A group was seen for the first time, Unix milliseconds, that was not there before."""
+        self._came_at[place] = at
 
-        `left_at`: its newest commit, of one without members; None of all others.
+    def follow(self, place: Place, at: int, *, is_left: bool) -> tuple[int, int] | None:
+        """How many of its family were left before it, and after it, as far as the first are told
+        so; None where it is in none. `is_left`: it has no members, Unix milliseconds.
         """
-        before = self._of.pop(place, None)
-        if before is not None:
-            self._left[before[0]].remove(before[1])
-        alike = None if left_at is None else family(place[1])
-        if alike is None or left_at is None:
-            if before is not None:
-                self._change(before[0])
+        came_at, alike = self._came_at.get(place), family(place[1])
+        if came_at is None or alike is None:
             return None
         left = self._left.setdefault(alike, [])
-        mine = _Left(left_at, place)
-        insort(left, mine)
-        self._of[place] = alike, mine
-        if before != (alike, mine):
-            self._change(alike)
-        at = left.index(mine)
-        return at, len(left) - at - 1 if at < FIRST_OF_FAMILY else 0
+        was_left = place in left
+        if is_left and not was_left and at - came_at < LIVED_MS:
+            left.append(place)
+        elif was_left and not is_left:
+            left.remove(place)
+        if (place in left) != was_left:
+            self._changed.update(left[:FIRST_OF_FAMILY])
+        if place not in left:
+            return None
+        before = left.index(place)
+        return before, len(left) - before - 1 if before < FIRST_OF_FAMILY else 0
 
-    def _change(self, alike: str) -> None:
-        self._changed.update(each.place for each in self._left[alike][:FIRST_OF_FAMILY])
-        if not self._left[alike]:
-            del self._left[alike]
+    def forget(self, place: Place) -> None:
+        """It is gone, or another collector's."""
+        if self._came_at.pop(place, None) is None:
+            return
+        left = self._left.get(family(place[1]) or "", [])
+        if place in left:
+            left.remove(place)

@@ -16,7 +16,6 @@ from warren_collector.groups.recorded.description import count_rebalances, descr
 from warren_collector.groups.recorded.records import Findings, GroupRecords
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.topic_ids import TopicIds
-from warren_collector.positions.base import Positions
 from warren_collector.positions.index import NOTHING_OWNED, Group, GroupIndex, Owned
 
 log = structlog.get_logger(__name__)
@@ -121,7 +120,7 @@ class GroupReports:
         self,
         cluster: str,
         states: GroupStates,
-        positions: Positions,
+        positions: GroupIndex,
         topic_ids: TopicIds,
         coordinators: Coordinators,
         accepts_topic: Callable[[str], bool] = lambda _topic: True,
@@ -148,7 +147,7 @@ class GroupReports:
         released = set(partitions)
         for kept in (self._reported, self._known_states):
             for place in [place for place in kept if place[0] in released]:
-                self._families.follow(place, None)
+                self._families.forget(place)
                 del kept[place]
 
     def state_of(self, place: Place) -> str | None:
@@ -224,16 +223,16 @@ class GroupReports:
         event = described.event(self._cluster, place[1], position, observed_at)
         event = self._coordinators.complete(event)
         self._known_states[place] = state = _told_state(event)
-        known = self._positions.groups.get(*place)
-        rows = list(known.all_rows()) if known is not None and state == "Empty" else []
-        newest = self._positions.columns.committed_at[rows].max() if rows else None
-        alike = self._families.follow(place, None if newest is None else int(newest))
+        known = self._positions.get(*place)
+        if place not in self._reported and group is not None and group.is_new:
+            self._families.came(place, observed_at)
+        alike = self._families.follow(place, observed_at, is_left=state == "Empty")
         if alike is not None:
             update = dict(zip(("left_before", "left_after"), alike, strict=True))
             event = event.model_copy(update=update)
         event, content = _fitted(event)
         before = NOTHING_OWNED if known is None else known.owned
-        own(self._positions.groups, *place, owned_after(event, before, self._accepts_topic))
+        own(self._positions, *place, owned_after(event, before, self._accepts_topic))
         # Of all but when it was seen, which comes before the protocol; no string has bare quotes.
         digest = hashlib.blake2b(content[content.index(b',"protocol":') :], digest_size=16).digest()
         if self._reported.get(place) == digest:
@@ -245,13 +244,13 @@ class GroupReports:
         self._states.taken(place)
         self._reported.pop(place, None)
         self._known_states.pop(place, None)
-        self._families.follow(place, None)
-        own(self._positions.groups, *place, NOTHING_OWNED)
+        self._families.forget(place)
+        own(self._positions, *place, NOTHING_OWNED)
         if group is not None:
             self._states.forget(group)
 
     def _is_there(self, place: Place) -> bool:
-        positions = self._positions.groups.get(*place)
+        positions = self._positions.get(*place)
         has_positions = positions is not None and bool(positions.topics)
         return has_positions or self._coordinators.knows(place[1])
 

@@ -94,7 +94,8 @@ class Rebalances:
 class GroupRecords:
     """One group. `is_headless`: it had lost its head already when it was last looked at.
 
-    `has_news`: not all that is known of it was published by an earlier collector.
+    `has_news`: not all that is known of it was published by an earlier collector; `is_new`:
+    nothing is.
     """
 
     name: str
@@ -103,6 +104,7 @@ class GroupRecords:
     rebalances: Rebalances = field(default_factory=Rebalances)
     is_headless: bool = False
     has_news: bool = False
+    is_new: bool = False
     place: tuple[int, str] = field(init=False)
     """Source partition and name."""
 

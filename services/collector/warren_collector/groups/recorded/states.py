@@ -131,6 +131,7 @@ class GroupStates:
         group = groups.get(key.group)
         if group is None:
             group = groups[key.group] = GroupRecords(key.group, partition)
+            group.is_new = batch.is_counted(index)
         entry = self._entries[raw] = (group, Stored(key, raw, partition))
         return entry
 
