@@ -69,7 +69,7 @@ def test_another_warren_in_the_own_group_is_told(lab: Lab) -> None:
         return watched.settings(same, instance=warren.name)
 
     def told(events: Events) -> Any:
-        return events.cluster_states() == {CLUSTER: "failing"} and events.problem(CLUSTER)
+        return events.cluster_states() == {CLUSTER: "partial"} and events.problem(CLUSTER)
 
     with capture_logs() as lines, one.ready(settings_of(one)):
         first = one.events()

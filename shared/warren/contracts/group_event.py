@@ -58,7 +58,8 @@ class GroupEvent(Event):
     absent: list[str] = Field(
         default_factory=list,
         exclude_if=is_empty,
-        description="Topics that members subscribe to and that the cluster does not have",
+        description="Topics that members subscribe to and that the cluster does not have; clients "
+        "of librdkafka in a classic group do not tell of them",
     )
     left_before: int | None = Field(
         default=None,

@@ -57,7 +57,6 @@ def usual_gap(marks: Int64, figures: Figures) -> Int64:
 def patience_ms(marks: Int64, figures: Figures) -> Int64:
     """[partition] of the wait of now; of one that begins now where nothing is to be read."""
     habit, missed = _habits(marks, figures)
-    due = due_ms(marks, figures)
     patience = np.maximum(habit, _first_ms(marks) * FIRST.on)
     goes = longest(marks, Mark.GOES)
     if AWAY.on and (goes.any() or (marks[Mark.GONE_SINCE] >= 0).any()):
@@ -66,11 +65,14 @@ def patience_ms(marks: Int64, figures: Figures) -> Int64:
         ran = _is_fresh(marks) & (
             figures[Figure.CONSUMED] > BY.run * np.maximum(figures[Figure.PRODUCED], 0)
         )
-        patience = np.where(ran, np.maximum(patience, _UNSEEN_REST_MS), patience)
+        # Since its last commit: what has been dead for long rests no more.
+        since_commit = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.REST_AT])
+        patience = np.maximum(patience, np.where(ran, _UNSEEN_REST_MS - since_commit, 0))
     if RESTS.on and (rest := marks[Mark.REST]).any():
-        patience = np.where(_rests(marks), np.maximum(patience, with_room(rest)), patience)
+        rested = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.ADVANCED_AT])
+        patience = np.maximum(patience, np.where(_rests(marks), with_room(rest) - rested, 0))
     returning = returning_ms(marks, marks[Mark.WAITING_SINCE], is_stop=True)
-    return np.maximum(patience + due, with_room(np.asarray(returning)))
+    return np.maximum(patience + due_ms(marks, figures), with_room(np.asarray(returning)))
 
 
 def _habits(marks: Int64, figures: Figures) -> tuple[Int64, Int64]:
@@ -115,9 +117,8 @@ def _or_away_ms(marks: Int64, patience: Int64, missed: Int64, goes: Int64) -> In
 
 
 def _rests(marks: Int64) -> Int64:
-    """[partition] this wait began after a short run that left nothing."""
-    waiting = marks[Mark.WAITING_SINCE]
-    run = span_ms(waiting, marks[Mark.REST_AT])
-    rests: Int64 = (waiting >= 0) & (run < marks[Mark.REST] // BY.run)
+    """[partition] its last run was short and left nothing; records may have come later."""
+    run = span_ms(marks[Mark.ADVANCED_AT], marks[Mark.REST_AT])
+    rests: Int64 = (marks[Mark.WAITING_SINCE] >= 0) & (run < marks[Mark.REST] // BY.run)
     rests &= (marks[Mark.READ_ALL_AT] >= marks[Mark.ADVANCED_AT]) & (marks[Mark.REPEATS] < REPEATED)
     return rests

@@ -134,7 +134,7 @@ def _remember(marks: Int64, figures: Figures, wait: Int64, ended: Bools, now: in
     usual = ended & (~odd | often)
     for mark, such in ((Mark.PAUSE, ~away), (Mark.GOES, away)):
         marks[mark] = np.where(usual & such, np.maximum(marks[mark], wait), marks[mark])
-    is_job = _learn_rest(marks, wait, began, ended, wait >= _PAUSES * mean, now)
+    is_job = _learn_rest(marks, wait, ended, away | (wait >= _PAUSES * mean), now)
     learn_return(marks, odd & ~is_job, began, wait)
 
 
@@ -150,21 +150,20 @@ def _turn_day(marks: Int64, now: int | Int64) -> None:
     marks[Mark.DAY_AT] = np.where(old, now, marks[Mark.DAY_AT])
 
 
-def _learn_rest(
-    marks: Int64, wait: Int64, began: Int64, ended: Bools, long: Bools, now: int | Int64
-) -> Bools:
+def _learn_rest(marks: Int64, wait: Int64, ended: Bools, long: Bools, now: int | Int64) -> Bools:
     """[partition] this wait was the rest of a job: its run before was short, and left nothing.
-    `long`: it is longer than between commits.
+    `long`: it is longer than between commits, or nobody was there.
     """
     rest, rest_at, known_since = marks[[Mark.REST, Mark.REST_AT, Mark.KNOWN_SINCE]]
     # One that was met waiting has done so since its last commit, as far as anybody knows.
     met = (marks[Mark.ADVANCED_AT] == known_since) & (rest_at <= known_since)
-    whole = np.where(met, np.maximum(wait, span_ms(now, rest_at)), wait)
-    is_job: Bools = (
-        ended & long & ~met & (span_ms(began, rest_at) < wait // BY.run) & (rest_at >= 0)
-    )
-    is_job &= marks[Mark.READ_ALL_AT] >= marks[Mark.ADVANCED_AT]
-    long = ended & (long | met) & (whole >= _LONG_MS)
+    # Of another it counts from the end of its run: records of quiet topics come amid a rest.
+    advanced_at = marks[Mark.ADVANCED_AT]
+    whole = np.where(met, np.maximum(wait, span_ms(now, rest_at)), span_ms(now, advanced_at))
+    run = span_ms(advanced_at, rest_at)
+    is_job: Bools = ended & long & ~met & (run < whole // BY.run) & (rest_at >= 0)
+    is_job &= marks[Mark.READ_ALL_AT] >= advanced_at
+    long = ended & (long | met) & (np.where(met, whole, wait) >= _LONG_MS)
     believed = np.where(is_job, whole, np.minimum(whole, BY.rest))
     marks[Mark.REST] = np.where(long, believed, rest)
     marks[Mark.REST_AT] = np.where(long, now, rest_at)

@@ -13,6 +13,7 @@ from warren_wire.groups import ClassicMember, describe_group
 log = structlog.get_logger(__name__)
 
 EVERY = 10.0  # seconds
+ANSWERS = 6  # in a row: one that comes and goes is away
 MISSES = 2  # in a row: a coordinator that moves is away for a moment
 SETTING = "home.instance"
 
@@ -42,7 +43,7 @@ class OwnGroup:
         """Whether the group's coordinator is out of reach, while other brokers answer; None before
         anybody knows.
         """
-        self._misses = 0
+        self._misses = self._answers = 0
         self._cluster = cluster
         self._group = group
         self._is_own = is_own
@@ -66,10 +67,12 @@ class OwnGroup:
         except KafkaError:
             return  # not known: what was found last stands
         except UNANSWERED:
-            self._misses += 1
+            self._misses, self._answers = self._misses + 1, 0
             self.is_away = self._misses >= MISSES or self.is_away
             return
-        self._misses, self.is_away = 0, False
+        self._misses = 0
+        self._answers += 1
+        self.is_away = self._answers < ANSWERS if self.is_away else False
         foreign = [m for m in members if not self._is_own(m.client_id)]
         before, self.foreign = self.foreign, sorted(f"{m.client_id} at {m.host}" for m in foreign)
         if self.foreign == before:

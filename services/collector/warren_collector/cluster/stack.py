@@ -276,7 +276,10 @@ class ClusterStack:
         brokers = Brokers(self.cluster, self._setting, self._cluster_settings)
         describer = OwnGroupDescriber(brokers)
         closing.callback(describer.close)
-        return OwnGroup(self.cluster, membership.group, membership.is_own, describer, self._clock)
+        args = self.cluster, membership.group, membership.is_own, describer, self._clock
+        group = OwnGroup(*args)
+        group.is_away = None if self._alone is None else True
+        return group
 
     def _follow_coordinator(self, group: OwnGroup, source: Source) -> None:
         """Without it the group shares out nothing: each collector reads all then. Raises
