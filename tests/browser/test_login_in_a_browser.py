@@ -74,7 +74,7 @@ def test_a_page_whose_session_is_over_says_so_and_goes_on_after_a_login(
     another = opened.value
     another.goto(f"{lab.url}/login")
     expect(another.locator("form.account")).to_contain_text("ada")
-    lab.api.put("another")
+    lab.api.put("another", status="ERR")
     expect(page.locator("tbody tr")).to_have_count(2)
     expect(told).to_be_hidden()
     assert page.evaluate("window.notReloaded")

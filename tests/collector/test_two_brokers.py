@@ -44,6 +44,7 @@ def test_leadership_moves(two_brokers: tuple[EmbeddedKafka, EmbeddedKafka], lab:
     assert not any(event.deleted or event.removed for event in events.all)
 
 
+@pytest.mark.heavy
 def test_one_out_of_reach_leaves_the_groups_of_the_other_judged(
     broker: Broker, pytestconfig: pytest.Config, tmp_path: Path, unique: str
 ) -> None:
