@@ -143,7 +143,7 @@ def test_a_zookeeper_that_is_away_leaves_the_other_source_alone(lab: Lab) -> Non
         eventually(lambda: failures._value.get() > before, message="the failure is counted")
         assert not collector.is_ready
         events.until(
-            lambda: events.cluster_states().get(CLUSTER) == "unreachable", "the cluster's state"
+            lambda: events.cluster_states().get(CLUSTER) == "partial", "the cluster's state"
         )
         assert f"clusters.{CLUSTER}.zookeeper" in events.problem(CLUSTER)
 
