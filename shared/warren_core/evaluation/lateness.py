@@ -314,7 +314,7 @@ def _learn_other_level(
     since = np.where(moved, now, np.where(behind, since, UNKNOWN))
     needed = np.clip(_SURE * 1000 / np.maximum(rate, _SLOWEST), BY.stays, BY.memory)
     # What drifts, however slowly, is never again where it was.
-    stays = known & ~moved & (span_ms(now, since) >= needed) & (lag <= figures[Figure.STAYS_LAG])
+    stays = known & ~moved & (span_ms(now, since) >= needed) & (lag <= then)
     level = [Figure.LEVEL_LAG, Figure.LEVEL_RATE]
     figures[level] = np.where(stays, [lag, figures[Figure.PRODUCED]], figures[level])
     marks[Mark.STAYS_SINCE] = np.where(stays, UNKNOWN, since)

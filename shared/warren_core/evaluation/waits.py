@@ -160,9 +160,8 @@ def _learn_rest(marks: Int64, wait: Int64, ended: Bools, long: Bools, now: int |
     # Of another it counts from the end of its run: records of quiet topics come amid a rest.
     advanced_at = marks[Mark.ADVANCED_AT]
     whole = np.where(met, np.maximum(wait, span_ms(now, rest_at)), span_ms(now, advanced_at))
-    run = span_ms(advanced_at, rest_at)
-    is_job: Bools = ended & long & ~met & (run < whole // BY.run) & (rest_at >= 0)
-    is_job &= marks[Mark.READ_ALL_AT] >= advanced_at
+    is_short = (rest_at >= 0) & (span_ms(advanced_at, rest_at) < whole // BY.run)
+    is_job: Bools = ended & long & ~met & is_short & (marks[Mark.READ_ALL_AT] >= advanced_at)
     long = ended & (long | met) & (np.where(met, whole, wait) >= _LONG_MS)
     believed = np.where(is_job, whole, np.minimum(whole, BY.rest))
     marks[Mark.REST] = np.where(long, believed, rest)

@@ -205,8 +205,9 @@ class Windows:
         distance = commits[Column.COMMITTED_AT] - newest[Column.COMMITTED_AT]
         merged = known & ~late & (distance < min_distance_ms)
         if merged.any():
-            others = np.arange(len(Column)) != Column.COMMITTED_AT
-            self.columns[np.ix_(others, rows[merged], [-1])] = commits[others][:, merged, None]
+            kept = newest[Column.COMMITTED_AT, merged]
+            self.columns[:, rows[merged], -1] = commits[:, merged]
+            self.columns[Column.COMMITTED_AT, rows[merged], -1] = kept
         appended = ~late & ~merged
         if appended.all():
             self._append(rows, commits)

@@ -61,7 +61,7 @@ class Membership:
         """
         if self.event.protocol == "share":
             return "lag not defined by committed offsets"
-        why = f"no {'committed offset any more' if self.had_offsets else 'offset committed yet'}"
+        why = "no committed offset any more" if self.had_offsets else "no offset committed yet"
         return "; ".join(filter(None, [why, self.absence]))
 
     @property

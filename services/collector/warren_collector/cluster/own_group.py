@@ -33,13 +33,17 @@ class OwnGroup:
         is_own: Callable[[str], bool],
         describe: Describe,
         clock: Clock,
+        *,
+        is_away: bool | None = None,
     ) -> None:
-        """`is_own` says whether a member of that `client.id` is of this Warren."""
+        """`is_own` says whether a member of that `client.id` is of this Warren. `is_away`: what was
+        known before.
+        """
         self.problem: ForeignMembers | None = None
         """While there are members of another Warren."""
         self.foreign: list[str] = []
         """Which they are, by client and host."""
-        self.is_away: bool | None = None
+        self.is_away = is_away
         """Whether the group's coordinator is out of reach, while other brokers answer; None before
         anybody knows.
         """

@@ -72,7 +72,8 @@ class ClusterStack:
         self._stored: dict[int, int] = {}
         self._filters = ClusterFilters(settings, cluster)
         self._filters_changed = threading.Event()
-        Brokers(cluster, self._setting, self._cluster_settings)  # refuses bad settings
+        self._brokers = Brokers(cluster, self._setting, self._cluster_settings)
+        """Asked for log ends. The first ones are asked nothing: they refuse bad settings."""
 
     @property
     def is_away(self) -> bool:
@@ -169,9 +170,9 @@ class ClusterStack:
             publisher = Publisher(
                 producer, self._settings.home.topic_prefix, cluster.offsets_topic, self._clock
             )
-            brokers = Brokers(self.cluster, self._setting, cluster)
+            self._brokers = Brokers(self.cluster, self._setting, cluster)
             metadata = TopicMetadata(self.cluster, self._setting, self._clock)
-            ends = LogEndsReader(brokers, metadata, self._clock)
+            ends = LogEndsReader(self._brokers, metadata, self._clock)
             closing.callback(ends.close)
             logs = LogWatch(ends, watched.topic, self._clock)
             membership = Membership.of(self._settings, self.cluster, self._home_id)
@@ -219,9 +220,7 @@ class ClusterStack:
             hearing = hearing_by(
                 asking_admin(admin), self.cluster, self._setting, cluster, self._clock
             )
-            self._loop(
-                source, positions, publisher, ticker, listing, logs, hearing, retention, brokers
-            )
+            self._loop(source, positions, publisher, ticker, listing, logs, hearing, retention)
             ticker.tick()
 
     def _loop(
@@ -234,7 +233,6 @@ class ClusterStack:
         logs: LogWatch,
         admin: Hearing,
         retention: OffsetsRetention,
-        brokers: Brokers,
     ) -> None:
         interval = self._settings.collector.interval
         next_tick = self._clock.monotonic()
@@ -266,7 +264,7 @@ class ClusterStack:
                     source.reread()
                     rereads = False
                 listing.publish(all_ends, source.partitions.live())
-                self._note(source, positions, ticker, logs, brokers)
+                self._note(source, positions, ticker, logs)
                 next_tick = max(next_tick + interval, now)
 
     def _watched_group(self, membership: Membership, closing: ExitStack) -> OwnGroup | None:
@@ -276,10 +274,14 @@ class ClusterStack:
         brokers = Brokers(self.cluster, self._setting, self._cluster_settings)
         describer = OwnGroupDescriber(brokers)
         closing.callback(describer.close)
-        args = self.cluster, membership.group, membership.is_own, describer, self._clock
-        group = OwnGroup(*args)
-        group.is_away = None if self._alone is None else True
-        return group
+        return OwnGroup(
+            self.cluster,
+            membership.group,
+            membership.is_own,
+            describer,
+            self._clock,
+            is_away=None if self._alone is None else True,
+        )
 
     def _follow_coordinator(self, group: OwnGroup, source: Source) -> None:
         """Without it the group shares out nothing: each collector reads all then. Raises
@@ -301,14 +303,7 @@ class ClusterStack:
         self.state.trouble(error)
         self._meters.cluster_state(self.state.name)
 
-    def _note(
-        self,
-        source: Source,
-        positions: Positions,
-        ticker: Ticker,
-        logs: LogWatch,
-        brokers: Brokers,
-    ) -> None:
+    def _note(self, source: Source, positions: Positions, ticker: Ticker, logs: LogWatch) -> None:
         """Makes visible how it stands. Raises ClientLost."""
         backlog = source.backlog()
         figures = Figures(
@@ -322,7 +317,7 @@ class ClusterStack:
         )
         # Of a cluster that is away no group may be due: then no tick tells of it.
         obstacle = logs.problem or ticker.problem or source.obstacle
-        problem = obstacle or source.problem or brokers.problem
+        problem = obstacle or source.problem or self._brokers.problem
         if self._own_group is not None:
             self._own_group.look()
             self._meters.foreign_members.set(len(self._own_group.foreign))

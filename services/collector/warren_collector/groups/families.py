@@ -49,7 +49,8 @@ class Families:
         """How many of its family were left before it, and after it, as far as the first are told
         so; None where it is in none. `is_left`: it has no members, Unix milliseconds.
         """
-        came_at, alike = self._came_at.get(place), family(place[1])
+        came_at = self._came_at.get(place)
+        alike = None if came_at is None else family(place[1])
         if came_at is None or alike is None:
             return None
         left = self._left.setdefault(alike, [])
