@@ -3,6 +3,7 @@
 import base64
 from datetime import UTC, datetime
 
+from support.condition_changes import losing
 from warren.contracts import (
     Acknowledgement,
     ChannelIdentity,
@@ -34,6 +35,7 @@ from warren.contracts import (
     WorstFreshness,
 )
 from warren.contracts.event import Event
+from warren_core.group_incident import fold
 
 OFFSET_EVENT = OffsetEvent(
     cluster="prod",
@@ -249,6 +251,8 @@ TREND = TrendEvent(
     rebalances=1,
     topics=TrendTopics(topic=["orders"], lag=[7], produced=[120], consumed=[None], late_ms=[None]),
 )
+INCIDENT = fold(None, losing(0, 64))
+assert INCIDENT is not None
 EVENTS: list[Event] = [
     NOTIFICATION_TEST,
     SILENCE,
@@ -260,6 +264,7 @@ EVENTS: list[Event] = [
     OFFSET_EVENT,
     LAG_EVENT,
     STATUS_CHANGE,
+    INCIDENT,
     DEAD_LETTER,
     GROUP_EVENT,
     TOPICS_EVENT,

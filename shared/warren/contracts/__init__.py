@@ -16,6 +16,7 @@ from warren.contracts.group_event import GroupEvent, GroupMember
 from warren.contracts.group_incident import (
     CONDITIONS,
     GROUP_INCIDENT,
+    Condition,
     GroupIncident,
     GroupIncidentEvent,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "ClusterEvent",
     "ClusterStateName",
     "CommitConvention",
+    "Condition",
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",

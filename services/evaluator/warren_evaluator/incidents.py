@@ -1,0 +1,135 @@
+"""Incidents of groups: folded from `warren.lag-status`, published on `warren.incidents`.
+
+The order of effects: published, stored, then the source is acknowledged. What a worker published
+and did not live to store is published again, with the same ids. No change is without its incident:
+it is read here until it was taken in.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
+
+import structlog
+from pydantic import BaseModel, ValidationError
+from warren.clock import Clock
+from warren.contracts import GroupIncidentEvent, StatusChangeEvent, split_group_key
+from warren.errors import ContractViolation
+from warren_core.group_incident import fold
+
+from warren_evaluator.records import Publication, SourceRecord, Table
+
+log = structlog.get_logger(__name__)
+
+RECENT = 32
+"""Ids of a group's newest changes that are remembered: those of a batch may come again."""
+OVER_MS = 3_600_000
+"""For so long they are remembered after an incident: changes come again within seconds."""
+
+Publish = Callable[[Publication], Awaitable[Awaitable[Any]]]
+
+
+class _Stored(BaseModel):
+    """A value of the table. `event`: the incident's newest; None: there is none."""
+
+    event: GroupIncidentEvent | None = None
+    recent: list[str] = []
+    over_at: int | None = None
+
+
+class Incidents:
+    """Those of the groups of this worker's partitions. `topic`: where they are published."""
+
+    def __init__(self, table: Table, topic: str, publish: Publish, clock: Clock) -> None:
+        self._table = table
+        self._topic = topic
+        self._publish = publish
+        self._clock = clock
+        self._over: deque[tuple[int, bytes, int]] = deque()  # since when, key, partition
+
+    def recovered(self, entries: Iterable[tuple[bytes, bytes, int]]) -> None:
+        """Others may have written what is in the table now: (key, value, partition)."""
+        over = [
+            (stored.over_at, key, partition)
+            for key, value, partition in entries
+            if (stored := _read(key, value)).over_at is not None
+        ]
+        self._over = deque(sorted(over))
+
+    async def run(self, records: Sequence[SourceRecord]) -> None:
+        """Takes in status changes; when it has returned they may be acknowledged."""
+        known: dict[bytes, _Stored] = {}
+        changed: dict[bytes, SourceRecord] = {}
+        found: list[Publication] = []
+        for record in records:
+            try:
+                change = _change(record)
+            except ContractViolation as violation:
+                log.warning("event refused", **record.place, reason=violation.reason)
+                continue
+            key = record.key or b""
+            before = known[key] if key in known else _read(key, self._table.read(key))
+            if change.id in before.recent:
+                continue
+            event = fold(before.event, change)
+            known[key] = self._after(before, change, event)
+            changed[key] = record
+            if event is not None:
+                found.append(
+                    Publication(
+                        *(self._topic, key, event.to_bytes(), record.partition, record),
+                        GroupIncidentEvent.headers,
+                    )
+                )
+        await asyncio.gather(*[await self._publish(item) for item in found])
+        await self._save(known, changed)
+
+    def _after(
+        self, before: _Stored, change: StatusChangeEvent, event: GroupIncidentEvent | None
+    ) -> _Stored:
+        now = event or before.event
+        is_open = now is not None and now.data.is_open
+        return _Stored(
+            event=now if is_open else None,
+            recent=[*before.recent, change.id][-RECENT:],
+            over_at=None if is_open else self._clock.now_ms(),
+        )
+
+    async def _save(self, known: dict[bytes, _Stored], changed: dict[bytes, SourceRecord]) -> None:
+        waiting = []
+        for key, record in changed.items():
+            value = known[key].model_dump_json().encode()
+            waiting.append(await self._table.save(key, value, record.partition))
+        while self._over and self._over[0][0] <= self._clock.now_ms() - OVER_MS:
+            over_at, key, partition = self._over.popleft()
+            is_same = _read(key, self._table.read(key)).over_at == over_at
+            if is_same and key not in changed:
+                waiting.append(await self._table.save(key, None, partition))
+        await asyncio.gather(*waiting)
+        self._over += [
+            (over_at, key, changed[key].partition)
+            for key, stored in known.items()
+            if (over_at := stored.over_at) is not None
+        ]
+
+
+def _change(record: SourceRecord) -> StatusChangeEvent:
+    """Raises ContractViolation."""
+    change = StatusChangeEvent.from_bytes(record.value)
+    if split_group_key(record.key) != (change.data.cluster, change.data.group):
+        raise ContractViolation("key: not that of the event's cluster and group")
+    return change
+
+
+def _read(key: bytes, value: bytes | None) -> _Stored:
+    if value is None:
+        return _Stored()
+    try:
+        return _Stored.model_validate_json(value)
+    except ValidationError as error:
+        log.error(
+            "incident of a group is unreadable, beginning anew",
+            group=key.decode(errors="replace"),
+            problem=str(error),
+        )
+        return _Stored()
