@@ -51,7 +51,7 @@ def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncide
         time=by.time,
         data=_incident(before, in_order, by, at),
     )
-    return event if len(event.model_dump_json()) <= LARGEST else _without_partitions(event)
+    return event if len(event.to_bytes()) <= LARGEST else _without_partitions(event)
 
 
 def _condition(by: StatusChangeEvent, at: int, mine: Condition | None) -> Condition:
@@ -61,6 +61,7 @@ def _condition(by: StatusChangeEvent, at: int, mine: Condition | None) -> Condit
         type=by.type,
         incident_id=by.data.incident_id,
         since=by.data.opened_at,
+        seen_at=mine.seen_at if mine is not None and is_same else at,
         event_id=by.id,
         changed_at=at,
         change=by.data,
@@ -103,8 +104,18 @@ def _incident(
         max_total_lag=max(before.max_total_lag if before else 0, data.total_lag),
         lost_records=lost_before + lost_now,
         lost_before=lost_before,
+        losing_since=_losing_since(before, conditions, at),
         conditions=list(conditions),
     )
+
+
+def _losing_since(
+    before: GroupIncident | None, conditions: Iterable[Condition], at: int
+) -> int | None:
+    if not any(any(_breached(each.change)) for each in conditions if each.is_open):
+        return None
+    since = before.losing_since if before is not None else None
+    return at if since is None else since
 
 
 def _passed(before: GroupIncident | None, conditions: Iterable[Condition]) -> int:

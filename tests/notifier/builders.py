@@ -9,6 +9,7 @@ from warren.contracts import (
     BadPartition,
     Breach,
     Cause,
+    GroupIncidentEvent,
     GroupStatusName,
     MaxLag,
     PendingDelivery,
@@ -16,7 +17,8 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.settings.notifier import RouteSettings
-from warren_notifier.routing.change import Change, Subject, read_change
+from warren_core.group_incident import fold
+from warren_notifier.routing.change import Change, Subject, change_of
 from warren_notifier.routing.routes import Route
 from warren_notifier.state.telling import Delivery
 
@@ -102,18 +104,30 @@ def fullest(group: str) -> StatusChangeEvent:
     )
 
 
+def incident(*changes: StatusChangeEvent) -> GroupIncidentEvent:
+    """As an evaluator folds it; the end of what was not opened here is of what was so before."""
+    known: GroupIncidentEvent | None = None
+    for each in changes:
+        found = fold(known, each)
+        if found is None:
+            opened = {"status": "ERR", "previous": "OK"}
+            before = {"data": each.data.model_copy(update=opened), "id": f"before-{each.id}"}
+            found = fold(fold(known, each.model_copy(update=before)), each)
+        known = found
+    assert known is not None
+    return known
+
+
 def change(status: GroupStatusName = "ERR", **fields: Any) -> Change:
-    found = read_change(event(status, **fields).to_bytes())
-    assert found is not None
-    return found
+    return change_of(incident(event(status, **fields)))
 
 
 def route(name: str = "all", channels: tuple[str, ...] = ("mail",), **fields: Any) -> Route:
     return Route(RouteSettings(name=name, channels=list(channels), **fields))
 
 
-def pending_delivery(published: StatusChangeEvent | None = None, **fields: Any) -> PendingDelivery:
-    published = published or event()
+def pending_delivery(published: GroupIncidentEvent | None = None, **fields: Any) -> PendingDelivery:
+    published = published or incident(event())
     values: dict[str, Any] = {
         "delivery_id": "delivery-1",
         "event_id": published.id,
@@ -131,9 +145,11 @@ def pending_delivery(published: StatusChangeEvent | None = None, **fields: Any) 
 
 
 def delivery(
-    published: StatusChangeEvent | None = None, partition: int = 0, **fields: Any
+    published: GroupIncidentEvent | StatusChangeEvent | None = None,
+    partition: int = 0,
+    **fields: Any,
 ) -> Delivery:
     published = published or event()
-    subject = Subject(published.data.cluster, published.data.group, published.type)
-    text = published.to_bytes().decode()
-    return Delivery(partition, subject, pending_delivery(published, **fields), text)
+    of = incident(published) if isinstance(published, StatusChangeEvent) else published
+    subject = Subject(of.data.cluster, of.data.group)
+    return Delivery(partition, subject, pending_delivery(of, **fields), of)

@@ -63,9 +63,9 @@ def test_the_root_comes_first_and_what_is_over_says_since_until_and_why() -> Non
     root, _, lateness = last.conditions
     assert last.ended == [root]
     assert last.over == [root, lateness]
-    assert root.event.data.status == "ERR"
     assert root.end is not None
-    assert (root.last.data.status, root.last.id) == ("OK", STORM[4].id)
+    assert (root.change.status, root.end.status, root.event_id) == ("ERR", "OK", STORM[4].id)
+    assert last.losing_since == OPENED_AT + 2_000
 
 
 def test_an_end_of_what_is_not_known_changes_nothing() -> None:

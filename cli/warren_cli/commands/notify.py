@@ -61,10 +61,11 @@ def explain_(
     the group.
     """
     from warren_notifier.channels.configured import digesting
-    from warren_notifier.routing.change import Change, Subject
+    from warren_notifier.routing import trial
     from warren_notifier.routing.routes import Grouping, Route, explain
 
-    if event_type not in EVENT_TYPES:
+    known_types = {name: name for name in EVENT_TYPES}
+    if event_type not in known_types:
         raise SettingsError("--type", f"{visible(event_type)} is none of {', '.join(EVENT_TYPES)}")
     if status not in _STATUSES:
         raise SettingsError("--status", "nobody is told that a status is unknown")
@@ -74,7 +75,7 @@ def explain_(
         require_known(cluster, known)
     routes = [Route(route) for route in settings.notifier.routes]
     grouping = Grouping(routes, digesting(settings.notifier))
-    change = Change("", Subject(cluster, group, event_type), _STATUSES[status], "", "")
+    change = trial.change(cluster, group, _STATUSES[status], known_types[event_type])
     now = clock.now_ms()
     parts = explain(routes, grouping, change, now)
     if not parts:

@@ -107,9 +107,9 @@ class Incidents:
                 waiting.append(await self._table.save(key, None, partition))
         await asyncio.gather(*waiting)
         self._over += [
-            (over_at, key, changed[key].partition)
+            (stored.over_at, key, changed[key].partition)
             for key, stored in known.items()
-            if (over_at := stored.over_at) is not None
+            if stored.over_at is not None
         ]
 
 

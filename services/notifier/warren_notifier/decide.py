@@ -26,10 +26,9 @@ from warren_notifier.inputs import (
     TimePassed,
 )
 from warren_notifier.routing import trial
-from warren_notifier.routing.change import Change, as_known
+from warren_notifier.routing.change import Change, as_known, lost_end
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.routing.flapping import Damped, Damping
-from warren_notifier.routing.group_incident import lost_end
 from warren_notifier.routing.holds import Rules
 from warren_notifier.routing.reminders import on_acknowledged, on_repeat, on_start
 from warren_notifier.routing.routes import Route

@@ -39,7 +39,7 @@ class Gauges:
         states = size = opened = 0
         for states, owned in enumerate(self._outcomes.owned.all(), 1):
             size += owned.stored_bytes
-            opened += owned.state.incident is not None and not owned.subject.is_whole
+            opened += owned.state.incident is not None
             for telling in owned.state.tellings.values():
                 if telling.is_held:
                     silenced[telling.told.channel] += 1

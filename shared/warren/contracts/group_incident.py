@@ -4,7 +4,6 @@ Evaluators fold it from the group's status changes; whoever shows, tells or arch
 here and folds nothing.
 """
 
-from datetime import UTC, datetime
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,7 +17,6 @@ from warren.contracts.status_change import (
     STATUS_CHANGED,
     EventTypeName,
     StatusChange,
-    StatusChangeEvent,
     Time,
 )
 
@@ -35,6 +33,7 @@ class Condition(BaseModel):
     type: EventTypeName = Field(description="Of its status changes")
     incident_id: str = Field(description="As its status changes have it")
     since: Milliseconds = Field(description="When it began; of one that came again, the last time")
+    seen_at: Milliseconds = Field(description="When it was told to have begun, likewise")
     until: Milliseconds | None = Field(
         default=None, exclude_if=is_none, description="When it was over; absent: it lasts"
     )
@@ -51,28 +50,6 @@ class Condition(BaseModel):
     @property
     def is_open(self) -> bool:
         return self.until is None
-
-    @property
-    def event(self) -> StatusChangeEvent:
-        """Its newest status change by which it lasts."""
-        return self._of(self.change, self.changed_at)
-
-    @property
-    def last(self) -> StatusChangeEvent:
-        """Its newest status change; of one that is over, that which says so."""
-        if self.end is None or self.until is None:
-            return self.event
-        return self._of(self.end, self.until)
-
-    def _of(self, change: StatusChange, at: int) -> StatusChangeEvent:
-        return StatusChangeEvent(
-            id=self.event_id,
-            source=f"/warren/clusters/{change.cluster}",
-            type=self.type,
-            subject=change.group,
-            time=datetime.fromtimestamp(at / 1000, UTC),
-            data=change,
-        )
 
 
 class GroupIncident(BaseModel):
@@ -105,6 +82,11 @@ class GroupIncident(BaseModel):
     )
     lost_before: int = Field(
         default=0, description="Of these, by conditions, or losses, that are over"
+    )
+    losing_since: Milliseconds | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Since when retention deletes unread records; absent: it does not",
     )
     conditions: list[Condition] = Field(
         max_length=len(CONDITIONS),

@@ -92,7 +92,7 @@ NOTIFICATIONS = Topic(
 )
 NOTIFIER_STATE = Topic(
     NotifierState,
-    "cluster|group|event type",
+    GROUP_KEY,
     True,
     None,
     "internal to the notifiers: open incidents, pending deliveries",

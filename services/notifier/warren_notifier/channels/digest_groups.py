@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from warren.contracts import DeliveryKind, DigestKey
+from warren.contracts import DeliveryKind, DigestKey, GroupIncidentEvent
 from warren.words import duration, visible
 from warren_core.objectives.near_loss import SOON_MS
 
 from warren_notifier.channels.brief import ending, how_it_ended, is_losing, things
-from warren_notifier.channels.told_event import CALLED, ToldEvent, at, told_event
+from warren_notifier.channels.told_event import CALLED, ToldEvent, told_event
 from warren_notifier.state.telling import Delivery
 
 BAD = {"ERR": 0, "WARN": 1}  # worst first
@@ -25,7 +25,7 @@ class Digest:
     key: DigestKey
     news: Sequence[Delivery]
     """In the order in which they happened, per group; of several about one the last counts."""
-    lasting: Sequence[str]
+    lasting: Sequence[GroupIncidentEvent]
     """Newest events of incidents that were told before, still last, and have no news."""
     thread: str | None
     """The message that began the thread; None: this one does."""
@@ -70,7 +70,7 @@ class Group:
     @property
     def conditions(self) -> list[str]:
         """What is wrong, one by one, in words that several groups have in common."""
-        return things(each.data for each in self.told.open)
+        return things(each.change for each in self.told.open)
 
     @property
     def is_acknowledged(self) -> bool:
@@ -92,7 +92,7 @@ class Group:
     @property
     def _loss(self) -> float:
         """When data is lost, Unix milliseconds; 0 where it is, infinity where nothing is near."""
-        if any(is_losing(each.data) for each in self.told.open):
+        if any(is_losing(each.change) for each in self.told.open):
             return 0
         loss_at, seen = (self.told.loss_at if self.is_bad else None) or (SOON_MS, 0)
         return loss_at if loss_at - seen < SOON_MS else float("inf")
@@ -109,14 +109,15 @@ class Group:
         """
         said = [f"incident before: {end}" for end in self.before]
         for each in self.told.ended if self.kind is not None else ():
-            lasted = duration(at(each) - each.data.opened_at)
-            said.append(f"{CALLED[each.type]}: {how_it_ended(each.data)} after {lasted}")
+            lasted = duration((each.until or self.told.at) - each.since)
+            ended = how_it_ended(each.end or each.change)
+            said.append(f"{CALLED[each.type]}: {ended} after {lasted}")
         return visible("; ".join(said))
 
 
 def digest_groups(digest: Digest) -> list[Group]:
     """What the message tells, or an earlier one has told: as it is now."""
-    news = ((one.event, one.pending.kind) for one in digest.news)
+    news = ((one.event, one.pending.kind) for one in digest.news if one.event is not None)
     return _joined([*((event, None) for event in digest.lasting), *news])
 
 
@@ -125,12 +126,12 @@ def lasting_groups(digest: Digest) -> list[Group]:
     return _joined((event, None) for event in digest.lasting)
 
 
-def _joined(told: Iterable[tuple[str, DeliveryKind | None]]) -> list[Group]:
+def _joined(told: Iterable[tuple[GroupIncidentEvent, DeliveryKind | None]]) -> list[Group]:
     """Of several events about one group the last counts: people are told of all of it."""
     newest: dict[tuple[str, str], tuple[ToldEvent, DeliveryKind | None]] = {}
     ends: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
-    for text, kind in told:
-        of = told_event(text)
+    for event, kind in told:
+        of = told_event(event)
         group = of.change.cluster, of.change.group
         newest[group] = of, kind
         if kind == "resolved":

@@ -205,7 +205,7 @@ def _line(group: Group, link_base: str, now: int) -> GroupLine:
         figures.append(f"data loss {loss(*told.loss_at, now)}")
     figures += [f"{records(told.lost)} lost"] if told.lost else []
     figures += [group.over] if group.over else []
-    wrong = [each.data for each in told.open]
+    wrong = [each.change for each in told.open]
     page = ("Look at it", page_link(link_base, "groups", change.cluster, change.group))
     if told.acknowledged is None:
         page = ("Acknowledge", page_link(link_base, "incidents", change.incident_id))

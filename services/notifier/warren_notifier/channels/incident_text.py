@@ -116,6 +116,8 @@ class IncidentText:
 
 def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "") -> IncidentText:
     """The text for a delivery as of `now`, Unix milliseconds. `besides`: what else lasts."""
+    if delivery.event is None:
+        raise TypeError("only what has an event is told")
     kind, told = delivery.pending.kind, told_event(delivery.event)
     change, seen = told.change, told.at
     group, cluster = visible(change.group), visible(change.cluster)
@@ -123,7 +125,7 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
     committed = {partition.status for partition in bad if partition.committed >= 0}
     return IncidentText(
         change=change,
-        event_type=told.event.type,
+        event_type=told.event_type,
         at=seen,
         root_at=told.root_at,
         now=now,
@@ -162,7 +164,7 @@ def _title(delivery: Delivery, told: ToldEvent, now: int) -> str:
         f"flapping, {_times(flapping, now)}" if flapping is not None else "",
         what_is_wrong(told, now) or "not OK",
         _since(delivery.pending.kind, told, now),
-        *(condition_over(each, told) for each in told.ended),
+        *(condition_over(each) for each in told.ended),
         stay_lost(told.lost) if told.lost and told.kept_at is not None else "",
     ]
     return f"{who} {'; '.join(filter(None, said))}"
@@ -171,8 +173,8 @@ def _title(delivery: Delivery, told: ToldEvent, now: int) -> str:
 def what_is_wrong(told: ToldEvent, now: int) -> str:
     """In a few words; what was, where all is well by now."""
     if told.kept_at is not None:
-        return f"OK at {clock(told.kept_at, now)}, was {brief(each.data for each in told.kept)}"
-    return brief(each.data for each in told.open)
+        return f"OK at {clock(told.kept_at, now)}, was {brief(each.change for each in told.kept)}"
+    return brief(each.change for each in told.open)
 
 
 def _since(kind: DeliveryKind, told: ToldEvent, now: int) -> str:

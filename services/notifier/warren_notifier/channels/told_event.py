@@ -3,26 +3,24 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict
 from warren.contracts import (
-    FRESHNESS_CHANGED,
-    GROUP_INCIDENT,
+    CONDITIONS,
     MAX_OBJECTIVES,
-    RETENTION_CHANGED,
-    STATUS_CHANGED,
     Acknowledged,
+    Condition,
     EventTypeName,
     FreshnessEvent,
+    GroupIncident,
     GroupIncidentEvent,
     GroupStatusName,
     LagEvent,
     StatusChange,
-    StatusChangeEvent,
 )
+from warren.contracts.event import Milliseconds
 from warren.words import LOST_RECORDS, NEAR_LOSS, condition
+from warren_core.group_incident import LOST_CAUSE, lost_records
 from warren_core.objectives.near_loss import runs_out
 
-LOST_CAUSE = "records_lost"
 _STILL = ("STOP", "STALL")
 """Statuses of partitions of which nothing is read."""
 
@@ -47,21 +45,6 @@ def _running_down(freshness: FreshnessEvent, lag: LagEvent) -> Iterator[int]:
                 yield left
 
 
-def lost_records(changes: Iterable[StatusChange]) -> int:
-    """How many are lost, as far as conditions of one group say it."""
-    return round(max((count for change in changes for count in _lost(change)), default=0))
-
-
-def _lost(change: StatusChange) -> Iterator[float]:
-    for breach in change.objectives or ():
-        if breach.limit == LOST_RECORDS:
-            yield breach.value or 0
-    cause = change.cause
-    for found in () if cause is None else (cause, *cause.also):
-        if found.name == LOST_CAUSE:
-            yield found.evidence.lost_records or 0
-
-
 def said_already(changes: Iterable[StatusChange]) -> set[str]:
     """Limits and consequences of a group that need not be told: another fact says the same."""
     changes = list(changes)
@@ -80,66 +63,65 @@ def said_already(changes: Iterable[StatusChange]) -> set[str]:
 
 
 # What an incident is about, for people: the root comes first, then what follows, gravest first.
-CALLED: dict[EventTypeName, str] = {
-    kind: condition(kind) for kind in (STATUS_CHANGED, RETENTION_CHANGED, FRESHNESS_CHANGED)
-}
+CALLED: dict[EventTypeName, str] = {kind: condition(kind) for kind in CONDITIONS}
 
 
-class _Type(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+class IncidentNow(GroupIncident):
+    """An incident as it is by now, and what people have done about it."""
 
-    type: str
+    seen_at: Milliseconds
+    """As of when it is so."""
+    kept: list[Condition]
+    """Conditions, or their limits, that are well again while their incidents are not over: as of
+    when they are.
+    """
+    acknowledged: Acknowledged | None = None
+    silenced_until: Milliseconds | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ToldEvent:
-    """`event`: all of it as one event, with the status and the incident of the whole. `open`,
-    `kept` (well again, though their incidents are not over) and `ended`: events of conditions, the
-    root first; a single event is one of them.
+    """`change`: all of it as one, with the status and the incident of the whole. `open`, `kept`
+    (well again, though their incidents are not over), `ended` and `was` (what is over of it):
+    conditions, the root first.
     """
 
-    event: StatusChangeEvent
-    open: Sequence[StatusChangeEvent]
-    ended: Sequence[StatusChangeEvent]
+    change: StatusChange
+    at: int
+    """Unix milliseconds."""
+    event_type: EventTypeName
+    """Of the root."""
+    open: Sequence[Condition]
+    ended: Sequence[Condition]
     acknowledged: Acknowledged | None = None
     silenced_until: int | None = None
     """Unix milliseconds."""
-    kept: Sequence[StatusChangeEvent] = ()
-    was: Sequence[StatusChangeEvent] = ()
-    """What is over of it, as it was."""
+    kept: Sequence[Condition] = ()
+    was: Sequence[Condition] = ()
     lost_before: int = 0
     """Records that what is over has lost."""
 
     @property
-    def change(self) -> StatusChange:
-        return self.event.data
-
-    @property
-    def at(self) -> int:
-        """Unix milliseconds."""
-        return at(self.event)
-
-    @property
     def root_at(self) -> int:
         """When partitions, and the largest lag of one, were so: they are the root's."""
-        return at((*self.open, *self.kept, *self.ended)[0])
+        return said_at((*self.open, *self.kept, *self.ended)[0])
 
     @property
     def status(self) -> GroupStatusName:
         """The worst of what is wrong; OK where nothing is by now, though it may be again."""
-        if not self.kept or any(each.data.status == self.change.status for each in self.open):
+        if not self.kept or any(each.change.status == self.change.status for each in self.open):
             return self.change.status
         return "WARN" if self.open else "OK"
 
     @property
     def kept_at(self) -> int | None:
         """When all was seen to be well again, Unix milliseconds; None: it is not, or is over."""
-        return None if self.open or not self.kept else max(map(at, self.kept))
+        return None if self.open or not self.kept else max(each.changed_at for each in self.kept)
 
     @property
     def lost(self) -> int:
         """How many records are lost."""
-        now = lost_records(each.data for each in (*self.open, *self.kept))
+        now = lost_records(each.change for each in (*self.open, *self.kept))
         return self.lost_before + now
 
     @property
@@ -164,75 +146,72 @@ class ToldEvent:
         return bool(self.kept) or (bool(self.open) and len(self.open) + len(self.ended) > 1)
 
 
-def type_of(text: str) -> str:
-    """The type of an event, from its text."""
-    return _Type.model_validate_json(text).type
-
-
-def told_event(text: str) -> ToldEvent:
-    """`text`: of an event as published, or of a group's incident."""
-    value = text.encode()
-    if type_of(text) != GROUP_INCIDENT:
-        event = StatusChangeEvent.from_bytes(value)
-        is_open = event.data.status in ("WARN", "ERR")
-        return ToldEvent(event, [event] * is_open, [event] * (not is_open))
-    whole = GroupIncidentEvent.from_bytes(value)
-    data = whole.data
+def told_event(event: GroupIncidentEvent) -> ToldEvent:
+    """What an event tells: as published, or as it is by now."""
+    data = event.data
+    now = data if isinstance(data, IncidentNow) else None
+    kept = now.kept if now is not None else []
+    root = [*data.open, *kept, *data.ended][0]
     return ToldEvent(
-        _as_one(whole),
-        data.conditions,
+        _as_one(data, kept),
+        data.changed_at if now is None else now.seen_at,
+        root.type,
+        data.open,
         data.ended,
-        data.acknowledged,
-        data.silenced_until,
-        data.kept,
-        data.was,
-        data.lost,
+        None if now is None else now.acknowledged,
+        None if now is None else now.silenced_until,
+        kept,
+        data.over,
+        data.lost_before,
     )
 
 
-def at(event: StatusChangeEvent) -> int:
-    """When it happened, Unix milliseconds."""
-    return round(event.time.timestamp() * 1000)
+def said(condition: Condition) -> StatusChange:
+    """What was said of it last."""
+    return condition.end or condition.change
 
 
-def _as_one(whole: GroupIncidentEvent) -> StatusChangeEvent:
+def said_at(condition: Condition) -> int:
+    """When, Unix milliseconds."""
+    return condition.changed_at if condition.until is None else condition.until
+
+
+def _as_one(data: GroupIncident, kept: Sequence[Condition]) -> StatusChange:
     """Figures are the newest that some condition says."""
-    data = whole.data
-    said = data.conditions or data.kept or data.ended
-    root = said[0]
-    late, left = _newest(said, "late_ms"), _newest(said, "time_to_loss_ms")
-    breaches = [b for each in data.conditions for b in each.data.objectives or ()]
+    about = data.open or kept or data.ended
+    root = said(about[0])
+    late, left = _newest(about, "late_ms"), _newest(about, "time_to_loss_ms")
+    breaches = [b for each in data.open for b in each.change.objectives or []]
     update = {
         "status": data.status,
         "previous": data.previous,
         "incident_id": data.incident_id,
         "opened_at": data.opened_at,
-        "total_lag": _lag(said)[0],
-        "objectives": breaches[:MAX_OBJECTIVES] if breaches else root.data.objectives,
+        "total_lag": _lag(about)[0],
+        "objectives": breaches[:MAX_OBJECTIVES] if breaches else root.objectives,
         "late_ms": late and late[0],
         "time_to_loss_ms": left and left[0],
     }
-    if not data.conditions and data.kept:
+    if not data.open and kept:
         update |= {
             "cause": None,
             "explanation": None,
-            "objectives": None if root.data.objectives is None else [],
+            "objectives": None if root.objectives is None else [],
             "max_lag": None,
             "partition_counts": {},
             "partitions": [],
             "partitions_omitted": 0,
         }
-    merged = root.data.model_copy(update=update)
-    return root.model_copy(update={"id": whole.id, "time": whole.time, "data": merged})
+    return root.model_copy(update=update)
 
 
-def _newest(said: Sequence[StatusChangeEvent], figure: str) -> tuple[int, int] | None:
+def _newest(about: Sequence[Condition], figure: str) -> tuple[int, int] | None:
     """The figure that was measured last, and when; None: none was."""
-    known = [(ms, at(each)) for each in said if (ms := getattr(each.data, figure)) is not None]
-    return max(known, key=lambda one: one[1], default=None)
+    known = [(getattr(said(each), figure), said_at(each)) for each in about]
+    return max((one for one in known if one[0] is not None), key=lambda one: one[1], default=None)
 
 
-def _lag(said: Sequence[StatusChangeEvent]) -> tuple[int, int]:
+def _lag(about: Sequence[Condition]) -> tuple[int, int]:
     """Likewise; without a measurement it is 0."""
-    newest = max(said, key=lambda each: (each.data.total_lag > 0, each.time))
-    return newest.data.total_lag, at(newest)
+    newest = max(about, key=lambda each: (said(each).total_lag > 0, said_at(each)))
+    return said(newest).total_lag, said_at(newest)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import structlog
-from warren.contracts import PendingDelivery
+from warren.contracts import GroupIncidentEvent, PendingDelivery
 from warren.metrics.notifier import NOTIFIER_ATTEMPT_SECONDS
 
 from warren_notifier.channels.channel import (
@@ -73,6 +73,8 @@ class RetryPlan:
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
+AsNow = Callable[[GroupIncidentEvent], GroupIncidentEvent]
+"""An event with what is known of its group now, which people are told."""
 UNFIT_IN_A_ROW = 16  # of 32,000 news in halves one is alone by then: more, and it is the receiver
 
 
@@ -89,8 +91,7 @@ class Shared:
     check_lease: Callable[[], None]
     """Raises when nothing may be sent any more."""
     limits: Mapping[str, RateLimit]
-    as_now: Callable[[str], str]
-    """An event's text with what is known of its group now, which people are told."""
+    as_now: AsNow
     known: Callable[[], Awaitable[None]]
     """Returns when that is known."""
 
@@ -151,7 +152,7 @@ class Attempts:
             for one in news
         ]
 
-    async def _of_now(self, made: Callable[[T, Callable[[str], str]], T], told: T) -> T:
+    async def _of_now(self, made: Callable[[T, AsNow], T], told: T) -> T:
         """What people are told. Thousands of incidents take a while to read: not in the loop's
         thread.
         """
@@ -188,11 +189,11 @@ class Attempts:
             return Retry(f"{type(error).__name__}: {error}", uncertain=True)
 
 
-def _delivery_now(delivery: Delivery, as_now: Callable[[str], str]) -> Delivery:
+def _delivery_now(delivery: Delivery, as_now: AsNow) -> Delivery:
     return replace(delivery, event=as_now(delivery.event)) if delivery.event else delivery
 
 
-def _digest_now(digest: Digest, as_now: Callable[[str], str]) -> Digest:
+def _digest_now(digest: Digest, as_now: AsNow) -> Digest:
     return replace(
         digest,
         news=[_delivery_now(each, as_now) for each in digest.news],

@@ -48,8 +48,7 @@ class Router:
 
     So many incidents within the window are flapping; 0 for never. `resends`: milliseconds after
     which channels must hear of an open incident again, by name. `acknowledging`: channels that are
-    told that somebody looks after an incident. `people`: channels that are told of a group as a
-    whole; the others are told of each condition.
+    told that somebody looks after an incident.
     """
 
     routes: Sequence[Route]
@@ -60,11 +59,6 @@ class Router:
     flap_window_ms: int = 0
     resends: Mapping[str, int] = field(default_factory=dict)
     acknowledging: Collection[str] = ()
-    people: Collection[str] = ()
-
-    def hears(self, channel: str, change: Change) -> bool:
-        """Whether a channel is one for changes like this."""
-        return (channel in self.people) == change.subject.is_whole
 
     def on_change(
         self,
@@ -252,12 +246,9 @@ class Router:
 
     def targets(self, change: Change, now: int) -> list[tuple[Route, list[str]]]:
         """Matching routes with the channels that they tell; each channel once."""
-        named = [
-            (route, [channel for channel in route.channels if self.hears(channel, change)])
-            for route in matching(self.routes, change)
-        ]
-        told = channels_told(named, now)
-        return [(route, channels) for (route, _), channels in zip(named, told, strict=True)]
+        found = matching(self.routes, change)
+        told = channels_told([(route, route.channels) for route in found], now)
+        return list(zip(found, told, strict=True))
 
     def _delivery(
         self,

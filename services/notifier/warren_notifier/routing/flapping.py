@@ -7,10 +7,16 @@ gets worse than was told. All times are those of events, so that replays decide 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from warren.contracts import Flapping, Flaps, OpenIncident, PendingDelivery, Told
-from warren.errors import ContractViolation
+from warren.contracts import (
+    Flapping,
+    Flaps,
+    GroupIncidentEvent,
+    OpenIncident,
+    PendingDelivery,
+    Told,
+)
 
-from warren_notifier.routing.change import Change, Severity, as_known, read_stored
+from warren_notifier.routing.change import Change, Severity, as_known, change_of
 from warren_notifier.routing.decisions import Decision, News, Router
 
 
@@ -155,11 +161,5 @@ def _with(decision: Decision, **fields: object) -> Decision:
     return replace(decision, news=news)
 
 
-def _read(event: str | None, incident: OpenIncident | None) -> Change | None:
-    """Raises ContractViolation for what cannot be: it was read before it was stored."""
-    if event is None:
-        return None
-    change = read_stored(event)
-    if change is None:
-        raise ContractViolation("a withheld event is of an unknown type")
-    return as_known(change, incident)
+def _read(event: GroupIncidentEvent | None, incident: OpenIncident | None) -> Change | None:
+    return None if event is None else as_known(change_of(event), incident)

@@ -104,8 +104,9 @@ class Route:
         subject = change.subject
         if change.severity < self.minimum_severity:
             return f"minimum_severity is {self.minimum_severity.name}"
-        if self._event_types and subject.event_type not in self._event_types:
-            return f"event_types has no {subject.event_type}"
+        types = {part.event_type for part in change.parts}
+        if self._event_types and not types & self._event_types:
+            return f"event_types has no {', '.join(sorted(types))}"
         if self._clusters and not _any(self._clusters, subject.cluster):
             return "clusters has no expression that matches"
         if self._groups_allow and not _any(self._groups_allow, subject.group):
@@ -121,7 +122,8 @@ class Route:
         subject = change.subject
         yield f"{change.severity.name} reaches minimum_severity {self.minimum_severity.name}"
         if self._event_types:
-            yield f"event_types has {subject.event_type}"
+            types = {part.event_type for part in change.parts} & self._event_types
+            yield f"event_types has {', '.join(sorted(types))}"
         cluster = _first(self._clusters, subject.cluster)
         group = _first(self._groups_allow, subject.group)
         yield "all clusters" if cluster is None else f"clusters has {cluster}"

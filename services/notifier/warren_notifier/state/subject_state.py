@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from warren.contracts import Flaps, NotifierState, OpenIncident, PendingDelivery, Told
 from warren.errors import ContractViolation
 
-from warren_notifier.routing.change import Change, Subject, as_known, read_stored
+from warren_notifier.routing.change import Change, Subject, as_known, change_of
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.state.telling import REPLACED, Delivery, Ended, Key, Telling
 
@@ -63,7 +63,7 @@ class SubjectState:
         """
         flaps = self.flapping
         if flaps is not None and flaps.latest is not None:
-            return read_stored(flaps.latest)
+            return change_of(flaps.latest)
         return None if self.is_over_for_now else self.change
 
     @property
@@ -187,13 +187,12 @@ def to_store(
     state: SubjectState, is_sent_at_once: Callable[[Delivery], bool] = lambda _: False
 ) -> NotifierState:
     """The contract's record of a state. `is_sent_at_once`: as soon as that is written."""
-    events = {d.pending.event_id: d.event for d in state.deliveries}
+    events = {d.pending.event_id: d.event for d in state.deliveries if d.event is not None}
     if state.change is not None:
         events[state.change.event_id] = state.change.event
     return NotifierState(
         cluster=state.subject.cluster,
         group=state.subject.group,
-        event_type=state.subject.event_type,
         offset=state.offset,
         incident=state.incident,
         deliveries=[delivery.pending for delivery in state.deliveries],
@@ -208,12 +207,10 @@ def restored(partition: int, stored: NotifierState) -> tuple[SubjectState, list[
 
     Raises ContractViolation when its event is no event.
     """
-    subject = Subject(stored.cluster, stored.group, stored.event_type)
+    subject = Subject(stored.cluster, stored.group)
     change = None
     if stored.incident is not None:
-        read = read_stored(stored.events[stored.incident.event_id])
-        if read is None:
-            raise ContractViolation("an incident's event is of an unknown type")
+        read = change_of(stored.events[stored.incident.event_id])
         change = as_known(read, stored.incident)
     state = SubjectState(
         partition, subject, stored.offset, stored.incident, change, flaps=stored.flaps
@@ -221,7 +218,7 @@ def restored(partition: int, stored: NotifierState) -> tuple[SubjectState, list[
     tellings, ended = dict[Key, Telling](), list[Ended]()
     for told in stored.told:
         if told.replaced is not None:  # killed before its outcome was known
-            lost = Delivery(partition, subject, told.replaced, "")
+            lost = Delivery(partition, subject, told.replaced, None)
             ended.append(Ended(lost, "superseded", REPLACED))
         telling = Telling(told.model_copy(update={"replaced": None}))
         tellings[telling.key] = telling

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 
-from warren.contracts import DeliveryOutcome, PendingDelivery, Told
+from warren.contracts import DeliveryOutcome, GroupIncidentEvent, PendingDelivery, Told
 
 from warren_notifier.routing.change import Subject
 
@@ -30,8 +30,8 @@ class Delivery:
     subject: Subject
     pending: PendingDelivery
     """What it has come to, as it is stored."""
-    event: str
-    """The event's text, as published; empty where it was replaced and only its end is noted."""
+    event: GroupIncidentEvent | None
+    """None where it was replaced and only its end is noted."""
     receipt: str | None = None
     """What the channel said when it took an earlier delivery of the incident."""
     at_most: int | None = None
