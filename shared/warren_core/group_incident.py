@@ -6,7 +6,6 @@ condition with status changes of its own. The incident has the id of its first c
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from uuid import UUID, uuid5
 
 from warren.contracts import (
     CONDITIONS,
@@ -24,7 +23,6 @@ LOST_CAUSE = "records_lost"
 LARGEST = 512 * 1024
 """Bytes of an event, far more than Warren's own have: larger ones go without their partitions."""
 TROUBLE: tuple[GroupStatusName, ...] = ("WARN", "ERR")
-_CHANGES = UUID("8d0d6d0c-4f0e-4f0a-9a44-0c1f7f4c3a52")  # namespace of ids
 
 
 def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncidentEvent | None:
@@ -45,8 +43,8 @@ def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncide
         conditions[by.type] = _over(mine, by, at)
     in_order = sorted(conditions.values(), key=lambda each: CONDITIONS.index(each.type))
     event = GroupIncidentEvent(
-        id=str(uuid5(_CHANGES, by.id)),
-        source=by.source,
+        id=by.id,
+        source=f"{by.source}/incidents",
         subject=by.subject,
         time=by.time,
         data=_incident(before, in_order, by, at),

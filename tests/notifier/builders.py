@@ -118,6 +118,22 @@ def incident(*changes: StatusChangeEvent) -> GroupIncidentEvent:
     return known
 
 
+class Folded:
+    """Status changes as an evaluator folds them; one that comes again gives the same."""
+
+    def __init__(self) -> None:
+        self._by_change: dict[str, GroupIncidentEvent | None] = {}
+        self._newest: dict[str, GroupIncidentEvent] = {}
+
+    def of(self, change: StatusChangeEvent) -> GroupIncidentEvent | None:
+        if change.id not in self._by_change:
+            found = fold(self._newest.get(change.data.group), change)
+            self._by_change[change.id] = found
+            if found is not None:
+                self._newest[change.data.group] = found
+        return self._by_change[change.id]
+
+
 def change(status: GroupStatusName = "ERR", **fields: Any) -> Change:
     return change_of(incident(event(status, **fields)))
 

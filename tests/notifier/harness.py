@@ -5,14 +5,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from notifier.builders import OPENED_AT
+from notifier.builders import OPENED_AT, Folded
 from support.manual_clock import ManualClock
 from support.waiting import until
 from warren.contracts import (
     ChannelIdentity,
     DeadLetter,
     Event,
-    GroupIncidentEvent,
     NotificationEvent,
     NotifierState,
     StatusChangeEvent,
@@ -21,7 +20,6 @@ from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.redaction import Redaction
 from warren.settings.notifier import RouteSettings
 from warren.silences import Silences
-from warren_core.group_incident import fold
 from warren_notifier.channels.channel import (
     Channel,
     Delivered,
@@ -88,18 +86,7 @@ class Log:
         self.records: list[Record] = []
         self.offset = 0
         """Of the next event."""
-        self.folded: dict[str, GroupIncidentEvent | None] = {}
-        """By the status change that led to it, as the evaluator publishes it."""
-        self._incidents: dict[str, GroupIncidentEvent] = {}
-
-    def incident(self, change: StatusChangeEvent) -> GroupIncidentEvent | None:
-        """What the evaluator makes of it; of one that comes again the same."""
-        if change.id not in self.folded:
-            known = self._incidents.get(change.data.group)
-            self.folded[change.id] = found = fold(known, change)
-            if found is not None:
-                self._incidents[change.data.group] = found
-        return self.folded[change.id]
+        self.folded = Folded()
 
     def topic(self, name: str) -> list[Record]:
         return [record for record in self.records if record.topic == f"t.{name}"]
@@ -247,7 +234,7 @@ class Harness:
         """Events from `offset` on, of status changes the incidents that follow; the position that
         is committed, -1 for none.
         """
-        found = [self.log.incident(e) if isinstance(e, StatusChangeEvent) else e for e in events]
+        found = [self.log.folded.of(e) if isinstance(e, StatusChangeEvent) else e for e in events]
         records = [
             SourceRecord(0, offset + i, b"key", e.to_bytes() if isinstance(e, Event) else e)
             for i, e in enumerate(found)

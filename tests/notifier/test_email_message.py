@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 from markupsafe import escape
 from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
-from warren.contracts import Breach, Cause, CauseEvidence, Finding, StatusChangeEvent
+from warren.contracts import (
+    Breach,
+    Cause,
+    CauseEvidence,
+    Finding,
+    GroupIncidentEvent,
+    StatusChangeEvent,
+)
 from warren_notifier.channels.kinds.email import MailWriter
 
 NOW = OPENED_AT + 12 * MINUTE
@@ -18,7 +25,9 @@ def writer(link: str = "") -> MailWriter:
     return MailWriter("warren@example.org", ["oncall@example.org"], link)
 
 
-def mail(published: StatusChangeEvent | None = None, link: str = "", **fields: Any) -> EmailMessage:
+def mail(
+    published: StatusChangeEvent | GroupIncidentEvent | None = None, link: str = "", **fields: Any
+) -> EmailMessage:
     return writer(link).message(delivery(published, **fields), NOW)
 
 

@@ -127,8 +127,8 @@ class GroupIncidentEvent(Event):
     headers: ClassVar[Headers] = (("content-type", CONTENT_TYPE.encode()),)
 
     specversion: Literal["1.0"] = "1.0"
-    id: str
-    source: str = Field(description="/warren/clusters/<cluster>")
+    id: str = Field(description="That of the status change which led to it")
+    source: str = Field(description="/warren/clusters/<cluster>/incidents")
     type: Literal["warren.group.incident.changed"] = GROUP_INCIDENT
     subject: str = Field(description="The consumer group")
     time: Time
