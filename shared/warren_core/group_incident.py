@@ -27,7 +27,7 @@ TROUBLE: tuple[GroupStatusName, ...] = ("WARN", "ERR")
 
 def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncidentEvent | None:
     """The incident after a status change; None where that changes nothing: an end of what is not
-    known. `known`: as it was last.
+    known, or of what was over before. `known`: as it was last.
 
     The same two give the same event, with the same id.
     """
@@ -35,6 +35,8 @@ def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncide
     at = round(by.time.timestamp() * 1000)
     conditions = {each.type: each for each in before.conditions} if before else {}
     mine = conditions.get(by.type)
+    if mine is not None and mine.is_open and _is_past(by, mine):
+        return None
     if by.data.status in TROUBLE:
         conditions[by.type] = _condition(by, at, mine)
     elif mine is None or not mine.is_open:
@@ -50,6 +52,11 @@ def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncide
         data=_incident(before, in_order, by, at),
     )
     return event if len(event.to_bytes()) <= LARGEST else _without_partitions(event)
+
+
+def _is_past(by: StatusChangeEvent, mine: Condition) -> bool:
+    """Whether it is of an incident that was over before the open one began: late, or again."""
+    return by.data.incident_id != mine.incident_id and by.data.opened_at < mine.since
 
 
 def _condition(by: StatusChangeEvent, at: int, mine: Condition | None) -> Condition:

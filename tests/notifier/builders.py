@@ -105,17 +105,22 @@ def fullest(group: str) -> StatusChangeEvent:
 
 
 def incident(*changes: StatusChangeEvent) -> GroupIncidentEvent:
-    """As an evaluator folds it; the end of what was not opened here is of what was so before."""
+    """As an evaluator folds it; what was not opened here was so before."""
     known: GroupIncidentEvent | None = None
     for each in changes:
-        found = fold(known, each)
-        if found is None:
-            opened = {"status": "ERR", "previous": "OK"}
-            before = {"data": each.data.model_copy(update=opened), "id": f"before-{each.id}"}
-            found = fold(fold(known, each.model_copy(update=before)), each)
+        if known is None and each.data.previous != "OK":
+            known = _before(each, each.data.previous)
+        found = fold(known, each) or fold(_before(each, "ERR"), each)
+        assert found is not None
         known = found
     assert known is not None
     return known
+
+
+def _before(change: StatusChangeEvent, status: GroupStatusName) -> GroupIncidentEvent | None:
+    counts = {"partition_counts": {"STOP": 1}}
+    data = change.data.model_copy(update={"status": status, "previous": "OK", **counts})
+    return fold(None, change.model_copy(update={"data": data, "id": f"before-{change.id}"}))
 
 
 class Folded:

@@ -76,7 +76,7 @@ Warren. Route all, channel mail, incident incident-1
 def test_what_was_resolved() -> None:
     end = event("OK", "ERR", event_id="event-2", at=OPENED_AT + 5 * MINUTE, total_lag=0)
     resolved = mail(end, kind="resolved", status="OK")
-    assert resolved["Subject"] == "[OK] prod: billing OK again after 5m"
+    assert resolved["Subject"] == "[OK] prod: billing OK again after 5m; was 1 partition stopped"
     assert "From         2026-11-21 07:00:00 UTC\n" in text(resolved)
     assert "Until        2026-11-21 07:05:00 UTC (5m)\n" in text(resolved)
     assert "Worst partitions" not in text(resolved)
@@ -289,5 +289,8 @@ def test_objectives_that_are_not_kept() -> None:
     assert "Lag" not in told
     end = event("OK", "WARN", at=OPENED_AT + 5 * MINUTE, **(more | {"objectives": []}))
     resolved = mail(end, kind="resolved", status="OK")
-    assert resolved["Subject"] == "[OK] prod: billing objectives kept again after 5m"
+    assert (
+        resolved["Subject"]
+        == "[OK] prod: billing objectives kept again after 5m; was objectives not kept"
+    )
     assert "billing on cluster prod keeps its objectives again." in text(resolved)

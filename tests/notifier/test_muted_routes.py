@@ -80,7 +80,6 @@ def test_a_start_opens_nothing_again_in_another_ones_window() -> None:
 def opened(router: Router, at: int) -> tuple[OpenIncident, dict[str, Told]]:
     decision: Decision = router.on_change(change(), 0, None, {}, at)
     assert decision.incident is not None
-    known = {
-        one.told.channel: one.told.model_copy(update={"status": "ERR"}) for one in decision.news
-    }
-    return decision.incident, known
+    known = {"status": "ERR", "conditions": change().conditions}
+    told = {one.told.channel: one.told.model_copy(update=known) for one in decision.news}
+    return decision.incident, told

@@ -36,10 +36,10 @@ def test_an_opening_is_told_when_the_silence_is_over() -> None:
 
 
 def test_what_is_put_off_holds_up_nothing_else() -> None:
-    """Neither of its group, whose end is behind it, nor of others, however many it is."""
+    """Nothing of other groups, however many it is."""
     mail = Scripted()
     muted = {"event_types": ["warren.group.status.changed"], "mute": [{"days": list(DAYS)}]}
-    late = event(event_id="late", incident_id="late").model_copy(
+    late = event(event_id="late", group="late", incident_id="late").model_copy(
         update={"type": "warren.group.freshness.changed"}
     )
     many = [event(group=f"g{n}", event_id=f"e{n}", incident_id=f"i{n}") for n in range(9)]

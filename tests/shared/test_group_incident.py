@@ -74,6 +74,11 @@ def test_an_end_of_what_is_not_known_changes_nothing() -> None:
     assert [one.status for one in found] == ["ERR", "OK"]
 
 
+def test_what_is_of_an_incident_before_changes_nothing() -> None:
+    after = folded(stuck(0), over(STATUS_CHANGED, 1), stuck(9, turn=2))
+    assert folded(stuck(9, turn=2), stuck(0), over(STATUS_CHANGED, 1)) == after[-1:]
+
+
 def test_a_condition_whose_end_nobody_saw_begins_again_in_the_same_incident() -> None:
     *_, last = folded(stuck(0), late(1), stuck(9, turn=2))
     assert last.incident_id == "status-1"

@@ -140,8 +140,8 @@ class PendingDelivery(BaseModel):
     conditions: list[str] = Field(
         default_factory=list,
         exclude_if=is_empty,
-        description="Of a group's incident: the incidents of its conditions that are open by then; "
-        "and limits of objectives that are broken beside the first",
+        description="Types of the conditions that are open by then, and limits of objectives that "
+        "are broken beside the first",
     )
     cannot_wait: bool = Field(
         default=False,

@@ -44,7 +44,6 @@ class Part(NamedTuple):
 
     event_type: str
     severity: Severity
-    incident_id: str
     further: tuple[str, ...] = ()
     """Objectives' limits that are broken beside the first, by name: each is news."""
 
@@ -83,10 +82,10 @@ class Change:
 
     @property
     def conditions(self) -> list[str]:
-        """Those that are open, by their own incidents; and further limits that are broken."""
+        """Those that are open, by type; and further limits that are broken."""
         found = [part for part in self.parts if part.severity > Severity.OK]
         further = (limit for part in found for limit in part.further)
-        return sorted([*(part.incident_id for part in found), *further])
+        return sorted([*(part.event_type for part in found), *further])
 
     @property
     def severity(self) -> Severity:
@@ -148,7 +147,7 @@ def _part(condition: Condition, change: StatusChange) -> Part:
     # All but one, in an order that does not depend on which is worst.
     broken = sorted(f"{each.objective} {each.limit}" for each in change.objectives or ())
     severity = severity_of(change.status)
-    return Part(condition.type, severity, condition.incident_id, tuple(broken[1:]))
+    return Part(condition.type, severity, tuple(broken[1:]))
 
 
 def as_known(change: Change, incident: OpenIncident | None) -> Change:
