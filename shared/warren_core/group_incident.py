@@ -70,6 +70,7 @@ def _condition(by: StatusChangeEvent, at: int, mine: Condition | None) -> Condit
         event_id=by.id,
         changed_at=at,
         change=by.data,
+        worst=worst_of([by.data.status, *([mine.worst] if mine is not None else [])]),
         openings=1 if mine is None else mine.openings + (not is_same),
     )
 

@@ -25,7 +25,7 @@ from warren.silences import group_matcher
 
 from warren_api.context import ApiContext
 from warren_api.http.access import Asker
-from warren_api.model.status_history import IncidentRecord
+from warren_api.model.incidents import IncidentRecord
 
 log = structlog.get_logger(__name__)
 
@@ -160,7 +160,7 @@ async def acknowledge(
         why=wanted.why,
         at=context.clock.now_ms() if at is None else at,
     )
-    open_ones = [one.id for one in incident.conditions if one.is_open]
+    open_ones = [one.incident_id for one in incident.data.open]
     for id_ in dict.fromkeys([*open_ones, incident.id]):
         of_one = acknowledgement.model_copy(update={"incident_id": id_})
         await asyncio.to_thread(context.write, ACKNOWLEDGEMENTS, id_.encode(), of_one.to_bytes())

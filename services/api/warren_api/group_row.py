@@ -15,6 +15,7 @@ from warren.contracts import (
     Acknowledgement,
     Breach,
     Cause,
+    Condition,
     Finding,
     GroupMember,
     Silence,
@@ -36,8 +37,8 @@ from warren_api.model.group import (
     Verdict,
     broken_now,
 )
+from warren_api.model.incidents import IncidentRecord
 from warren_api.model.membership import Membership
-from warren_api.model.status_history import IncidentRecord
 from warren_api.model.verdict import Kind, kind, rank
 
 
@@ -201,9 +202,6 @@ class GroupRow(AnyRow):
         return None if left is None or measured is None else measured.at(left)
 
 
-_CLOSING = ("OK", "NOTFOUND")
-
-
 class Wrong(NamedTuple):
     """`cause`: where anything speaks clearly for one. `at`: when this was said (Unix milliseconds);
     None: it is so now.
@@ -239,10 +237,9 @@ def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
     """`row`: the group as it is now. Of several conditions the root, then what follows from it.
     None where nothing was said.
     """
-    asked = [one for one in incident.conditions if one.is_open] or incident.conditions or [incident]
     said = [
         (one, wrong)
-        for one in asked
+        for one in incident.data.open or incident.data.over
         if (wrong := (_now(one, row) if one.is_open and row else None) or _told(one)) is not None
     ]
     if not said:
@@ -260,23 +257,19 @@ def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
             action=wrong.action or None,
         )
         for one, wrong in others
-        if not (lost and _is_loss(one, row)) and wrong.sentence not in told
+        if not (lost and _is_loss(one)) and wrong.sentence not in told
     ]
     return root._replace(follows=tuple(follows))
 
 
-def _is_loss(incident: IncidentRecord, row: GroupRow | None) -> bool:
+def _is_loss(condition: Condition) -> bool:
     """Whether it says what a cause says, too, of records that retention has deleted."""
-    broken = row.view.broken if row is not None else ()
-    mine = {one.breach.limit for one in broken if one.incident_id == incident.id}
-    changes = (recorded.change for recorded in incident.changes)
-    then = {breach.limit for change in changes for breach in change.objectives or []}
-    return (mine or then) == {"lost_records"}
+    return {breach.limit for breach in condition.change.objectives or ()} == {"lost_records"}
 
 
-def _now(incident: IncidentRecord, row: GroupRow) -> Wrong | None:
-    if incident.type != STATUS_CHANGED:
-        mine = [each for each in row.view.broken if each.incident_id == incident.id]
+def _now(condition: Condition, row: GroupRow) -> Wrong | None:
+    if condition.type != STATUS_CHANGED:
+        mine = [each for each in row.view.broken if each.incident_id == condition.incident_id]
         if not mine:
             return None
         said = row.broken_now(mine[0])
@@ -284,7 +277,7 @@ def _now(incident: IncidentRecord, row: GroupRow) -> Wrong | None:
         step = loss_step([breach])
         return Wrong(said.sentence, at=said.at, step=step, brief=_broken_in_short(breach))
     event = row.view.event
-    if event.incident is None or event.incident.id != incident.id:
+    if event.incident is None or event.incident.id != condition.incident_id:
         return None
     said_by = row.cause.sentence if row.cause else event.explanation
     at = None if row.verdict.is_known else event.evaluated_at
@@ -292,16 +285,13 @@ def _now(incident: IncidentRecord, row: GroupRow) -> Wrong | None:
     return Wrong(said_by, row.cause, at, step=row.view.action, brief=brief) if said_by else None
 
 
-def _told(incident: IncidentRecord) -> Wrong | None:
-    """The last cause; where there is none, the last explanation."""
-    bad = [each for each in reversed(incident.changes) if each.change.status not in _CLOSING]
-    for recorded in bad:
-        cause = recorded.change.cause
-        if cause is not None and cause.is_known:
-            return Wrong(cause.sentence, cause, recorded.at)
-    for recorded in bad:
-        if recorded.change.explanation:
-            return Wrong(recorded.change.explanation, at=recorded.at, brief=_brief(recorded.change))
+def _told(condition: Condition) -> Wrong | None:
+    """The cause; where there is none, the explanation."""
+    change, at = condition.change, condition.changed_at
+    if change.cause is not None and change.cause.is_known:
+        return Wrong(change.cause.sentence, change.cause, at)
+    if change.explanation:
+        return Wrong(change.explanation, at=at, brief=_brief(change))
     return None
 
 

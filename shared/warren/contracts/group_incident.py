@@ -45,6 +45,7 @@ class Condition(BaseModel):
     end: StatusChange | None = Field(
         default=None, exclude_if=is_none, description="What says that it is over, likewise"
     )
+    worst: GroupStatusName = Field(description="The worst that it has been")
     openings: int = Field(default=1, ge=1, description="How often it has begun in this incident")
 
     @property

@@ -11,8 +11,8 @@ from fastapi import Query
 from warren.contracts import MINUTE_MS, Cause
 from warren.settings.api import LONGEST_SEARCH
 
+from warren_api.model.incidents import IncidentRecord
 from warren_api.model.past import Past
-from warren_api.model.status_history import IncidentRecord
 from warren_api.model.topics import TopicView
 from warren_api.search import A_CAUSE, Key, Search, choice_of, text_of, texts_of
 
@@ -163,8 +163,8 @@ def at_opening(incident: IncidentRecord, past: Past) -> AtOpening:
 
 
 def newest_cause(incident: IncidentRecord) -> Cause | None:
-    """What was said of it last, where anything spoke clearly for one."""
-    causes = (recorded.change.cause for recorded in reversed(incident.changes))
+    """Of the root, where anything spoke clearly for one; else of what follows."""
+    causes = (condition.change.cause for condition in incident.conditions)
     return next((cause for cause in causes if cause is not None and cause.is_known), None)
 
 

@@ -18,7 +18,7 @@ from warren_core.objectives.limits import ObjectiveBook
 from warren_api.context import ApiContext
 from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
-from warren_api.model.status_history import IncidentRecord, incidents
+from warren_api.model.incidents import IncidentRecord
 from warren_api.pages import asking, indexes, many, reports
 from warren_api.pages.asking import DoneAsked
 from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
@@ -143,7 +143,9 @@ def router(context: ApiContext) -> APIRouter:
             search=search,
             hints=search.hints(everything) if ready else [],
             row_of=partial(group_row_html, templates, trends, context),
-            last=last_changes(context.model.history.changes(), about.now),
+            last=last_changes(
+                context.model.history.changes(), context.model.incidents().all, about.now
+            ),
             headline=headline(shown.standings, about.now),
             clusters=clusters,
             no_groups=no_groups(),
@@ -162,12 +164,11 @@ def router(context: ApiContext) -> APIRouter:
         membership = view.membership if view else context.model.unjudged(cluster, name)
         notes = context.notes()
         past, now = context.model.history.of_group(cluster, name), context.clock.now_ms()
-        known = incidents(past, [view]) if view else []
         mine = [one for one in context.model.incidents().all if one.name == (cluster, name)]
         told = mine if view else []
         row = asked().row(view) if view else None
         moved = rates_of(view) if view else None
-        drawn = trends.group(cluster, name, span.at(now), past, known)
+        drawn = trends.group(cluster, name, span.at(now), past, told)
         acknowledgement = notes.acknowledgement_of(cluster, name) if view else None
         happened = of_group(
             past[:MOMENTS_SHOWN],

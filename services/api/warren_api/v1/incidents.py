@@ -14,7 +14,7 @@ from warren_api.group_row import Asked
 from warren_api.http.access import asker
 from warren_api.http.names import Segment
 from warren_api.http.problem import NotDone, ProblemKind, documented
-from warren_api.model.status_history import IncidentRecord
+from warren_api.model.incidents import IncidentRecord
 from warren_api.v1.group_parts import Incidents, IncidentView
 from warren_api.v1.lists import (
     LIST_PROBLEMS,
