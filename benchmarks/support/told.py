@@ -9,7 +9,7 @@ from warren.contracts import GroupIncidentEvent, NotificationEvent
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Notified:
     """Of one channel. `sent_again`: deliveries that were taken more than once, with the same id;
     a notifier was killed before it had written down that they had arrived. `never_opened`: ended,
     though the opening was not taken; its outcome was unknown to a notifier that was killed.
@@ -26,7 +26,7 @@ class Told:
     sent_again: int
 
 
-def told_by_requests(requests: Sequence[Request], order: Mapping[str, int]) -> Told:
+def told_by_requests(requests: Sequence[Request], order: Mapping[str, int]) -> Notified:
     """`order`: the place of each event, by its id, among those of its group."""
     taken = [one for one in requests if 200 <= one.answer < 300]
     events = [GroupIncidentEvent.from_bytes(one.body) for one in taken]
@@ -37,7 +37,7 @@ def told_by_requests(requests: Sequence[Request], order: Mapping[str, int]) -> T
     for one, event in zip(taken, events, strict=True):
         events_of[one.delivery_id].add(event.id)
         ids_of[event.id].add(one.delivery_id)
-    return Told(
+    return Notified(
         requests=len(requests),
         opened=len(opened),
         ended=len(ended),

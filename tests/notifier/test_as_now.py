@@ -29,7 +29,7 @@ from warren.silences import Silences
 from warren_core.objectives.limits import ObjectiveBook
 from warren_notifier.channels.as_now import Standing, as_now
 from warren_notifier.channels.digest_groups import Digest
-from warren_notifier.channels.told_event import told_event
+from warren_notifier.channels.notice import notice_of
 from warren_notifier.source.newest import Groups, Newest
 
 LATER = OPENED_AT + 18 * MINUTE
@@ -116,7 +116,7 @@ def test_a_reminder_speaks_of_now() -> None:
 
 
 def test_the_worst_partitions_are_those_of_now() -> None:
-    (condition,) = told_event(now(whole(stuck()))).open
+    (condition,) = notice_of(now(whole(stuck()))).open
     assert [(p.partition, p.status, p.lag) for p in condition.change.partitions] == [
         (1, "STOP", 9000)
     ]
@@ -232,9 +232,9 @@ def test_people_are_told_once_it_is_known_how_groups_stand_now() -> None:
         await until(lambda: machine.taken != [])
         assert people.sent == []
         tellings = (t for owned in harness.owned.all() for t in owned.state.tellings.values())
-        (waiting,) = (t for t in tellings if t.told.channel == "people")
+        (waiting,) = (t for t in tellings if t.notified.channel == "people")
         assert not waiting.is_under_way
-        assert not waiting.told.uncertain
+        assert not waiting.notified.uncertain
         known.set()
         await harness.idle()
 

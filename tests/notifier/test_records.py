@@ -46,5 +46,5 @@ def test_a_state_and_its_tombstone_have_one_key() -> None:
     assert (kept.topic, kept.partition, gone.value) == ("t.notifier-state", 2, None)
     stored = NotifierState.from_bytes(kept.value)
     assert to_store(restored(2, stored)[0]) == stored
-    assert stored.told is not None
-    assert [(one.channel, one.opened) for one in stored.told] == [("mail", True)]
+    assert stored.notified is not None
+    assert [(one.channel, one.opened) for one in stored.notified] == [("mail", True)]

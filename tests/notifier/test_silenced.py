@@ -6,7 +6,7 @@ import pytest
 from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT, change, event, pending_delivery, route
 from notifier.harness import Scripted, kinds, play
-from warren.contracts import Told
+from warren.contracts import Notified
 from warren.settings.notifier import DAYS
 from warren.silences import Silences
 from warren_notifier.channels.channel import Retry
@@ -83,7 +83,7 @@ def test_what_hears_of_an_incident_again_lest_it_takes_it_for_over_goes_on_heari
         [route(channels=("mail", "alerts"), repeat_interval=60)], 1, resends={"alerts": 120_000}
     )
     told = {
-        name: Told(incident_id="incident-1", channel=name, route="all", status="ERR")
+        name: Notified(incident_id="incident-1", channel=name, route="all", status="ERR")
         for name in ("mail", "alerts")
     }
     incident = router.on_change(change(), 0, None, {}, OPENED_AT).incident

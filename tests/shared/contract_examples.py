@@ -16,6 +16,7 @@ from warren.contracts import (
     LagEvent,
     NotificationEvent,
     NotificationTest,
+    Notified,
     NotifierState,
     OffsetEvent,
     OpenIncident,
@@ -24,7 +25,6 @@ from warren.contracts import (
     Silence,
     StatusChange,
     StatusChangeEvent,
-    Told,
     TopicFreshness,
     TopicLag,
     TopicPositions,
@@ -178,7 +178,7 @@ NOTIFIER_STATE = NotifierState(
         )
     ],
     told=[
-        Told(
+        Notified(
             incident_id="i",
             channel="mail",
             identity=ChannelIdentity(kind="email", place="", digest="d"),

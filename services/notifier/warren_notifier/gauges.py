@@ -42,10 +42,10 @@ class Gauges:
             opened += owned.state.incident is not None
             for telling in owned.state.tellings.values():
                 if telling.is_held:
-                    silenced[telling.told.channel] += 1
+                    silenced[telling.notified.channel] += 1
                 elif telling.delivery is not None:
-                    due.setdefault(telling.told.channel, []).append(
-                        self._due(telling.delivery, telling.told.digest)
+                    due.setdefault(telling.notified.channel, []).append(
+                        self._due(telling.delivery, telling.notified.digest)
                     )
             if states % PART == 0:
                 yield

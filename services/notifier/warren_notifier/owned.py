@@ -97,7 +97,7 @@ class Line:
     @property
     def digest(self) -> DigestKey | None:
         """With whom it is told; None: alone."""
-        return self.telling.told.digest if self.telling is not None else None
+        return self.telling.notified.digest if self.telling is not None else None
 
     @property
     def is_written(self) -> bool:
@@ -114,7 +114,7 @@ class Line:
         self.owned.noted(self.key).at_once = delivery.number if at_once else None
 
     @property
-    def can_be_told(self) -> bool:
+    def can_be_sent(self) -> bool:
         telling = self.telling
         if telling is None or telling.is_held or not self.is_written:
             return False

@@ -35,11 +35,11 @@ from warren.contracts.notifier_state import (
     DigestKey,
     Flapping,
     Flaps,
+    Notified,
     NotifierState,
     OpenIncident,
     PendingDelivery,
     RouteProgress,
-    Told,
 )
 from warren.contracts.offset_event import EarlierPositions, OffsetEvent, TopicPositions
 from warren.contracts.reason import REASONS, EndReasonName, ReasonName
@@ -113,6 +113,7 @@ __all__ = [
     "MaxLag",
     "NotificationEvent",
     "NotificationTest",
+    "Notified",
     "NotifierState",
     "OffsetEvent",
     "OpenIncident",
@@ -126,7 +127,6 @@ __all__ = [
     "StatusChange",
     "StatusChangeEvent",
     "TimeToLossReason",
-    "Told",
     "TopicFreshness",
     "TopicLag",
     "TopicPositions",

@@ -151,7 +151,7 @@ class PendingDelivery(BaseModel):
     )
 
 
-class Told(BaseModel):
+class Notified(BaseModel):
     """What a channel knows of an incident."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -192,7 +192,7 @@ class Told(BaseModel):
     digest: DigestKey | None = Field(
         default=None, exclude_if=is_none, description="With whom it is told; absent: alone"
     )
-    told_at: Milliseconds | None = Field(
+    notified_at: Milliseconds | None = Field(
         default=None, exclude_if=is_none, description="When it took the newest delivery"
     )
     thread: str | None = Field(
@@ -243,7 +243,7 @@ class NotifierState(Event):
         default_factory=list,
         description="At most one per incident and channel: what the channel is to know next",
     )
-    told: list[Told] = Field(
+    notified: list[Notified] = Field(
         default_factory=list,
         description="What channels know, in the order in which they were first told",
     )

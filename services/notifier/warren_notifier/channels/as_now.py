@@ -31,7 +31,7 @@ from warren_core.judgement.lateness import late_ms
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.readings import UNKNOWN, Reading, read, told_lag
 
-from warren_notifier.channels.told_event import IncidentNow, loss_in
+from warren_notifier.channels.notice import IncidentNow, loss_in
 
 APART_MS = 60_000
 """Figures that were measured so far apart are not told as those of one moment."""

@@ -18,7 +18,7 @@ from warren.words import (
 from warren_core.group_incident import LOST_CAUSE
 
 from warren_notifier.channels.links import is_web_link
-from warren_notifier.channels.told_event import CALLED, ToldEvent
+from warren_notifier.channels.notice import CALLED, Notice
 from warren_notifier.routing.change import REPLACED as END_NOT_SEEN
 
 _LOST = (LOST_CAUSE, LOST_RECORDS)
@@ -140,22 +140,22 @@ _END = {
 _KEPT = ("objectives kept again", "keeps its objectives again")
 
 
-def end_of(told: ToldEvent) -> tuple[str, str]:
+def end_of(notice: Notice) -> tuple[str, str]:
     """`OK again` and `is OK again`, of all of it."""
-    ends = _end(told.change)
-    return _END[None] if ends is _KEPT and len(told.was) > 1 else ends
+    ends = _end(notice.change)
+    return _END[None] if ends is _KEPT and len(notice.was) > 1 else ends
 
 
-def tag(told: ToldEvent) -> str:
+def tag(notice: Notice) -> str:
     """`OK`; what has ended without being well again is `OVER`."""
-    return "OK" if _end(told.change) in (_END[None], _KEPT) else "OVER"
+    return "OK" if _end(notice.change) in (_END[None], _KEPT) else "OVER"
 
 
-def ending(told: ToldEvent) -> str:
+def ending(notice: Notice) -> str:
     """`OK again after 5m; was stuck at one record; 62 records stay lost`."""
-    said = [f"{end_of(told)[0]} after {duration(told.at - told.change.opened_at)}"]
-    said += [f"was {brief([told.was[0].change])}"] if told.was else []
-    said += [stay_lost(told.lost)] if told.lost else []
+    said = [f"{end_of(notice)[0]} after {duration(notice.at - notice.change.opened_at)}"]
+    said += [f"was {brief([notice.was[0].change])}"] if notice.was else []
+    said += [stay_lost(notice.lost)] if notice.lost else []
     return "; ".join(said)
 
 

@@ -118,9 +118,9 @@ class Attempts:
         prepared = await self.shared.outcomes.begin(line)
         if prepared is None:
             return None
-        told = await self._of_now(_delivery_now, prepared.delivery)
+        notified = await self._of_now(_delivery_now, prepared.delivery)
         self.shared.check_lease()
-        result, milliseconds = await self._timed(self._channel.send(told))
+        result, milliseconds = await self._timed(self._channel.send(notified))
         step = self._plan.after(prepared.delivery.pending, result, self._clock.now_ms())
         return Attempted(prepared.delivery, step, milliseconds, _uncertain(prepared, result))
 
@@ -128,9 +128,9 @@ class Attempts:
         """All news in one message: what it led to is the same for each. One that is
         refused as such is told in halves: what makes it unfit is refused alone in the end.
         """
-        told = await self._of_now(_digest_now, digest)
+        notified = await self._of_now(_digest_now, digest)
         self.shared.check_lease()
-        result, milliseconds = await self._timed(self._channel.send_many(told))
+        result, milliseconds = await self._timed(self._channel.send_many(notified))
         backoff = self._plan.backoff(1 + max(one.delivery.pending.attempts for one in news))
         at_most = None
         is_unfit = isinstance(result, Refused) and result.of_message
@@ -152,17 +152,17 @@ class Attempts:
             for one in news
         ]
 
-    async def _of_now(self, made: Callable[[T, AsNow], T], told: T) -> T:
+    async def _of_now(self, made: Callable[[T, AsNow], T], notified: T) -> T:
         """What people are told. Thousands of incidents take a while to read: not in the loop's
         thread.
         """
         if not self._channel.tells_people:
-            return told
+            return notified
         try:
-            return await asyncio.to_thread(made, told, self.shared.as_now)
+            return await asyncio.to_thread(made, notified, self.shared.as_now)
         except Exception:  # a fault of ours keeps nobody from being told
             log.exception("told as it was published", channel=self.name)
-            return told
+            return notified
 
     async def _timed(self, sending: Awaitable[Result]) -> tuple[Result, int]:
         started = self._clock.monotonic()

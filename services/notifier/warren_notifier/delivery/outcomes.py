@@ -152,7 +152,7 @@ class Outcomes:
         telling, delivery = line.telling, line.delivery
         if telling is None or delivery is None or telling.is_held:
             return None
-        uncertain = telling.told.uncertain
+        uncertain = telling.notified.uncertain
         is_written = line.owned.is_sent_at_once(delivery) or delivery.pending.kind == "resolved"
         if not is_written and not uncertain:
             self._decide(line.owned, MayArrive(delivery))

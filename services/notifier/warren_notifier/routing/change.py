@@ -92,7 +92,7 @@ class Change:
         return severity_of(self.status)
 
     @property
-    def is_told_once(self) -> bool:
+    def is_sent_once(self) -> bool:
         """Nobody need be reminded: it stays as it is until somebody has time for it."""
         causes = (each.change.cause for each in self.event.data.open)
         first = next((cause.name for cause in causes if cause is not None), "")

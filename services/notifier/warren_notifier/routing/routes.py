@@ -141,7 +141,7 @@ def matching(routes: Sequence[Route], change: Change) -> list[Route]:
     return found
 
 
-def channels_told(named: Sequence[tuple[Route, Sequence[str]]], now: int) -> list[list[str]]:
+def channels_notified(named: Sequence[tuple[Route, Sequence[str]]], now: int) -> list[list[str]]:
     """Of each route the channels that it tells. `named`: matching routes, with those they name.
 
     Each channel is told by the first route that is not muted; where all are, by the first that is
@@ -223,8 +223,8 @@ def explain(
 ) -> list[RoutePart]:
     """Of each route, in their order, as `Router` decides."""
     taking = matching(routes, change)
-    told = channels_told([(route, route.channels) for route in taking], now)
-    telling = {route.name: channels for route, channels in zip(taking, told, strict=True)}
+    notified = channels_notified([(route, route.channels) for route in taking], now)
+    telling = {route.name: channels for route, channels in zip(taking, notified, strict=True)}
     tellers = {channel: name for name, channels in telling.items() for channel in channels}
     parts: list[RoutePart] = []
     for route in routes:

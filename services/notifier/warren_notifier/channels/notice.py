@@ -80,7 +80,7 @@ class IncidentNow(GroupIncident):
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEvent:
+class Notice:
     """`change`: all of it as one, with the status and the incident of the whole. `open`, `kept`
     (well again, though their incidents are not over), `ended` and `was` (what is over of it):
     conditions, the root first.
@@ -146,13 +146,13 @@ class ToldEvent:
         return bool(self.kept) or (bool(self.open) and len(self.open) + len(self.ended) > 1)
 
 
-def told_event(event: GroupIncidentEvent) -> ToldEvent:
+def notice_of(event: GroupIncidentEvent) -> Notice:
     """What an event tells: as published, or as it is by now."""
     data = event.data
     now = data if isinstance(data, IncidentNow) else None
     kept = now.kept if now is not None else []
     root = [*data.open, *kept, *data.ended][0]
-    return ToldEvent(
+    return Notice(
         _as_one(data, kept),
         data.changed_at if now is None else now.seen_at,
         root.type,
