@@ -147,9 +147,9 @@ def try_out(
     if known and route not in known:
         raise SettingsError("--route", f"no route {visible(route)}; there are: {', '.join(known)}")
     address = api or settings.api.address
-    asked = request("POST", address, "notifications/test", {"route": route, "by": whoever(by)})
+    answer = request("POST", address, "notifications/test", {"route": route, "by": whoever(by)})
     wanted = {(name, kind) for name in known.get(route, []) for kind in ("opened", "resolved")}
-    if not _report(address, asked["incident_id"], wanted, wait):
+    if not _report(address, answer["incident_id"], wanted, wait):
         raise typer.Exit(1)
 
 

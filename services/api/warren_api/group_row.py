@@ -43,7 +43,7 @@ from warren_api.model.verdict import Kind, kind, rank
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Present:
     """What the rows of one answer have in common. `now`: Unix milliseconds."""
 
     verdicts: Verdicts
@@ -78,7 +78,7 @@ class AnyRow:
     cluster: str
     group: str
     membership: Membership | None
-    asked: Asked
+    present: Present
 
     @property
     def members(self) -> Sequence[GroupMember]:
@@ -87,7 +87,7 @@ class AnyRow:
 
     @property
     def ownership(self) -> Ownership:
-        return self.asked.book.ownership_for(self.cluster, self.group)
+        return self.present.book.ownership_for(self.cluster, self.group)
 
     @property
     def owner(self) -> str:
@@ -96,7 +96,7 @@ class AnyRow:
 
     @property
     def silence(self) -> Silence | None:
-        return self.asked.notes.silence_of(self.cluster, self.group)
+        return self.present.notes.silence_of(self.cluster, self.group)
 
     @property
     def is_deserted(self) -> bool:
@@ -129,7 +129,7 @@ class GroupRow(AnyRow):
 
     @property
     def acknowledgement(self) -> Acknowledgement | None:
-        return self.asked.notes.acknowledgement_of(self.cluster, self.group)
+        return self.present.notes.acknowledgement_of(self.cluster, self.group)
 
     @property
     def is_looked_after(self) -> bool:
@@ -162,8 +162,8 @@ class GroupRow(AnyRow):
 
     def broken_now(self, broken: BrokenObjective) -> Said:
         """What is wrong with one of the objectives that it does not keep."""
-        limits = self.asked.book.limits_for(self.cluster, self.group)
-        return broken_now(broken, self.view, limits, is_stale=self.asked.is_stale(self.view))
+        limits = self.present.book.limits_for(self.cluster, self.group)
+        return broken_now(broken, self.view, limits, is_stale=self.present.is_stale(self.view))
 
     @property
     def since(self) -> int | None:
@@ -175,7 +175,7 @@ class GroupRow(AnyRow):
     @property
     def incident(self) -> IncidentRecord | None:
         """The group's open one, of whichever conditions."""
-        return self.asked.notes.incidents.open_of(self.cluster, self.group)
+        return self.present.notes.incidents.open_of(self.cluster, self.group)
 
     @property
     def not_ok_since(self) -> int | None:
@@ -253,7 +253,7 @@ def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
             name=one.type,
             sentence=wrong.sentence  # what was said then carries its time
             if wrong.at is None or row is None
-            else as_of(wrong.sentence, wrong.at, row.asked.now),
+            else as_of(wrong.sentence, wrong.at, row.present.now),
             action=wrong.action or None,
         )
         for one, wrong in others

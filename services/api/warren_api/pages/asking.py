@@ -21,15 +21,6 @@ from warren.refused_words import words_of
 from warren.silences import Silences
 from warren.words import counted, seconds_of
 
-from warren_api.asked import (
-    NewAcknowledgement,
-    NewSilence,
-    acknowledge,
-    begin_silence,
-    end_silence,
-    find_incident,
-    withdraw,
-)
 from warren_api.group_row import wrong_in
 from warren_api.http.access import asker
 from warren_api.http.names import Segment
@@ -38,6 +29,15 @@ from warren_api.pages.lists import at_opening
 from warren_api.pages.pages import Pages, shown_at
 from warren_api.pages.sentences import commands
 from warren_api.pages.trends import of_incident
+from warren_api.writing import (
+    NewAcknowledgement,
+    NewSilence,
+    acknowledge,
+    begin_silence,
+    end_silence,
+    find_incident,
+    withdraw,
+)
 
 Form = TypeVar("Form", bound=BaseModel)
 LENGTHS = {
@@ -289,7 +289,7 @@ def _done(
     return Done(done, of, others, ids, at)
 
 
-DoneAsked = Annotated[Done, Depends(_done)]
+DoneQuery = Annotated[Done, Depends(_done)]
 
 
 def of_one_click(silence: Silence, known: Silences, now: int) -> list[Silence]:

@@ -12,7 +12,7 @@ from warren_api.model.past import DAY_MS
 from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.headline import no_groups
 from warren_api.pages.pages import Pages, shown_at
-from warren_api.pages.span import SpanAsked
+from warren_api.pages.span import Span
 from warren_api.search import near_names
 
 SHOWN = 200
@@ -24,7 +24,7 @@ class Indexes(Pages):
 
     def clusters(self, request: Request) -> Response:
         ready = self.is_ready
-        about = self.asked()
+        about = self.present()
         rows = []
         known = [self.context.model.cluster(name, about.now) for name in self.context.clusters]
         for state in sorted(known, key=lambda state: state.rank):
@@ -38,9 +38,9 @@ class Indexes(Pages):
             unwell=sum(state.state != "ok" for state in known),
         )
 
-    def show(self, request: Request, cluster: Segment, span: SpanAsked) -> Response:
+    def show(self, request: Request, cluster: Segment, span: Span) -> Response:
         ready = self.is_ready
-        now, about = self.context.clock.now_ms(), self.asked()
+        now, about = self.context.clock.now_ms(), self.present()
         rows = [about.row(view) for view in self.context.model.views_of(cluster)]
         totals = no_groups() | Counter(row.status for row in rows)
         bad = sorted((row for row in rows if row.kind != "ok"), key=lambda row: row.rank)

@@ -131,16 +131,16 @@ class TopicListView(ListView):
 
 
 def topic_list(
-    views: Iterable[TopicView], asked: TopicListView
+    views: Iterable[TopicView], view: TopicListView
 ) -> tuple[Paged[TopicView], list[str]]:
     """`views`: by cluster and name. And what was, or may have been, not understood."""
-    search = TopicSearch(asked.q)
+    search = TopicSearch(view.q)
     found = sorted(filter(search.finds, views), key=lambda v: (v.topic.casefold(), v.cluster))
-    if asked.sort == "name":
-        found = found[::-1] if asked.is_falling else found
+    if view.sort == "name":
+        found = found[::-1] if view.is_falling else found
     else:
-        found = by_measure(found, _MEASURES[asked.sort], falling=asked.is_falling)
-    shown = paged(found, asked.page, TOPICS_SHOWN)
+        found = by_measure(found, _MEASURES[view.sort], falling=view.is_falling)
+    shown = paged(found, view.page, TOPICS_SHOWN)
     return shown, search.problems + search.hints(lambda: views)
 
 
@@ -204,10 +204,10 @@ class IncidentSearch(Search[IncidentRecord]):
 
 
 def incident_list(
-    known: Sequence[IncidentRecord], asked: IncidentListView
+    known: Sequence[IncidentRecord], view: IncidentListView
 ) -> tuple[Paged[IncidentRecord], list[str]]:
     """Open ones first; `known`: newest first. And what was, or may have been, not understood."""
-    search = IncidentSearch(asked.q)
+    search = IncidentSearch(view.q)
     found = sorted(filter(search.finds, known), key=lambda each: not each.is_open)
-    shown = paged(found, asked.page, INCIDENTS_SHOWN)
+    shown = paged(found, view.page, INCIDENTS_SHOWN)
     return shown, search.problems + search.hints(lambda: known)

@@ -46,19 +46,19 @@ class LoginPages:
         return HTMLResponse(self.page.render(next=wanted, **told), status_code)
 
     async def begin(self, request: Request) -> Response:
-        asked = request.query_params
-        wanted = next_path(asked.get("next", "/"))
+        query = request.query_params
+        wanted = next_path(query.get("next", "/"))
         if (
             request.headers.get("Host") != self.login.public_url.partition("//")[2]
-            and MOVED not in asked
+            and MOVED not in query
         ):
             # The provider will lead back there, and only there the cookie of this login is known.
-            anew = "&anew=1" if "anew" in asked else ""
+            anew = "&anew=1" if "anew" in query else ""
             return _to(
                 f"{self.login.public_url}/login?{MOVED}=1{anew}&next={quote(wanted, safe='/')}"
             )
         try:
-            return await self.login.begin(request, wanted, anew="anew" in asked)
+            return await self.login.begin(request, wanted, anew="anew" in query)
         except ProviderAway as away:
             log.warning("the identity provider does not answer", problem=away.detail)
             return _unavailable(self.say(HTTPStatus.SERVICE_UNAVAILABLE, wanted, problem=away.text))

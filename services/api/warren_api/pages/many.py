@@ -15,14 +15,6 @@ from fastapi import APIRouter, Request, Response
 from warren.errors import KafkaError
 from warren.path_segments import name_of
 
-from warren_api.asked import (
-    NewAcknowledgement,
-    NewSilence,
-    acknowledge,
-    begin_silence,
-    end_silence,
-    withdraw,
-)
 from warren_api.context import ApiContext
 from warren_api.http.access import Asker, asker
 from warren_api.model.group_views import GroupName
@@ -31,6 +23,14 @@ from warren_api.pages.overview import found_rows
 from warren_api.pages.pages import Pages
 from warren_api.pages.sentences import alternations
 from warren_api.search import GroupSearch
+from warren_api.writing import (
+    NewAcknowledgement,
+    NewSilence,
+    acknowledge,
+    begin_silence,
+    end_silence,
+    withdraw,
+)
 
 ACKNOWLEDGE = "acknowledge"
 MOST_SILENCES = 100  # by one click; each has an expression of at most LONGEST characters
@@ -114,7 +114,7 @@ class Many(Pages):
         return await _silence(self.context, names, what, why[:500], who)
 
     def _found(self, q: str) -> list[GroupName]:
-        rows = found_rows(self.context.model, self.asked(), GroupSearch(q))
+        rows = found_rows(self.context.model, self.present(), GroupSearch(q))
         return [(row.cluster, row.group) for row in rows]
 
     def _known_of(self, names: Sequence[GroupName]) -> list[GroupName]:

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 from warren.contracts import STATUS_CHANGED, EndReasonName
 from warren.reason_words import in_short
 
-from warren_api.group_row import Asked, GroupRow
+from warren_api.group_row import GroupRow, Present
 from warren_api.model.cluster import TROUBLE, ClusterView
 from warren_api.model.incidents import IncidentRecord
 from warren_api.model.read_model import ReadModel
@@ -127,10 +127,10 @@ class LastChanges(NamedTuple):
 
 
 def overview(
-    model: ReadModel, asked: Asked, view: View, clusters: Sequence[ClusterView] = ()
+    model: ReadModel, present: Present, view: View, clusters: Sequence[ClusterView] = ()
 ) -> Overview:
     groups, rest = model.groups(), GroupSearch(view.rest)
-    rows = [row for row in map(asked.row, groups) if rest.finds(row)]
+    rows = [row for row in map(present.row, groups) if rest.finds(row)]
     by_cluster = defaultdict[str, Totals](no_groups)
     for row in rows:
         by_cluster[row.cluster][row.status] += 1
@@ -207,9 +207,9 @@ def _standings(
     )
 
 
-def found_rows(model: ReadModel, asked: Asked, search: GroupSearch) -> list[GroupRow]:
+def found_rows(model: ReadModel, present: Present, search: GroupSearch) -> list[GroupRow]:
     """All that the search finds, worst first."""
-    return sorted(filter(search.finds, map(asked.row, model.groups())), key=lambda row: row.rank)
+    return sorted(filter(search.finds, map(present.row, model.groups())), key=lambda row: row.rank)
 
 
 def last_changes(

@@ -10,7 +10,7 @@ from jinja2 import Environment
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext
-from warren_api.group_row import Asked, GroupRow, Wrong, wrong_in
+from warren_api.group_row import GroupRow, Present, Wrong, wrong_in
 from warren_api.model.group import GroupView
 from warren_api.model.incidents import IncidentRecord
 from warren_api.pages import reports
@@ -58,15 +58,15 @@ class Pages:
         text = self.templates.get_template(template).render(variables)
         return HTMLResponse(text, status_code, headers)
 
-    def asked(self) -> Asked:
-        return Asked.of(self.context, self.book)
+    def present(self) -> Present:
+        return Present.of(self.context, self.book)
 
     def row_of(self, view: GroupView) -> GroupRow:
-        return self.asked().row(view)
+        return self.present().row(view)
 
     def words(self) -> Callable[[IncidentRecord], Wrong | None]:
         """What is, or was, wrong in an incident."""
-        about = self.asked()
+        about = self.present()
 
         def wrong_of(incident: IncidentRecord) -> Wrong | None:
             view = self.context.model.group(incident.cluster, incident.group)

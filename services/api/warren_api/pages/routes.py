@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from warren_api.context import ApiContext
 from warren_api.http.names import Segment
 from warren_api.pages import asking, indexes, many, reports
-from warren_api.pages.asking import DoneAsked
+from warren_api.pages.asking import DoneQuery
 from warren_api.pages.environment import environment, status_of, template_of
 from warren_api.pages.group_sections import (
     broken_banners,
@@ -37,7 +37,7 @@ from warren_api.pages.lists import (
 from warren_api.pages.overview import By, Sort, View, last_changes, overview
 from warren_api.pages.pages import Pages, shown_at
 from warren_api.pages.sentences import commands
-from warren_api.pages.span import SpanAsked
+from warren_api.pages.span import Span
 from warren_api.pages.trends import Trends, catch_up_ms, of_group, rates_of
 from warren_api.search import Row, near_names
 
@@ -88,9 +88,9 @@ def router(context: ApiContext) -> APIRouter:
 class GroupPages(Pages):
     """Groups, topics, incidents."""
 
-    def groups(self, request: Request, view: Viewed, done: DoneAsked) -> Response:
+    def groups(self, request: Request, view: Viewed, done: DoneQuery) -> Response:
         ready = self.is_ready
-        about = self.asked()
+        about = self.present()
         clusters = [self.context.model.cluster(name, about.now) for name in self.context.clusters]
         shown = overview(self.context.model, about, view, clusters)
         search = shown.search
@@ -124,7 +124,7 @@ class GroupPages(Pages):
             ready=ready,
         )
 
-    def group(self, request: Request, cluster: Segment, name: Segment, span: SpanAsked) -> Response:
+    def group(self, request: Request, cluster: Segment, name: Segment, span: Span) -> Response:
         ready = self.is_ready
         view = self.context.model.group(cluster, name)
         membership = view.membership if view else self.context.model.unjudged(cluster, name)
@@ -132,7 +132,7 @@ class GroupPages(Pages):
         past, now = self.context.model.history.of_group(cluster, name), self.context.clock.now_ms()
         mine = [one for one in self.context.model.incidents().all if one.name == (cluster, name)]
         told = mine if view else []
-        row = self.asked().row(view) if view else None
+        row = self.present().row(view) if view else None
         moved = rates_of(view) if view else None
         drawn = self.trends.group(cluster, name, span.at(now), past, told)
         acknowledgement = notes.acknowledgement_of(cluster, name) if view else None
@@ -174,9 +174,9 @@ class GroupPages(Pages):
             acknowledgement=acknowledgement,
         )
 
-    def topic(self, request: Request, cluster: Segment, name: Segment, span: SpanAsked) -> Response:
+    def topic(self, request: Request, cluster: Segment, name: Segment, span: Span) -> Response:
         ready = self.is_ready
-        view, about = self.context.model.topics.topic(cluster, name), self.asked()
+        view, about = self.context.model.topics.topic(cluster, name), self.present()
         known = [self.context.model.group(cluster, group) for group in view.groups] if view else []
         judged = sorted((reader for reader in known if reader), key=lambda reader: reader.rank)
         statuses = Counter(about.row(reader).status for reader in judged)
