@@ -150,6 +150,8 @@ CLUSTER_EVENT = ClusterEvent(
     published_at=1795244299000,
     log_ends_at=1795244298000,
 )
+INCIDENT = fold(None, losing(0, 64))
+assert INCIDENT is not None
 NOTIFIER_STATE = NotifierState(
     cluster="prod",
     group="billing",
@@ -177,7 +179,7 @@ NOTIFIER_STATE = NotifierState(
             next_attempt_at=1,
         )
     ],
-    told=[
+    notified=[
         Notified(
             incident_id="i",
             channel="mail",
@@ -187,7 +189,7 @@ NOTIFIER_STATE = NotifierState(
             status="ERR",
         )
     ],
-    events={"1": STATUS_CHANGE.to_bytes().decode()},
+    events={"1": INCIDENT},
 )
 FRESHNESS_EVENT = FreshnessEvent(
     cluster="prod",
@@ -251,8 +253,6 @@ TREND = TrendEvent(
     rebalances=1,
     topics=TrendTopics(topic=["orders"], lag=[7], produced=[120], consumed=[None], late_ms=[None]),
 )
-INCIDENT = fold(None, losing(0, 64))
-assert INCIDENT is not None
 EVENTS: list[Event] = [
     NOTIFICATION_TEST,
     SILENCE,
