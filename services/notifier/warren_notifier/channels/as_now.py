@@ -29,7 +29,7 @@ from warren.contracts.status import Status
 from warren.words import LOST_RECORDS, as_of
 from warren_core.judgement.lateness import late_ms
 from warren_core.objectives.limits import Limit
-from warren_core.objectives.readings import UNKNOWN, Reading, read, told_lag
+from warren_core.objectives.readings import UNKNOWN, Reading, event_lag, read
 
 from warren_notifier.channels.notice import IncidentNow, loss_in
 
@@ -187,7 +187,7 @@ def _reading(
     limit = next(named, None)
     if limit is None or limit.target_of is not None:
         return UNKNOWN
-    return read(limit, freshness, lambda: None if lag.parts > 1 else told_lag(lag.topics))
+    return read(limit, freshness, lambda: None if lag.parts > 1 else event_lag(lag.topics))
 
 
 def _broken(breach: Breach, reading: Reading) -> Breach:
