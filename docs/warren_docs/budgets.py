@@ -30,7 +30,7 @@ WORTH = re.compile(r"^\| ([^|]+) \| (-?\d+\.\d) \| (-?\d+\.\d) \|$", re.M)
 LEAST = 0.5
 Budgets = dict[str, dict[str, int]]
 #: Words for which the field has a term: notified, is stuck, again, requested.
-STRANGE = frozenset("told stands anew goes asked brief course whoever nobody".split())
+STRANGE = {"told", "stands", "anew", "goes", "asked", "brief", "course", "whoever", "nobody"}
 
 
 def git(*arguments: str) -> str:
