@@ -12,9 +12,9 @@ def test_names_of_topics_are_asked_for_and_waited_for(
     unknown = UUID(int=99)
     at.fold(billing.epoch(1), billing.member("m"), billing.current("m", 1, owned(unknown, 0)))
     assert at.look() == {}
-    assert at.requested == [["orders"]]
+    assert at.asked == [["orders"]]
     assert at.look() == {}  # the answer is not there yet, and nobody asks twice
-    assert at.requested == [["orders"]]
+    assert at.asked == [["orders"]]
     at.answers["orders"].set_result(Description(unknown))
     assert at.only().members[0].assignment == {"orders": [0]}
 
@@ -29,11 +29,11 @@ def test_a_topic_that_cannot_be_described_delays_nothing_for_long(
     assert at.only().members[0].assignment == {}
     at.fold(billing.current("m", 2, gone))
     at.look()
-    assert len(at.requested) == 1
+    assert len(at.asked) == 1
     at.clock.advance(31)
     at.fold(billing.current("m", 3, gone))
     assert at.look() == {}
-    assert len(at.requested) == 2
+    assert len(at.asked) == 2
 
 
 def test_an_answer_that_never_comes_is_not_waited_for(
@@ -49,7 +49,7 @@ def test_an_answer_that_never_comes_is_not_waited_for(
     at.clock.advance(15)
     at.fold(billing.current("m", 2, owned(UUID(int=99), 0)))
     at.look()
-    assert len(at.requested) == 2
+    assert len(at.asked) == 2
 
 
 def test_negative_topic_ids(at: GroupBench, billing: ConsumerGroup) -> None:
