@@ -83,10 +83,12 @@ class Home:
         return {each.id: each for each in self.published}
 
 
-def records(changes: Sequence[StatusChangeEvent], key: bytes = KEY) -> list[SourceRecord]:
+def records(
+    changes: Sequence[StatusChangeEvent], first: int = 0, key: bytes = KEY
+) -> list[SourceRecord]:
     return [
         SourceRecord("w.lag-status", 1, n, key, change.to_bytes())
-        for n, change in enumerate(changes)
+        for n, change in enumerate(changes, first)
     ]
 
 
@@ -95,10 +97,22 @@ def test_each_change_is_one_event_and_the_table_forgets_what_is_long_over() -> N
     worker = home.worker()
     asyncio.run(worker.run(records(STORM)))
     assert [each.data.is_open for each in home.published] == [*[True] * 5, False, True, False]
-    assert list(home.stored) == [KEY]
+    assert list(home.stored) == [KEY, b"1"]
     home.clock.advance(OVER_MS / 1000)
     asyncio.run(worker.run([]))
-    assert home.stored == {}
+    assert list(home.stored) == [b"1"]
+
+
+def test_the_past_that_is_read_again_is_no_news_but_a_topic_made_anew_is() -> None:
+    """The group's offsets expired while the evaluators were away."""
+    home = Home()
+    asyncio.run(home.worker().run(records(STORM)))
+    home.clock.advance(OVER_MS / 1000)
+    asyncio.run(home.worker().run([]))
+    asyncio.run(home.worker().run(records(STORM)))
+    assert len(home.published) == len(STORM)
+    asyncio.run(home.worker().run(records([late(99, turn=3)])))
+    assert len(home.published) == len(STORM) + 1
 
 
 @pytest.mark.parametrize("size", [1, 3, len(STORM)])
@@ -106,7 +120,7 @@ def test_a_kill_before_any_effect_loses_no_change_and_doubles_none(size: int) ->
     whole = Home()
     asyncio.run(whole.worker().run(records(STORM)))
     batches = [records(STORM)[n : n + size] for n in range(0, len(STORM), size)]
-    for effects in range(2 * len(STORM)):
+    for effects in range(3 * len(STORM)):
         home, done = Home(effects), 0
         while done < len(batches):
             worker = home.worker()
@@ -121,15 +135,16 @@ def test_a_kill_before_any_effect_loses_no_change_and_doubles_none(size: int) ->
 
 def test_changes_that_were_published_twice_are_one() -> None:
     home = Home()
-    worker = home.worker()
+    worker, offset = home.worker(), 0
     for batch in (STORM[:2], STORM[:2], STORM[:6], STORM[:6], STORM):
-        asyncio.run(worker.run(records(batch)))
+        asyncio.run(worker.run(records(batch, offset)))
+        offset += len(batch)
     assert len(home.published) == len(STORM)
 
 
 def test_what_is_no_status_change_of_its_key_is_refused_and_hides_no_other() -> None:
     home = Home()
-    wrong = records(STORM[:1], group_key("prod", "other"))
+    wrong = records(STORM[:1], key=group_key("prod", "other"))
     nonsense = [SourceRecord("w.lag-status", 1, 3, KEY, value) for value in (None, b"{}", b"\xff")]
     with capture_logs() as logs:
         asyncio.run(home.worker().run([*wrong, *nonsense, *records(STORM[:1])]))

@@ -7,7 +7,7 @@ it is read here until it was taken in.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -37,6 +37,21 @@ class _Stored(BaseModel):
     over_at: int | None = None
 
 
+class _Applied(BaseModel):
+    """The newest change of a partition that was taken in, by its place and its time. Its key is the
+    partition's number, which is that of no group.
+    """
+
+    offset: int = -1
+    at: int = 0
+
+    def has(self, record: SourceRecord, at: int) -> bool:
+        """Whether it was taken in: offsets may have been lost since, and the past comes again. What
+        is newer at a smaller offset is of a topic that was made anew.
+        """
+        return record.offset <= self.offset and at <= self.at
+
+
 class Incidents:
     """Those of the groups of this worker's partitions. `topic`: where they are published."""
 
@@ -52,7 +67,7 @@ class Incidents:
         over = [
             (stored.over_at, key, partition)
             for key, value, partition in entries
-            if (stored := _read(key, value)).over_at is not None
+            if b"|" in key and (stored := _read(key, value)).over_at is not None
         ]
         self._over = deque(sorted(over))
 
@@ -61,13 +76,18 @@ class Incidents:
         known: dict[bytes, _Stored] = {}
         changed: dict[bytes, SourceRecord] = {}
         found: list[Publication] = []
+        applied: dict[int, _Applied] = {}
         for record in records:
             try:
                 change = _change(record)
             except ContractViolation as violation:
                 log.warning("event refused", **record.place, reason=violation.reason)
                 continue
-            key = record.key or b""
+            key, at = record.key or b"", round(change.time.timestamp() * 1000)
+            mark = applied.get(record.partition) or self._applied(record.partition)
+            if mark.has(record, at):
+                continue
+            applied[record.partition] = _Applied(offset=record.offset, at=max(at, mark.at))
             before = known[key] if key in known else _read(key, self._table.read(key))
             if change.id in before.recent:
                 continue
@@ -82,7 +102,14 @@ class Incidents:
                     )
                 )
         await asyncio.gather(*[await self._publish(item) for item in found])
-        await self._save(known, changed)
+        await self._save(known, changed, applied)
+
+    def _applied(self, partition: int) -> _Applied:
+        value = self._table.read(_key_of(partition))
+        try:
+            return _Applied() if value is None else _Applied.model_validate_json(value)
+        except ValidationError:
+            return _Applied()
 
     def _after(
         self, before: _Stored, change: StatusChangeEvent, event: GroupIncidentEvent | None
@@ -95,11 +122,19 @@ class Incidents:
             over_at=None if is_open else self._clock.now_ms(),
         )
 
-    async def _save(self, known: dict[bytes, _Stored], changed: dict[bytes, SourceRecord]) -> None:
+    async def _save(
+        self,
+        known: Mapping[bytes, _Stored],
+        changed: Mapping[bytes, SourceRecord],
+        applied: Mapping[int, _Applied],
+    ) -> None:
         waiting = []
         for key, record in changed.items():
             value = known[key].model_dump_json().encode()
             waiting.append(await self._table.save(key, value, record.partition))
+        for partition, mark in applied.items():
+            value = mark.model_dump_json().encode()
+            waiting.append(await self._table.save(_key_of(partition), value, partition))
         while self._over and self._over[0][0] <= self._clock.now_ms() - OVER_MS:
             over_at, key, partition = self._over.popleft()
             is_same = _read(key, self._table.read(key)).over_at == over_at
@@ -111,6 +146,10 @@ class Incidents:
             for key, stored in known.items()
             if stored.over_at is not None
         ]
+
+
+def _key_of(partition: int) -> bytes:
+    return str(partition).encode()
 
 
 def _change(record: SourceRecord) -> StatusChangeEvent:
