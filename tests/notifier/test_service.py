@@ -119,7 +119,8 @@ def test_a_past_that_ends_in_transactions_is_told_as_well(home: Home, tmp_path: 
     for keep in (True, False):
         writer.begin_transaction()
         for group in groups:
-            told = incident(opening(group if keep else f"{group}-aborted"))
+            told = home.folded.of(opening(group if keep else f"{group}-aborted"))
+            assert told is not None
             key = group_key(told.data.cluster, told.data.group)
             writer.produce(f"{home.settings.topic_prefix}incidents", told.to_bytes(), key)
         writer.flush()
