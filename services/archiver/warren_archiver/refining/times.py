@@ -15,9 +15,9 @@ from warren_archiver.lake.events import EARLIEST, LATEST
 from warren_archiver.refining.models import MINUTE_MS
 
 MOST_RANGES = 24
-LEAST_SKEW_MS = 600_000
-"""An event that happened within this of another may have been appended so much sooner or later
-than it says; further off only as far as one of those that are new was."""
+LEAST_SKEW_MS, MOST_SKEW_MS = 600_000, 86_400_000
+"""An event that happened near another may have been appended so much sooner or later than it says:
+as far off as one of those that are new was, within these bounds."""
 _HOUR = 3_600_000_000
 _LATEST = (LATEST - EARLIEST) // timedelta(microseconds=1)
 
@@ -111,9 +111,9 @@ def times_of(found: Mapping[str, DataFrame]) -> tuple[dict[str, Times], dict[str
     ranges: dict[str, list[tuple[int, int]]] = defaultdict(list)
     near: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for row in hours:
-        skew = max(row["skew"], LEAST_SKEW_MS * 1000)
+        skew = min(max(row["skew"], LEAST_SKEW_MS * 1000), MOST_SKEW_MS * 1000)
         ranges[row["name"]].append((row["first"], row["last"]))
-        near[row["name"]].append((max(row["first"] - skew, 0), row["last"] + skew))
+        near[row["name"]].append((max(row["first"] - skew, 0), min(row["last"] + skew, _LATEST)))
     return _named(ranges), _named(near)
 
 
