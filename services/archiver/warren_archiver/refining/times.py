@@ -15,7 +15,7 @@ from warren_archiver.lake.events import EARLIEST, LATEST
 from warren_archiver.refining.models import MINUTE_MS
 
 MOST_RANGES = 24
-LEAST_SKEW_MS, MOST_SKEW_MS = 600_000, 86_400_000
+LEAST_SKEW_MS, MOST_SKEW_MS = 600_000, 30 * 86_400_000
 """An event that happened near another may have been appended so much sooner or later than it says:
 as far off as one of those that are new was, within these bounds."""
 _HOUR = 3_600_000_000
