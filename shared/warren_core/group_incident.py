@@ -5,7 +5,7 @@ The status that follows from commits, how late the group is, what retention leav
 condition with status changes of its own. The incident has the id of its first condition.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from warren.contracts import (
     CONDITIONS,
@@ -21,7 +21,11 @@ from warren.words import LOST_RECORDS
 
 LOST_CAUSE = "records_lost"
 LARGEST = 512 * 1024
-"""Bytes of an event, far more than Warren's own have: larger ones go without their partitions."""
+"""Bytes of an event, far more than Warren's own have: larger ones go without their partitions, and
+then without words.
+"""
+MOST_IDS = 100
+"""Of a condition that came again: the newest, by which it may have been acknowledged."""
 TROUBLE: tuple[GroupStatusName, ...] = ("WARN", "ERR")
 
 
@@ -51,7 +55,10 @@ def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncide
         time=by.time,
         data=_incident(before, in_order, by, at),
     )
-    return event if len(event.to_bytes()) <= LARGEST else _without_partitions(event)
+    for smaller in (short, _bare):
+        if len(event.to_bytes()) > LARGEST:
+            event = _with_changes(event, smaller)
+    return event
 
 
 def _is_past(by: StatusChangeEvent, mine: Condition) -> bool:
@@ -66,13 +73,18 @@ def _condition(by: StatusChangeEvent, at: int, mine: Condition | None) -> Condit
         type=by.type,
         incident_id=by.data.incident_id,
         since=by.data.opened_at,
-        seen_at=mine.seen_at if mine is not None and is_same else at,
+        earlier_ids=_earlier_ids(mine, by.data.incident_id),
         event_id=by.id,
         changed_at=at,
         change=by.data,
         worst=worst_of([by.data.status, *([mine.worst] if mine is not None else [])]),
         openings=1 if mine is None else mine.openings + (not is_same),
     )
+
+
+def _earlier_ids(mine: Condition | None, now: str) -> list[str]:
+    known = [] if mine is None else [*mine.earlier_ids, mine.incident_id]
+    return [id_ for id_ in dict.fromkeys(known) if id_ != now][-MOST_IDS:]
 
 
 def _over(mine: Condition, by: StatusChangeEvent, at: int) -> Condition:
@@ -94,8 +106,17 @@ def _incident(
     status = worst_of(each.change.status for each in conditions if each.is_open)
     if not is_open:
         status = data.status  # the group may be gone
-    lost_before = (before.lost_before if before else 0) + _passed(before, conditions)
-    lost_now = lost_records(each.change for each in conditions if each.is_open)
+    losses = _losses(conditions)
+    was = _losses(before.conditions) if before else {}
+    passed = sum(count for key, count in was.items() if key not in losses)
+    lost_before = (before.lost_before if before else 0) + passed
+    lost_now = sum(losses.values())
+    if not lost_before and not losses:  # what only a cause says
+        lost_now = lost_records(each.change for each in conditions if each.is_open)
+    known = before.conditions if before else []
+    is_new = not any(each.type == by.type and each.is_open for each in known)
+    mine = next(each for each in conditions if each.type == by.type)
+    again = any(each.type == by.type and each.openings != mine.openings for each in known)
     return GroupIncident(
         cluster=data.cluster,
         group=data.group,
@@ -105,33 +126,29 @@ def _incident(
         incident_id=before.incident_id if before else data.incident_id,
         opened_at=before.opened_at if before else data.opened_at,
         changed_at=at,
+        revision=before.revision + 1 if before else 1,
+        by=by.type,
+        did="ended" if not mine.is_open else "began" if is_new or again else "changed",
+        loses=bool(losses) and not was,
         closed_at=None if is_open else at,
         reason=None if is_open else data.reason,
         max_total_lag=max(before.max_total_lag if before else 0, data.total_lag),
-        lost_records=lost_before + lost_now,
+        lost_records=max(lost_before + lost_now, before.lost_records if before else 0),
         lost_before=lost_before,
-        losing_since=_losing_since(before, conditions, at),
+        losing_since=(before and before.losing_since) or at if losses else None,
         conditions=list(conditions),
     )
 
 
-def _losing_since(
-    before: GroupIncident | None, conditions: Iterable[Condition], at: int
-) -> int | None:
-    if not any(any(_breached(each.change)) for each in conditions if each.is_open):
-        return None
-    since = before.losing_since if before is not None else None
-    return at if since is None else since
-
-
-def _passed(before: GroupIncident | None, conditions: Iterable[Condition]) -> int:
-    """Records of losses that were told before and are not any more: that condition is over, has
-    begun again, or lasts without them.
-    """
-    if before is None:
-        return 0
-    still = {c.incident_id for c in conditions if c.is_open and any(_breached(c.change))}
-    return sum(sum(_breached(c.change)) for c in before.open if c.incident_id not in still)
+def _losses(conditions: Iterable[Condition]) -> dict[tuple[str, str], int]:
+    """Records that open conditions say are lost, by the condition's incident and the objective."""
+    return {
+        (each.incident_id, breach.objective): round(breach.value or 0)
+        for each in conditions
+        if each.is_open
+        for breach in each.change.objectives or ()
+        if breach.limit == LOST_RECORDS and breach.value
+    }
 
 
 def lost_records(changes: Iterable[StatusChange]) -> int:
@@ -140,17 +157,13 @@ def lost_records(changes: Iterable[StatusChange]) -> int:
 
 
 def _lost(change: StatusChange) -> Iterator[int]:
-    yield from _breached(change)
+    for breach in change.objectives or ():
+        if breach.limit == LOST_RECORDS:
+            yield round(breach.value or 0)
     cause = change.cause
     for found in () if cause is None else (cause, *cause.also):
         if found.name == LOST_CAUSE:
             yield round(found.evidence.lost_records or 0)
-
-
-def _breached(change: StatusChange) -> Iterator[int]:
-    for breach in change.objectives or ():
-        if breach.limit == LOST_RECORDS:
-            yield round(breach.value or 0)
 
 
 def worst_of(statuses: Iterable[GroupStatusName]) -> GroupStatusName:
@@ -168,9 +181,23 @@ def short(change: StatusChange) -> StatusChange:
     return change.model_copy(update={"partitions": [], "partitions_omitted": omitted})
 
 
-def _without_partitions(event: GroupIncidentEvent) -> GroupIncidentEvent:
+def _bare(change: StatusChange) -> StatusChange:
+    """Without what it says in words."""
+    update: dict[str, object] = {"cause": None, "explanation": None, "labels": None}
+    return change.model_copy(update=update | {"objectives": change.objectives and []})
+
+
+def _with_changes(
+    event: GroupIncidentEvent, made: Callable[[StatusChange], StatusChange]
+) -> GroupIncidentEvent:
     conditions = [
-        each.model_copy(update={"change": short(each.change)}) for each in event.data.conditions
+        each.model_copy(
+            update={
+                "change": made(each.change),
+                "end": None if each.end is None else made(each.end),
+            }
+        )
+        for each in event.data.conditions
     ]
     data = event.data.model_copy(update={"conditions": conditions})
     return event.model_copy(update={"data": data})

@@ -74,7 +74,10 @@ class Home:
 
     def worker(self) -> Incidents:
         worker = Incidents(self, "w.incidents", self.publish, self.clock)
-        worker.recovered((key, value, 1) for key, value in self.stored.items())
+        entries = [(key, value, 1) for key, value in self.stored.items()]
+        if worker.recovered(entries, [1]):
+            newest = {KEY: (1, self.published[-1])} if self.published else {}
+            worker.remember(newest)
         return worker
 
     @property
@@ -152,8 +155,11 @@ def test_what_is_no_status_change_of_its_key_is_refused_and_hides_no_other() -> 
     assert len(home.published) == 1
 
 
-def test_a_state_that_cannot_be_read_begins_anew() -> None:
+@pytest.mark.parametrize("unreadable", [True, False])
+def test_a_state_that_is_lost_goes_on_from_what_was_published(unreadable: bool) -> None:
     home = Home()
-    home.stored[KEY] = b"\xff"
-    asyncio.run(home.worker().run(records(STORM[:1])))
-    assert len(home.published) == 1
+    asyncio.run(home.worker().run(records(STORM[:3])))
+    home.stored = {KEY: b"\xff"} if unreadable else {}
+    asyncio.run(home.worker().run(records(STORM)))
+    assert [each.id for each in home.published] == [each.id for each in STORM]
+    assert [each.data.revision for each in home.published] == [1, 2, 3, 4, 5, 6, 1, 2]

@@ -12,9 +12,11 @@ from warren.contracts import (
     ChannelIdentity,
     DeadLetter,
     Event,
+    GroupIncidentEvent,
     NotificationEvent,
     NotifierState,
     StatusChangeEvent,
+    group_key,
 )
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.redaction import Redaction
@@ -236,7 +238,7 @@ class Harness:
         """
         found = [self.log.folded.of(e) if isinstance(e, StatusChangeEvent) else e for e in events]
         records = [
-            SourceRecord(0, offset + i, b"key", e.to_bytes() if isinstance(e, Event) else e)
+            SourceRecord(0, offset + i, _key(e), e.to_bytes() if isinstance(e, Event) else e)
             for i, e in enumerate(found)
             if e is not None or events[i] is None
         ]
@@ -252,6 +254,12 @@ class Harness:
         """Until nothing is pending any more but what is put off; forgets what is settled."""
         await until(lambda: all(worker.idle for worker in self.queues.values()))
         await self.due.forget_settled()
+
+
+def _key(of: Event | bytes | None) -> bytes:
+    if isinstance(of, GroupIncidentEvent):
+        return group_key(of.data.cluster, of.data.group)
+    return b"key"
 
 
 Step = Event | bytes | float | Callable[["Harness"], object] | Sequence[Any]

@@ -1,15 +1,22 @@
 """A group's status changes are one incident: what it says after each of them."""
 
+import json
+
+import pytest
 from support.condition_changes import OPENED_AT, condition_change, late, losing, over, stuck
 from warren.contracts import (
     FRESHNESS_CHANGED,
     RETENTION_CHANGED,
     STATUS_CHANGED,
     BadPartition,
+    Cause,
+    CauseEvidence,
+    Finding,
     GroupIncident,
     GroupIncidentEvent,
     StatusChangeEvent,
 )
+from warren.errors import ContractViolation
 from warren_core.group_incident import LARGEST, fold
 
 
@@ -108,6 +115,78 @@ def test_losses_that_pass_while_their_condition_lasts_stay_lost() -> None:
     losses = [losing(second, lost) for second, lost in enumerate([30, 836, 0, 32])]
     found = folded(*losses, over(RETENTION_CHANGED, 4))
     assert [one.lost_records for one in found] == [30, 836, 836, 868, 868]
+
+
+def test_a_loss_that_a_cause_says_too_is_counted_once_and_never_shrinks() -> None:
+    lost = Finding(name="records_lost", sentence="", evidence=CauseEvidence(lost_records=64))
+    cause = Cause(name="stuck_record", sentence="", also=[lost])
+    found = folded(stuck(0, cause=cause), losing(1, 64), over(RETENTION_CHANGED, 2))
+    assert [one.lost_records for one in found] == [64, 64, 64]
+    alone = folded(stuck(0, cause=cause), over(STATUS_CHANGED, 1))
+    assert [one.lost_records for one in alone] == [64, 64]
+
+
+def test_losses_by_two_objectives_are_added_and_each_stays_when_it_passes() -> None:
+    first, second = losing(0, 64).data.objectives, losing(0, 36).data.objectives
+    assert first is not None
+    assert second is not None
+    other = [each.model_copy(update={"objective": "own"}) for each in second]
+    both = condition_change(RETENTION_CHANGED, "ERR", 1, objectives=[*first, *other])
+    one = condition_change(RETENTION_CHANGED, "ERR", 2, objectives=other)
+    found = folded(losing(0, 64), both, one, over(RETENTION_CHANGED, 3))
+    assert [each.lost_records for each in found] == [64, 100, 100, 100]
+    assert [each.loses for each in found] == [True, False, False, False]
+
+
+def test_what_a_change_did_does_not_hang_on_its_time() -> None:
+    """Freshness and retention of one measurement have the same."""
+    found = folded(late(0), stuck(0), over(FRESHNESS_CHANGED, 1), over(STATUS_CHANGED, 1))
+    assert [(each.by.split(".")[2], each.did) for each in found] == [
+        ("freshness", "began"),
+        ("status", "began"),
+        ("freshness", "ended"),
+        ("status", "ended"),
+    ]
+    assert [len(each.ended) for each in found] == [0, 0, 1, 1]
+    assert [each.revision for each in found] == [1, 2, 3, 4]
+
+
+def test_a_condition_that_comes_again_is_known_by_its_ids_of_before() -> None:
+    *_, last = folded(late(0), stuck(1), over(STATUS_CHANGED, 2), stuck(3, turn=2))
+    assert last.ids == ["freshness-1", "status-2", "status-1"]
+    assert last.did == "began"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("closed_at", OPENED_AT),
+        ("status", "OK"),
+        ("conditions", []),
+        ("opened_at", 10**30),
+        ("opened_at", -1),
+        ("by", RETENTION_CHANGED),
+        ("revision", 0),
+    ],
+)
+def test_what_contradicts_itself_is_refused(field: str, value: object) -> None:
+    event = fold(None, stuck(0))
+    assert event is not None
+    body = json.loads(event.to_bytes())
+    body["data"][field] = value
+    with pytest.raises(ContractViolation):
+        GroupIncidentEvent.from_bytes(json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    "poison", [("time", "0001-01-01T00:00:00"), ("time", "1960-01-01T00:00:00Z"), ("value", 1e999)]
+)
+def test_a_status_change_that_nobody_can_fold_is_none(poison: tuple[str, object]) -> None:
+    body = json.loads(losing(0, 64).to_bytes())
+    name, value = poison
+    (body if name == "time" else body["data"]["objectives"][0])[name] = value
+    with pytest.raises(ContractViolation):
+        StatusChangeEvent.from_bytes(json.dumps(body).encode())
 
 
 def test_a_group_that_is_gone_ends_it_with_the_reason() -> None:

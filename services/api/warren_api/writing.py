@@ -161,7 +161,7 @@ async def acknowledge(
         at=context.clock.now_ms() if at is None else at,
     )
     open_ones = [one.incident_id for one in incident.data.open]
-    for id_ in dict.fromkeys([*open_ones, incident.id]):
+    for id_ in dict.fromkeys([incident.id, *open_ones]):
         of_one = acknowledgement.model_copy(update={"incident_id": id_})
         await asyncio.to_thread(context.write, ACKNOWLEDGEMENTS, id_.encode(), of_one.to_bytes())
     log.info("incident acknowledged", **acknowledgement.model_dump(exclude={"v"}))

@@ -26,7 +26,7 @@ from warren_evaluator.faust_corrections.recovery import SafeTableManager
 from warren_evaluator.faust_corrections.window_table import WindowTable
 from warren_evaluator.gone_groups import ended_groups
 from warren_evaluator.home.credentials import broker_urls, credentials
-from warren_evaluator.home.incidents import read_incidents
+from warren_evaluator.home.incidents import read_folded, read_incidents
 from warren_evaluator.home.preparation import TABLES, app_id
 from warren_evaluator.incidents import Incidents
 from warren_evaluator.latenesses import Latenesses
@@ -131,7 +131,10 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         latenesses.recovered(lateness.entries())
 
     async def incidents_recovered() -> None:
-        incidents.recovered(open_incidents.entries())
+        topic = changes.get_topic_name()
+        mine = {place.partition for place in app.consumer.assignment() if place.topic == topic}
+        if lost := incidents.recovered(list(open_incidents.entries()), mine):
+            incidents.remember(await asyncio.to_thread(read_folded, settings.home, lost))
 
     table.on_recover(after_recovery)
     open_incidents.on_recover(incidents_recovered)

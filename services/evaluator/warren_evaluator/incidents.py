@@ -7,7 +7,7 @@ it is read here until it was taken in.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -23,6 +23,7 @@ log = structlog.get_logger(__name__)
 
 RECENT = 32
 """Ids of a group's newest changes that are remembered: those of a batch may come again."""
+EVERY_OFFSET = 2**62
 OVER_MS = 3_600_000
 """For so long they are remembered after an incident: changes come again within seconds."""
 
@@ -61,15 +62,34 @@ class Incidents:
         self._publish = publish
         self._clock = clock
         self._over: deque[tuple[int, bytes, int]] = deque()  # since when, key, partition
+        self._folded: dict[bytes, GroupIncidentEvent] = {}  # of lost states, as published
+        self._until: dict[int, _Applied] = {}  # of partitions, likewise
 
-    def recovered(self, entries: Iterable[tuple[bytes, bytes, int]]) -> None:
-        """Others may have written what is in the table now: (key, value, partition)."""
-        over = [
-            (stored.over_at, key, partition)
-            for key, value, partition in entries
-            if b"|" in key and (stored := _read(key, value)).over_at is not None
-        ]
+    def recovered(
+        self, entries: Collection[tuple[bytes, bytes, int]], partitions: Iterable[int] = ()
+    ) -> set[int]:
+        """Others may have written what is in the table now: (key, value, partition). Gives those of
+        the worker's partitions whose state is lost, in part or, as at a first start, in whole.
+        """
+        over, lost = list[tuple[int, bytes, int]](), set(partitions)
+        marked = {partition for key, _, partition in entries if b"|" not in key}
+        lost -= marked
+        self._folded, self._until = {}, {}
+        for key, value, partition in entries:
+            stored = _stored(value) if b"|" in key else _Stored()
+            if stored is None:
+                lost.add(partition)
+            elif stored.over_at is not None:
+                over.append((stored.over_at, key, partition))
         self._over = deque(sorted(over))
+        return lost
+
+    def remember(self, folded: Mapping[bytes, tuple[int, GroupIncidentEvent]]) -> None:
+        """Goes on from what was published of lost states: what is older was folded."""
+        self._folded = {key: event for key, (_, event) in folded.items() if event.data.is_open}
+        for partition, event in folded.values():
+            at = max(event.data.changed_at, self._until.get(partition, _Applied()).at)
+            self._until[partition] = _Applied(offset=EVERY_OFFSET, at=at)
 
     async def run(self, records: Sequence[SourceRecord]) -> None:
         """Takes in status changes; when it has returned they may be acknowledged."""
@@ -88,7 +108,7 @@ class Incidents:
             if mark.has(record, at):
                 continue
             applied[record.partition] = _Applied(offset=record.offset, at=max(at, mark.at))
-            before = known[key] if key in known else _read(key, self._table.read(key))
+            before = known[key] if key in known else self._known(key)
             if change.id in before.recent:
                 continue
             event = fold(before.event, change)
@@ -105,11 +125,20 @@ class Incidents:
         await self._save(known, changed, applied)
 
     def _applied(self, partition: int) -> _Applied:
-        value = self._table.read(_key_of(partition))
+        value, nothing = self._table.read(_key_of(partition)), _Applied()
         try:
-            return _Applied() if value is None else _Applied.model_validate_json(value)
+            if value is not None:
+                return _Applied.model_validate_json(value)
         except ValidationError:
-            return _Applied()
+            log.error("the place of the newest change is unreadable", partition=partition)
+        return self._until.get(partition, nothing)
+
+    def _known(self, key: bytes) -> _Stored:
+        value = self._table.read(key)
+        stored = _Stored() if value is None else _stored(value)
+        if stored is not None and (value is not None or key not in self._folded):
+            return stored
+        return _Stored(event=self._folded.pop(key, None))
 
     def _after(
         self, before: _Stored, change: StatusChangeEvent, event: GroupIncidentEvent | None
@@ -137,7 +166,8 @@ class Incidents:
             waiting.append(await self._table.save(_key_of(partition), value, partition))
         while self._over and self._over[0][0] <= self._clock.now_ms() - OVER_MS:
             over_at, key, partition = self._over.popleft()
-            is_same = _read(key, self._table.read(key)).over_at == over_at
+            stored = _stored(self._table.read(key) or b"{}")
+            is_same = stored is not None and stored.over_at == over_at
             if is_same and key not in changed:
                 waiting.append(await self._table.save(key, None, partition))
         await asyncio.gather(*waiting)
@@ -160,15 +190,10 @@ def _change(record: SourceRecord) -> StatusChangeEvent:
     return change
 
 
-def _read(key: bytes, value: bytes | None) -> _Stored:
-    if value is None:
-        return _Stored()
+def _stored(value: bytes) -> _Stored | None:
+    """None where it cannot be read."""
     try:
         return _Stored.model_validate_json(value)
     except ValidationError as error:
-        log.error(
-            "incident of a group is unreadable, beginning anew",
-            group=key.decode(errors="replace"),
-            problem=str(error),
-        )
-        return _Stored()
+        log.error("incident of a group is unreadable", problem=str(error))
+        return None

@@ -193,7 +193,7 @@ class _Steps:
         if incident is None or incident.incident_id != pending.incident_id:
             acknowledgement = self._rules.holds.acknowledged(pending.incident_id)
         else:
-            acknowledgement = self._rules.holds.acknowledgement(incident)
+            acknowledgement = self._rules.holds.acknowledgement(incident, self.subject.change)
         if pending.kind == "acknowledged":
             return NOT_LOOKED_AFTER if acknowledgement is None else None
         reminds = pending.kind == "repeated" and pending.channel not in self._router.resends
@@ -226,7 +226,7 @@ class _Steps:
             return
         # Nobody is reminded of what flaps; what must hear of an incident again still does.
         quiet = subject.flapping is not None or change.is_sent_once
-        quiet |= self._rules.holds.acknowledgement(incident) is not None
+        quiet |= self._rules.holds.acknowledgement(incident, self.subject.change) is not None
         known = (change, incident, subject.notified(), subject.under_way(), self._now)
         self._take(change, on_repeat(self._router, *known, is_looked_after=quiet))
 
@@ -235,7 +235,7 @@ class _Steps:
         subject, change, incident = self.subject, self.subject.change, self.subject.incident
         if incident is None or change is None or subject.is_over_for_now:
             return
-        acknowledgement = self._rules.holds.acknowledgement(incident)
+        acknowledgement = self._rules.holds.acknowledgement(incident, self.subject.change)
         if acknowledgement is not None:
             known = (change, incident, subject.notified(), subject.under_way())
             decision = on_acknowledged(self._router, *known, acknowledgement, self._now)

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Collection, Mapping, Sequence
 
 import structlog
-from warren.contracts import NotificationTest, NotifierState
+from warren.contracts import NotificationTest, NotifierState, split_group_key
 from warren.errors import ContractViolation
 from warren.metrics import notifier as metrics
 from warren.words import visible
@@ -107,7 +107,10 @@ class Dispatcher:
 
     def _read(self, record: SourceRecord, batch: Batch) -> Change | None:
         try:
-            return read_change(record.value)
+            change = read_change(record.value)
+            if split_group_key(record.key) != change.subject:
+                raise ContractViolation("key: not that of the event's cluster and group")
+            return change
         except ContractViolation as violation:
             metrics.NOTIFIER_EVENTS.labels("refused").inc()
             log.error(

@@ -4,11 +4,18 @@ Evaluators fold it from the group's status changes; whoever shows, tells or arch
 here and folds nothing.
 """
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from warren.contracts.event import ClusterName, Event, Headers, Milliseconds, is_none
+from warren.contracts.event import (
+    ClusterName,
+    Event,
+    Headers,
+    Milliseconds,
+    is_empty,
+    is_none,
+)
 from warren.contracts.status import GroupStatusName
 from warren.contracts.status_change import (
     CONTENT_TYPE,
@@ -19,6 +26,7 @@ from warren.contracts.status_change import (
     StatusChange,
     Time,
 )
+from warren.words import LATEST_MOMENT
 
 CONDITIONS: tuple[EventTypeName, ...] = (STATUS_CHANGED, RETENTION_CHANGED, FRESHNESS_CHANGED)
 """The root comes first, then what follows from it, the gravest first."""
@@ -32,8 +40,10 @@ class Condition(BaseModel):
 
     type: EventTypeName = Field(description="Of its status changes")
     incident_id: str = Field(description="As its status changes have it")
+    earlier_ids: list[str] = Field(
+        default_factory=list, exclude_if=is_empty, description="The same of when it was open before"
+    )
     since: Milliseconds = Field(description="When it began; of one that came again, the last time")
-    seen_at: Milliseconds = Field(description="When it was told to have begun, likewise")
     until: Milliseconds | None = Field(
         default=None, exclude_if=is_none, description="When it was over; absent: it lasts"
     )
@@ -52,6 +62,10 @@ class Condition(BaseModel):
     def is_open(self) -> bool:
         return self.until is None
 
+    @property
+    def ids(self) -> list[str]:
+        return [self.incident_id, *self.earlier_ids]
+
 
 class GroupIncident(BaseModel):
     """It opens with its first condition, whose incident gives it its id, and ends with the last."""
@@ -69,6 +83,12 @@ class GroupIncident(BaseModel):
     incident_id: str
     opened_at: Milliseconds
     changed_at: Milliseconds = Field(description="When this change happened")
+    revision: int = Field(
+        ge=1, description="Number of this change in the incident: their times are of several clocks"
+    )
+    by: EventTypeName = Field(description="Of which condition this change is")
+    did: Literal["began", "changed", "ended"] = Field(description="What it did")
+    loses: bool = Field(default=False, description="Whether it begins to lose records by this")
     closed_at: Milliseconds | None = Field(
         default=None, exclude_if=is_none, description="When it ended; absent: it is open"
     )
@@ -94,6 +114,20 @@ class GroupIncident(BaseModel):
         description="One for each type of status change, also those that are over; the root first",
     )
 
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        types = {each.type for each in self.conditions}
+        if not types or len(types) < len(self.conditions) or self.by not in types:
+            raise ValueError("conditions: one of each type, and one of the change")
+        if self.is_open != any(each.is_open for each in self.conditions):
+            raise ValueError("closed_at: an incident lasts as long as a condition")
+        if self.is_open != (self.status in ("WARN", "ERR")):
+            raise ValueError("status: WARN or ERR while it lasts, and not after")
+        times = (self.opened_at, self.changed_at, *(each.since for each in self.conditions))
+        if not all(0 <= at <= LATEST_MOMENT for at in times):
+            raise ValueError("opened_at, changed_at or since: no Unix time in milliseconds")
+        return self
+
     @property
     def is_open(self) -> bool:
         return self.closed_at is None
@@ -109,14 +143,16 @@ class GroupIncident(BaseModel):
 
     @property
     def ended(self) -> list[Condition]:
-        """Conditions that this change has ended."""
-        return [each for each in self.over if each.until == self.changed_at]
+        """The condition that this change has ended."""
+        return [each for each in self.over if self.did == "ended" and each.type == self.by]
 
     @property
     def ids(self) -> list[str]:
         """Its own, and those of its conditions, by which it may be acknowledged."""
         return list(
-            dict.fromkeys([self.incident_id, *(each.incident_id for each in self.conditions)])
+            dict.fromkeys(
+                [self.incident_id, *(id_ for each in self.conditions for id_ in each.ids)]
+            )
         )
 
 

@@ -4,7 +4,16 @@ import operator
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    PlainSerializer,
+    WithJsonSchema,
+)
 
 from warren.contracts.cause import Cause
 from warren.contracts.event import (
@@ -41,8 +50,16 @@ LimitName = Literal[
 ]
 LIMITS: tuple[LimitName, ...] = get_args(LimitName)
 
+
+def _of_unix(time: datetime) -> datetime:
+    if time.timestamp() < 0:
+        raise ValueError("before 1970")
+    return time
+
+
 Time = Annotated[
-    datetime,
+    AwareDatetime,
+    AfterValidator(_of_unix),
     PlainSerializer(
         lambda t: t.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         return_type=str,
@@ -87,11 +104,11 @@ class Breach(BaseModel):
     limit: str = Field(description=f"{', '.join(LIMITS)}; more may come")
     status: GroupStatusName = Field(description="How bad that is: WARN or ERR")
     since: Milliseconds
-    value: float | None = Field(
+    value: FiniteFloat | None = Field(
         description="What was measured, in milliseconds, records, records a second, or times of "
         "what a target allows; null where it was not, this time"
     )
-    wanted: float = Field(description="What the limit asks for, likewise")
+    wanted: FiniteFloat = Field(description="What the limit asks for, likewise")
     sentence: str = Field(description="What is wrong, with figures")
     topic: str | None = Field(default=None, description="Of the worst partition")
     partition: Partition | None = None

@@ -138,7 +138,7 @@ class Feed(HomeThread):
         while not reader.caught_up and not self._stop.is_set():
             self.turns.begin()
             records = reader.poll(POLL_SECONDS)
-            newest |= self._newest_per_key(records)
+            newest |= self._newest_per_key(records, self._told)
             changes.add(_of(self._changed, records))
             incidents.add(_of(self._incidents, records))
             attempts.add(_of(self._told, records))
@@ -174,7 +174,8 @@ class Feed(HomeThread):
             self.turns.begin()
             records = reader.poll(POLL_SECONDS)
             self._apply(_of(self._incidents, records))
-            self._apply(self._newest_per_key(records).values())
+            left_out = (self._told, self._incidents)
+            self._apply(self._newest_per_key(records, *left_out).values())
             self._remember(_of(self._changed, records))
             self._take(_of(self._told, records))
             now = self._clock.monotonic()
@@ -185,11 +186,13 @@ class Feed(HomeThread):
                 heard_at = now
                 self._report(cluster.problem())
 
-    def _newest_per_key(self, records: Iterable[Message]) -> dict[_Subject, Message]:
+    def _newest_per_key(
+        self, records: Iterable[Message], *left_out: str
+    ) -> dict[_Subject, Message]:
         return {
             (record.topic() or "", record.key() or b"", self._kind(record)): record
             for record in records
-            if record.topic() != self._told
+            if record.topic() not in left_out
         }
 
     def _kind(self, record: Message) -> str:

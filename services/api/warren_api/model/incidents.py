@@ -6,6 +6,7 @@ many.
 """
 
 import threading
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from warren.contracts import (
     split_group_key,
 )
 from warren.errors import ContractViolation
+from warren_core.group_incident import short
 
 from warren_api.model.group import GroupView
 from warren_api.model.past import Past
@@ -112,36 +114,44 @@ class IncidentRecord:
     @property
     def lost_records(self) -> int | None:
         """What retention has deleted unread in all, as told or seen by now; None: nothing."""
-        lasting = self.data.lost_records - self.data.lost_before
-        return self.data.lost_before + max(lasting, self.lost_now) or None
+        return max(self.data.lost_records, self.lost_now) or None
 
 
 class IncidentLog:
-    """The newest events of open incidents, and of at most `limit` that are over."""
+    """The newest events of open incidents, at most one of each group, and of at most `limit` that
+    are over. Without partitions: the newest evaluation has them.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._lock = threading.Lock()
-        self._by_id: dict[str, GroupIncident] = {}
+        self._known: dict[tuple[Name, str], GroupIncident] = {}
+        self._open: dict[Name, GroupIncident] = {}
         self.sequence = 0
         """Another number whenever there was a change."""
 
-    def take(self, key: bytes | None, value: bytes | None) -> GroupIncident:
-        """Takes a record of the topic, and gives its incident; an older event changes nothing.
+    def take(self, key: bytes | None, value: bytes | None) -> GroupIncident | None:
+        """Takes a record of the topic, and gives its incident; None for an older event.
 
         Raises ContractViolation when it is no event of its key's group.
         """
         data = GroupIncidentEvent.from_bytes(value).data
-        if split_group_key(key) != (data.cluster, data.group):
+        name = data.cluster, data.group
+        if split_group_key(key) != name:
             raise ContractViolation("key and value name different groups")
-        if not data.conditions:
-            raise ContractViolation("data.conditions: none")
         with self._lock:
-            before = self._by_id.get(data.incident_id)
-            if before is None or before.changed_at <= data.changed_at:
-                self._by_id[data.incident_id] = data
-                self.sequence += 1
-            if len(self._by_id) > 2 * self._limit:
+            before = self._known.get((name, data.incident_id))
+            if before is not None and before.revision >= data.revision:
+                return None
+            other = self._open.get(name)
+            if other is not None and other.incident_id != data.incident_id:
+                if data.opened_at < other.opened_at and data.is_open:
+                    return None
+                if data.is_open:  # its end was not seen
+                    self._keep(_replaced(other, data.changed_at))
+            self._keep(_without_partitions(data))
+            self.sequence += 1
+            if len(self._known) > 2 * self._limit:
                 self._forget()
         return data
 
@@ -149,23 +159,46 @@ class IncidentLog:
         """Drops open ones of groups that a complete reading of the topic did not show."""
         known = set(groups)
         with self._lock:
-            for id_, data in list(self._by_id.items()):
-                if data.is_open and (data.cluster, data.group) not in known:
-                    del self._by_id[id_]
+            for name, data in list(self._open.items()):
+                if name not in known:
+                    del self._open[name], self._known[name, data.incident_id]
             self._forget()
             self.sequence += 1
 
     def all(self) -> list[GroupIncident]:
         """Newest first."""
         with self._lock:
-            found = list(self._by_id.values())
+            found = list(self._known.values())
         return sorted(found, key=lambda data: (-data.opened_at, data.incident_id))
 
+    def _keep(self, data: GroupIncident) -> None:
+        name = data.cluster, data.group
+        self._known[name, data.incident_id] = data
+        if data.is_open:
+            self._open[name] = data
+        elif name in self._open and self._open[name].incident_id == data.incident_id:
+            del self._open[name]
+
     def _forget(self) -> None:
-        over = [data for data in self._by_id.values() if not data.is_open]
-        over.sort(key=lambda data: data.changed_at)
-        for data in over[: max(len(over) - self._limit, 0)]:
-            del self._by_id[data.incident_id]
+        over = [(data.changed_at, key) for key, data in self._known.items() if not data.is_open]
+        for _, key in sorted(over)[: max(len(over) - self._limit, 0)]:
+            del self._known[key]
+
+
+def _without_partitions(data: GroupIncident) -> GroupIncident:
+    conditions = [
+        each.model_copy(update={"change": short(each.change)}) for each in data.conditions
+    ]
+    return data.model_copy(update={"conditions": conditions})
+
+
+def _replaced(data: GroupIncident, at: int) -> GroupIncident:
+    """One whose end nobody saw, once the next one is there."""
+    conditions = [
+        each.model_copy(update={"until": at}) if each.is_open else each for each in data.conditions
+    ]
+    update = {"status": "OK", "closed_at": at, "conditions": conditions}
+    return data.model_copy(update=update)
 
 
 class KnownIncidents(NamedTuple):
@@ -177,24 +210,29 @@ class KnownIncidents(NamedTuple):
 
     @classmethod
     def of(cls, incidents: Sequence[GroupIncident], changes: Iterable[RecordedChange]) -> Self:
-        """`incidents`: newest first."""
-        of_group: defaultdict[Name, list[RecordedChange]] = defaultdict(list)
+        """`incidents`: newest first. A change is of the incident that has its id, else of the
+        newest that had begun.
+        """
+        by_id = {(data.cluster, data.group, id_): data for data in incidents for id_ in data.ids}
+        begun: defaultdict[Name, list[GroupIncident]] = defaultdict(list)
+        for data in reversed(incidents):
+            begun[data.cluster, data.group].append(data)
+        told: defaultdict[tuple[Name, str], list[RecordedChange]] = defaultdict(list)
         for each in changes:
-            of_group[each.change.cluster, each.change.group].append(each)
-        known = []
-        for data in reversed(incidents):  # a change is of the first that it can be of
-            mine = of_group[data.cluster, data.group]
-            is_of_it = [
-                data.opened_at <= each.at and (data.closed_at is None or each.at <= data.closed_at)
-                for each in mine
-            ]
-            told = [each for each, is_so in zip(mine, is_of_it, strict=True) if is_so]
-            rest = [each for each, is_so in zip(mine, is_of_it, strict=True) if not is_so]
-            of_group[data.cluster, data.group] = rest
-            told.sort(key=lambda each: (each.at, each.offset))
-            known.append(IncidentRecord.of(data, told))
-        known.reverse()
-        return cls(known, {one.name: one for one in known if one.is_open})
+            name = each.change.cluster, each.change.group
+            mine = by_id.get((*name, each.change.incident_id))
+            if mine is None and (known := begun.get(name)):
+                place = bisect_right(known, each.at, key=lambda data: data.opened_at)
+                mine = known[place - 1] if place else None
+            if mine is not None:
+                told[name, mine.incident_id].append(each)
+        for of_one in told.values():
+            of_one.sort(key=lambda each: (each.at, each.offset))
+        known_ones = [
+            IncidentRecord.of(data, told.get(((data.cluster, data.group), data.incident_id), ()))
+            for data in incidents
+        ]
+        return cls(known_ones, {one.name: one for one in known_ones if one.is_open})
 
     def open_of(self, cluster: str, group: str) -> IncidentRecord | None:
         """None while nothing is wrong with it."""

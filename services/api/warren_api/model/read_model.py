@@ -167,7 +167,8 @@ class ReadModel:
         """
         if value is None:
             return
-        data = self._incident_log.take(key, value)
+        if (data := self._incident_log.take(key, value)) is None:
+            return
         broken = [
             BrokenObjective(each.incident_id, breach, each.changed_at, each.type)
             for each in data.open

@@ -65,7 +65,7 @@ def as_now(
     open_now = [_with_address(each, standing) for each, _ in found if each is not None]
     kept = [each for _, each in found if each is not None]
     said = standing.acknowledged
-    now = IncidentNow(
+    now = IncidentNow.model_construct(
         **(dict(data) | {"conditions": [*open_now, *over]}),
         seen_at=max([data.changed_at, *(each.changed_at for each in [*open_now, *kept])]),
         kept=kept,

@@ -16,7 +16,6 @@ from warren.contracts import (
     StatusChange,
 )
 from warren.errors import ContractViolation
-from warren.words import LATEST_MOMENT
 from warren_core.group_incident import LARGEST, short
 
 REPLACED = "incident_replaced"
@@ -106,12 +105,14 @@ class Change:
     @property
     def begins(self) -> bool:
         """Whether a condition opens again in the same incident."""
-        return any(each.openings > 1 and each.seen_at == self.at for each in self.event.data.open)
+        data = self.event.data
+        mine = (each for each in data.open if each.type == data.by)
+        return data.did == "began" and any(each.openings > 1 for each in mine)
 
     @property
     def loses(self) -> bool:
         """Whether the incident begins to lose records."""
-        return self.event.data.losing_since == self.at
+        return self.event.data.loses
 
     @property
     def lost(self) -> int:
@@ -128,13 +129,7 @@ def read_change(value: bytes | None) -> Change:
     """The change in an event's bytes. Raises ContractViolation for anything that is no event."""
     if value is not None and len(value) > LARGEST:
         raise ContractViolation(f"larger than {LARGEST} bytes")
-    event = GroupIncidentEvent.from_bytes(value)
-    if not event.data.conditions:
-        raise ContractViolation("data.conditions: none")
-    times = (event.data.opened_at, event.data.changed_at)
-    if not all(0 <= at <= LATEST_MOMENT for at in times):
-        raise ContractViolation("data.opened_at: no Unix time in milliseconds")
-    return change_of(event)
+    return change_of(GroupIncidentEvent.from_bytes(value))
 
 
 def change_of(event: GroupIncidentEvent) -> Change:
@@ -183,6 +178,10 @@ def lost_end(of: Change, by: Change) -> Change:
         "previous": data.status,
         "incident_id": of.incident_id,
         "changed_at": by.at,
+        "revision": data.revision + 1,
+        "by": next(each.type for each in data.conditions if each.is_open),
+        "did": "ended",
+        "loses": False,
         "closed_at": by.at,
         "reason": REPLACED,
         "lost_before": data.lost_records,
