@@ -148,10 +148,12 @@ def test_changes_that_were_published_twice_are_one() -> None:
 def test_what_is_no_status_change_of_its_key_is_refused_and_hides_no_other() -> None:
     home = Home()
     wrong = records(STORM[:1], key=group_key("prod", "other"))
-    nonsense = [SourceRecord("w.lag-status", 1, 3, KEY, value) for value in (None, b"{}", b"\xff")]
+    ages_ago = stuck(0, opened_at=-(10**30)).to_bytes()
+    values = (None, b"{}", b"\xff", ages_ago)
+    nonsense = [SourceRecord("w.lag-status", 1, 3, KEY, value) for value in values]
     with capture_logs() as logs:
-        asyncio.run(home.worker().run([*wrong, *nonsense, *records(STORM[:1])]))
-    assert [one["event"] for one in logs] == ["event refused"] * 4
+        asyncio.run(home.worker().run([*wrong, *nonsense, *records(STORM[:1], 9)]))
+    assert [one["event"] for one in logs] == ["event refused"] * 5
     assert len(home.published) == 1
 
 

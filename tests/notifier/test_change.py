@@ -35,8 +35,10 @@ def test_severity(status: GroupStatusName, severity: Severity, closing: bool) ->
 
 @pytest.mark.parametrize("moment", [-1, 253_402_300_800_000, 10**17, 10**400])
 def test_an_incident_that_began_at_no_time_is_refused(moment: int) -> None:
+    body = json.loads(incident(event()).to_bytes())
+    body["data"]["opened_at"] = moment
     with pytest.raises(ContractViolation, match="opened_at"):
-        read_change(incident(event(opened_at=moment)).to_bytes())
+        read_change(json.dumps(body).encode())
 
 
 @pytest.mark.parametrize("value", [None, b"", b"{", b"[]", b"\xff", b'{"type": 3}', b'{"id": "x"}'])

@@ -179,7 +179,7 @@ def test_what_contradicts_itself_is_refused(field: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "poison", [("time", "0001-01-01T00:00:00"), ("time", "1960-01-01T00:00:00Z"), ("value", 1e999)]
+    "poison", [("time", "0001-01-01T00:00:00"), ("time", "soon"), ("value", 1e999)]
 )
 def test_a_status_change_that_nobody_can_fold_is_none(poison: tuple[str, object]) -> None:
     body = json.loads(losing(0, 64).to_bytes())

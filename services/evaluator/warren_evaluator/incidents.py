@@ -111,7 +111,11 @@ class Incidents:
             before = known[key] if key in known else self._known(key)
             if change.id in before.recent:
                 continue
-            event = fold(before.event, change)
+            try:
+                event = fold(before.event, change)
+            except ValidationError as error:  # times that are none
+                log.warning("event refused", **record.place, reason=str(error))
+                continue
             known[key] = self._after(before, change, event)
             changed[key] = record
             if event is not None:

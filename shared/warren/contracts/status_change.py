@@ -1,11 +1,9 @@
 """`warren.lag-status`: status-change events, what users subscribe to (CloudEvents 1.0)."""
 
 import operator
-from datetime import datetime
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import (
-    AfterValidator,
     AwareDatetime,
     BaseModel,
     ConfigDict,
@@ -51,15 +49,8 @@ LimitName = Literal[
 LIMITS: tuple[LimitName, ...] = get_args(LimitName)
 
 
-def _of_unix(time: datetime) -> datetime:
-    if time.timestamp() < 0:
-        raise ValueError("before 1970")
-    return time
-
-
 Time = Annotated[
     AwareDatetime,
-    AfterValidator(_of_unix),
     PlainSerializer(
         lambda t: t.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         return_type=str,
