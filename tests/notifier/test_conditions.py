@@ -197,12 +197,14 @@ def test_a_condition_that_gets_worse_below_the_worst_is_no_news() -> None:
     assert told(people) == [("opened", "ERR"), ("changed", "ERR")]
 
 
-def test_one_acknowledgement_is_of_the_whole_incident() -> None:
+@pytest.mark.parametrize("id_", [ROOT, "losing-freshness"])
+def test_one_acknowledgement_is_of_the_whole_incident(id_: str) -> None:
+    """Also where only that of a condition was written."""
     people, silences = Acknowledging(), Silences()
     play(
         {"pager": people},
         [stuck(), late(OPENED_AT + 1)],
-        lambda _: put(silences, acknowledgement(ROOT, group="losing")) and None,
+        lambda _: put(silences, acknowledgement(id_, group="losing")) and None,
         0,
         600,
         losing(OPENED_AT + 600_000),
