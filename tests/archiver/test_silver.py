@@ -262,7 +262,7 @@ def test_ten_kills_change_nothing(spark: SparkSession, lake: Lake, tmp_path: Pat
     records, chance = _late(), random.Random(7)
     for number in range(5):
         first, last = (len(records) * each // 5 for each in (number, number + 1))
-        _take(spark, lake, records[first:last], *(chance.randrange(11) for _ in range(2)))
+        _take(spark, lake, records[first:last], *(chance.randrange(5) for _ in range(2)))
     _assert_are_made(tmp_path)
 
 

@@ -4,11 +4,10 @@ import operator
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import (
-    AwareDatetime,
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
-    FiniteFloat,
     PlainSerializer,
     WithJsonSchema,
 )
@@ -49,8 +48,15 @@ LimitName = Literal[
 LIMITS: tuple[LimitName, ...] = get_args(LimitName)
 
 
+def _with_zone(time: datetime) -> datetime:
+    if time.tzinfo is None:
+        raise ValueError("no time zone")
+    return time
+
+
 Time = Annotated[
-    AwareDatetime,
+    datetime,
+    AfterValidator(_with_zone),
     PlainSerializer(
         lambda t: t.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         return_type=str,
@@ -95,11 +101,12 @@ class Breach(BaseModel):
     limit: str = Field(description=f"{', '.join(LIMITS)}; more may come")
     status: GroupStatusName = Field(description="How bad that is: WARN or ERR")
     since: Milliseconds
-    value: FiniteFloat | None = Field(
+    value: float | None = Field(
+        allow_inf_nan=False,
         description="What was measured, in milliseconds, records, records a second, or times of "
-        "what a target allows; null where it was not, this time"
+        "what a target allows; null where it was not, this time",
     )
-    wanted: FiniteFloat = Field(description="What the limit asks for, likewise")
+    wanted: float = Field(allow_inf_nan=False, description="What the limit asks for, likewise")
     sentence: str = Field(description="What is wrong, with figures")
     topic: str | None = Field(default=None, description="Of the worst partition")
     partition: Partition | None = None
