@@ -1,6 +1,7 @@
 """`warren.lag-status`: status-change events, what users subscribe to (CloudEvents 1.0)."""
 
 import operator
+from datetime import datetime
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import (
