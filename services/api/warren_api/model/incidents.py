@@ -114,7 +114,10 @@ class IncidentRecord:
     @property
     def lost_records(self) -> int | None:
         """What retention has deleted unread in all, as told or seen by now; None: nothing."""
-        return max(self.data.lost_records, self.lost_now) or None
+        data = self.data
+        lasts = data.losing_since is not None or not data.lost_before
+        now = self.lost_now if lasts else 0  # what has passed may still be measured
+        return max(data.lost_records, data.lost_before + now) or None
 
 
 class IncidentLog:
