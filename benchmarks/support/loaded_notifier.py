@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from support.notified_home import NotifiedHome, Notifiers, change, route, webhook
 from support.receivers import hangs, takes_all, webhook_receivers
-from warren.contracts import StatusChangeEvent
+from warren.contracts import GroupIncidentEvent, StatusChangeEvent
 
 AT_ONCE = 500  # events that are published together
 
@@ -76,7 +76,7 @@ class LoadedNotifier:
         published = self._home.published
         return Latencies(
             tuple(
-                one.at - published[StatusChangeEvent.from_bytes(one.body).id]
+                one.at - published[GroupIncidentEvent.from_bytes(one.body).id]
                 for name, hook in self._hooks.items()
                 for one in hook.requests[before[name] :]
             )

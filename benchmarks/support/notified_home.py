@@ -13,6 +13,7 @@ from support.topic_values import values
 from warren.contracts import (
     EVENT_TYPES,
     BadPartition,
+    GroupIncidentEvent,
     GroupStatusName,
     MaxLag,
     NotificationEvent,
@@ -21,12 +22,13 @@ from warren.contracts import (
     StatusChangeEvent,
     group_key,
 )
-from warren.contracts.topics import LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
+from warren.contracts.topics import INCIDENTS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings
+from warren_core.group_incident import fold
 
 SECRET = "whsec_d2FycmVuLWJlbmNobWFyay1zZWNyZXQtb25seQ=="
 PARTITIONS = 8
@@ -84,6 +86,7 @@ class NotifiedHome:
     name: str
     published: dict[str, float] = field(default_factory=dict)
     _producer: EventProducer = field(init=False, repr=False)
+    _incidents: dict[bytes, GroupIncidentEvent] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         ensure_topics(connect("home", "home", self.settings), self.settings)
@@ -95,12 +98,18 @@ class NotifiedHome:
         return HomeSettings(bootstrap=self.bootstrap, instance=self.name, partitions=PARTITIONS)
 
     def publish(self, events: Iterable[StatusChangeEvent]) -> None:
-        """Acknowledged when this returns; while the broker is away it waits."""
+        """The incidents of status changes. Acknowledged when this returns; while the broker is away
+        it waits.
+        """
         for event in events:
             key = group_key(event.data.cluster, event.data.group)
+            found = fold(self._incidents.get(key), event)
+            if found is None:
+                continue
+            self._incidents[key] = found
             self.published[event.id] = time.monotonic()
-            topic = self._topic(LAG_STATUS.name)
-            self._producer.send(topic, key, event.to_bytes(), event.headers)
+            topic = self._topic(INCIDENTS.name)
+            self._producer.send(topic, key, found.to_bytes(), found.headers)
         self._producer.flush()
 
     def audit(self) -> list[NotificationEvent]:

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from support.receivers import Request
-from warren.contracts import NotificationEvent, StatusChangeEvent
+from warren.contracts import GroupIncidentEvent, NotificationEvent
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Notified:
     """Of one channel. `sent_again`: deliveries that were taken more than once, with the same id;
     a notifier was killed before it had written down that they had arrived. `never_opened`: ended,
     though the opening was not taken; its outcome was unknown to a notifier that was killed.
@@ -26,10 +26,10 @@ class Told:
     sent_again: int
 
 
-def told_by_requests(requests: Sequence[Request], order: Mapping[str, int]) -> Told:
+def told_by_requests(requests: Sequence[Request], order: Mapping[str, int]) -> Notified:
     """`order`: the place of each event, by its id, among those of its group."""
     taken = [one for one in requests if 200 <= one.answer < 300]
-    events = [StatusChangeEvent.from_bytes(one.body) for one in taken]
+    events = [GroupIncidentEvent.from_bytes(one.body) for one in taken]
     opened = {event.data.incident_id for event in events if event.data.status in ("WARN", "ERR")}
     over = (event for event in events if event.data.status not in ("WARN", "ERR"))
     ended = {event.data.incident_id for event in over}
@@ -37,7 +37,7 @@ def told_by_requests(requests: Sequence[Request], order: Mapping[str, int]) -> T
     for one, event in zip(taken, events, strict=True):
         events_of[one.delivery_id].add(event.id)
         ids_of[event.id].add(one.delivery_id)
-    return Told(
+    return Notified(
         requests=len(requests),
         opened=len(opened),
         ended=len(ended),
@@ -50,12 +50,12 @@ def told_by_requests(requests: Sequence[Request], order: Mapping[str, int]) -> T
     )
 
 
-def _out_of_order(events: Iterable[StatusChangeEvent], order: Mapping[str, int]) -> int:
-    """Of each condition of a group."""
-    newest: dict[tuple[str, str], int] = {}
+def _out_of_order(events: Iterable[GroupIncidentEvent], order: Mapping[str, int]) -> int:
+    """Of each group."""
+    newest: dict[str, int] = {}
     count = 0
     for event in events:
-        of, place = (event.data.group, event.type), order[event.id]
+        of, place = event.data.group, order[event.id]
         count += place < newest.get(of, place)
         newest[of] = max(place, newest.get(of, place))
     return count

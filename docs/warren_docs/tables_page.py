@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from warren_archiver.lake.table import Kept, Table
-from warren_archiver.layers import LAYERS
+from warren_archiver.layers import DESCRIBED
 
 INTRODUCTIONS = {
     "bronze": """# Tables
@@ -24,12 +24,17 @@ Below `<path>/bronze/`, written by the archiver every `archiver.interval`.
 """,
     "silver": """# Silver
 
-Below `<path>/silver/`, kept up with the events every `archiver.silver_interval`.
+Below `<path>/silver/`, kept up with the events by each pass.
 """,
     "gold": """# Gold
 
-Below `<path>/gold/`, made of silver every `archiver.gold_interval`: each day of which something has
-changed there, whole. Hours and days that are not over yet are there too, as far as they are known.
+Below `<path>/gold/`, made of silver by each pass: each hour or day of which something has changed
+there, whole. Those that are not over yet are there too, as far as they are known.
+""",
+    "views": """# Views
+
+Made of gold when they are read: by reports, and by Spark where `archiver.schema_name` gives them
+names.
 """,
     "replay": """# Tables of replays
 
@@ -40,7 +45,7 @@ Delta tables below `<path>/replay/`: each `warren replay` adds its rows, whole d
 
 def pages() -> dict[str, str]:
     """File contents by path below docs/."""
-    parts = [[INTRODUCTIONS[layer], *map(_section, tables)] for layer, tables in LAYERS.items()]
+    parts = [[INTRODUCTIONS[layer], *map(_section, tables)] for layer, tables in DESCRIBED.items()]
     return {"tables.md": "\n".join(chain.from_iterable(parts))}
 
 

@@ -22,7 +22,7 @@ class Ownership(NamedTuple):
         """As fields for people who ask."""
         return {"owner": self.owner, "runbook": self.runbook, "labels": dict(self.labels)}
 
-    def told(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """As fields of a status change: what nobody has said is not there."""
         return {name: value or None for name, value in self.shown().items()}
 

@@ -14,8 +14,10 @@ from fastapi import FastAPI
 from support.manual_clock import ManualClock
 from support.waiting import eventually
 from warren.contracts import (
+    STATUS_CHANGED,
     FreshnessEvent,
     GroupEvent,
+    GroupIncidentEvent,
     LagEvent,
     NotificationTest,
     StatusChangeEvent,
@@ -33,6 +35,7 @@ from warren_api.model.archive import Archive
 from warren_api.model.cluster import FeedState
 from warren_api.model.read_model import ReadModel
 from warren_api.server import create_app, listen, login_of
+from warren_core.group_incident import fold
 
 NOW = 1_795_244_400_000
 STOP_WITHIN = 60  # seconds
@@ -233,6 +236,8 @@ class Api:
     settings: Settings | None = None
     asking: Write | None = None
     archive: Archive | None = None
+    incidents: dict[tuple[str, str], GroupIncidentEvent] = field(default_factory=dict)
+    """Of groups, the newest, as an evaluator folds them."""
 
     def __post_init__(self) -> None:
         clusters = {name: ClusterSettings(bootstrap="broker:9092") for name in self.clusters}
@@ -256,6 +261,28 @@ class Api:
     def put(self, group: str, cluster: str = "demo", **fields: Any) -> None:
         event = lag_event(group, cluster, **fields)
         self.model.apply(group_key(cluster, group), event.to_bytes())
+        known = self.incidents.get((cluster, group))
+        open_now = [] if known is None else known.data.open
+        mine = next((each for each in open_now if each.type == STATUS_CHANGED), None)
+        if event.incident is not None and (mine is None or mine.incident_id != event.incident.id):
+            about = {
+                "incident_id": event.incident.id,
+                "cause": event.cause,
+                "explanation": event.explanation,
+            }
+            at = event.incident.opened_at
+            self.fold(status_change(group, event.status, at, cluster=cluster, **about))
+        elif event.incident is None and mine is not None:
+            end = {"incident_id": mine.incident_id, "opened_at": mine.since}
+            self.fold(status_change(group, "OK", event.evaluated_at, cluster=cluster, **end))
+
+    def fold(self, change: StatusChangeEvent) -> None:
+        """The next record of `warren.incidents`."""
+        name = change.data.cluster, change.data.group
+        found = fold(self.incidents.get(name), change)
+        if found is not None:
+            self.incidents[name] = found
+            self.model.apply_incident(group_key(*name), found.to_bytes())
 
     def remember(self, group: str, minute: int, cluster: str = "demo", **fields: Any) -> None:
         """What a minute of the group was like, of which it consumes `orders`."""
@@ -300,9 +327,11 @@ class Api:
         """The next record of a partition of `warren.lag-status`."""
         offset = self.next_offset.get(partition, 0)
         self.next_offset[partition] = offset + 1
-        value = status_change(group, status, at, **fields).to_bytes()
+        change = status_change(group, status, at, **fields)
+        value = change.to_bytes()
         self.model.apply_status_change(group_key(fields.get("cluster", "demo"), group), value)
         self.model.history.take(partition, offset, value)
+        self.fold(change)
 
     def request(self, method: str, path: httpx.URL | str, **options: Any) -> httpx.Response:
         async def send() -> httpx.Response:

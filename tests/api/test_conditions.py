@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from api.read_pages import fact, page, text
 from api.served_api import NOW, Api
-from warren_api.model.group_incidents import group_incidents
-from warren_api.model.status_history import IncidentRecord
+from warren_api.model.incidents import IncidentRecord
 
 MINUTE = 60_000
 FRESHNESS = {"type": "warren.group.freshness.changed", "objectives": []}
@@ -24,14 +23,14 @@ def condition(api: Api, id_: str, at: int, until: int | None = None, **fields: A
 
 
 def known(api: Api) -> list[IncidentRecord]:
-    return group_incidents(api.model.history.changes(), api.model.groups())
+    return [*api.model.incidents().all]
 
 
 @pytest.fixture
 def api(api: Api) -> Api:
     """billing was late first, then stuck; now it loses records."""
-    api.put("billing", status="ERR", incident={"id": "stuck-1", "opened_at": NOW - 8 * MINUTE})
     condition(api, ROOT, -9 * MINUTE, **FRESHNESS)
+    api.put("billing", status="ERR", incident={"id": "stuck-1", "opened_at": NOW - 8 * MINUTE})
     condition(api, "stuck-1", -8 * MINUTE, cause=STUCK)
     lost = "9 unread records deleted by retention (orders/0)"
     condition(api, "lost-1", -7 * MINUTE, explanation=lost, **RETENTION)
@@ -59,14 +58,6 @@ def test_it_lasts_until_the_last_condition_ends(api: Api) -> None:
     assert (incident.is_open, incident.closed_at) == (False, NOW - 4 * MINUTE)
     condition(api, "late-2", -3 * MINUTE, **FRESHNESS)
     assert [(one.id, one.is_open) for one in known(api)] == [("late-2", True), (ROOT, False)]
-
-
-def test_the_order_of_the_log_decides_not_that_of_the_clocks(api: Api) -> None:
-    """Times of two topics differ: one ended before the other began, as the log has it."""
-    other = {"cluster": "eu", **FRESHNESS}
-    condition(api, "a", -60_000, -40_000, **other)
-    condition(api, "b", -50_000, -30_000, cluster="eu", type="warren.group.retention.changed")
-    assert [one.id for one in known(api) if one.cluster == "eu"] == ["b", "a"]
 
 
 def in_short(api: Api, id_: str = ROOT) -> str | None:

@@ -168,3 +168,19 @@ def test_ids_say_where_a_client_stands(positions: dict[int, int]) -> None:
 @pytest.mark.parametrize("text", ["x", "0", "0:", ":1", "0:-1", "0:1,", "0:1;1:2", "0:" + "9" * 50])
 def test_what_is_no_id_of_ours(text: str) -> None:
     assert positions_of(text) is None
+
+
+def test_no_name_cuts_an_event_in_two(api: Api, address: str) -> None:
+    """Only CR and LF end a line there; Unicode has more."""
+    name, got = "a\u2028b\u2029c\x85d", b""
+    url = f"{address}/api/v1/events"
+    with httpx.stream("GET", url, timeout=SECONDS) as response:
+        arriving = response.iter_raw()
+        while b"\n\n" not in got:
+            got += next(arriving)
+        api.change(name, "ERR", NOW)
+        while b"event:" not in got or not got.endswith(b"\n\n"):
+            got += next(arriving)
+    (event,) = (block for block in got.split(b"\n\n") if b"event:" in block)
+    data = [line.removeprefix(b"data: ") for line in event.split(b"\n") if line[:5] == b"data:"]
+    assert json.loads(b"\n".join(data))["data"]["group"] == name

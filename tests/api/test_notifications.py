@@ -3,12 +3,13 @@
 from typing import Any
 
 from api.played_home import PlayedReader
-from api.served_api import NOW, Api
+from api.served_api import NOW, Api, status_change
 from confluent_kafka import Message
 from warren.contracts import NotificationEvent, NotifierState, PendingDelivery, group_key
 from warren.settings import HomeSettings
 from warren_api.home.feed import Feed
 from warren_api.model.read_model import ReadModel
+from warren_core.group_incident import fold
 
 PATH = "/api/v1/notifications"
 
@@ -48,13 +49,14 @@ def state(group: str = "billing", **fields: Any) -> NotifierState:
         "attempts": 2,
         "next_attempt_at": NOW + 2_000,
     }
+    event = fold(None, status_change(group, "ERR", NOW))
+    assert event is not None
     return NotifierState(
         cluster="demo",
         group=group,
-        event_type="warren.group.status.changed",
         offset=0,
         deliveries=[PendingDelivery(**(values | fields))],
-        events={"e-1": "{}"},
+        events={"e-1": event},
     )
 
 

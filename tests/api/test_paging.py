@@ -30,7 +30,7 @@ def encoded(*parts: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
 
 
-QUERY = Query()._asked()
+QUERY = Query()._made_for()
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,14 @@ from api.served_api import (
 )
 from support.servers import embedded_kafka
 from support.waiting import eventually
-from warren.contracts import group_key
+from warren.contracts import GroupIncidentEvent, group_key
 from warren.contracts.event import Headers
-from warren.contracts.topics import GROUPS, LAG, LAG_STATUS, Topic
+from warren.contracts.topics import GROUPS, INCIDENTS, LAG, LAG_STATUS, Topic
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings
+from warren_core.group_incident import fold
 
 
 def publish(
@@ -118,6 +119,7 @@ def test_members_the_past_and_events_survive_a_restart(start: Start, home: HomeS
     taken from records without headers as well, as earlier evaluators sent them.
     """
     ids: list[str] = []
+    known: dict[str, GroupIncidentEvent | None] = {}
 
     def subjects(service: Service, last_event_id: str, count: int) -> list[str]:
         url = f"{service.address()}/api/v1/events"
@@ -134,8 +136,10 @@ def test_members_the_past_and_events_survive_a_restart(start: Start, home: HomeS
         return found
 
     def tell(group: str, status: str, at: int, headers: Headers | None = None) -> None:
-        value = status_change(group, status, at, opened_at=1_000).to_bytes()
-        publish(home, [(group, value)], LAG_STATUS, headers)
+        change = status_change(group, status, at, opened_at=1_000)
+        publish(home, [(group, change.to_bytes())], LAG_STATUS, headers)
+        known[group] = event = fold(known.get(group), change)
+        publish(home, [(group, event and event.to_bytes())], INCIDENTS)
 
     publish(home, [(name, lag_event(name).to_bytes()) for name in "ab"])
     publish(home, [("a", group_event("a").to_bytes())], GROUPS)

@@ -93,11 +93,13 @@ def test_lists_of_topics(topics: Api, query: str, expected: list[str]) -> None:
 
 @pytest.fixture
 def troubled(api: Api) -> Api:
-    """g had an incident and has another; h's was never told; k is gone without an end."""
+    """g had an incident and has another; h's was never told; k is gone."""
     past, present = {"opened_at": NOW - 9 * MINUTE}, {"opened_at": NOW - 3 * MINUTE}
     api.change("g", "WARN", NOW - 9 * MINUTE, total_lag=3, **past)
     api.change("g", "ERR", NOW - 8 * MINUTE, previous="WARN", total_lag=90, **past)
     api.change("k", "ERR", NOW - 7 * MINUTE)
+    gone = {"previous": "ERR", "opened_at": NOW - 7 * MINUTE, "reason": "group_deleted"}
+    api.change("k", "NOTFOUND", NOW - 5 * MINUTE, **gone)
     api.change("g", "OK", NOW - 6 * MINUTE, previous="ERR", **past)
     api.change("g", "WARN", NOW - 3 * MINUTE, **present)
     incident: dict[str, Any] = {"id": f"g-{NOW - 3 * MINUTE}", **present}
@@ -115,7 +117,7 @@ def test_incidents_newest_first(troubled: Api) -> None:
     ]
     assert told == [
         ("g", True, None, "WARN", 1),
-        ("k", False, None, "ERR", 1),
+        ("k", False, NOW - 5 * MINUTE, "ERR", 1),
         ("g", False, NOW - 6 * MINUTE, "ERR", 90),
         ("h", True, None, "ERR", 5),
     ]

@@ -19,8 +19,8 @@ from warren.settings import ArchiverSettings, Settings
 from warren.settings.archiver import QUICK_START
 from warren_archiver.amount import LITTLE
 from warren_archiver.lake.lake import Lake
+from warren_archiver.refining.refine import ensure as ensure_refined
 from warren_archiver.session import open_session
-from warren_archiver.silver.silver import ensure as ensure_silver
 from warren_archiver.streaming import work
 from warren_local.jars import SPARK_JARS
 
@@ -65,7 +65,7 @@ def spark(spark_jars: Path) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def prepared(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lake whose tables of bronze and silver have no rows, one for all workers: to create a table
+    """A lake whose tables have no rows, one for all workers: to create a table
     takes half a second."""
     base = tmp_path_factory.getbasetemp()
     path = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "prepared"
@@ -74,7 +74,7 @@ def prepared(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> P
         if not path.exists():
             lake = Lake.at(str(path.with_suffix(".begun")))
             lake.ensure(spark)
-            ensure_silver(spark, lake)
+            ensure_refined(spark, lake)
             path.with_suffix(".begun").rename(path)
     return path
 
@@ -105,7 +105,6 @@ def lab(
                 "path": str(tmp_path / "a lake"),
                 "interval": 0.5,
                 "silver_interval": 0,
-                "gold_interval": 0,
             },
         }
     )

@@ -16,7 +16,7 @@ from warren_archiver.lake.lake import (
     ensure,
     exists,
 )
-from warren_archiver.silver.catalogue import POSITIONS
+from warren_archiver.silver.catalogue import LATENESS_MINUTES
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,6 @@ def _add(
 
 def test_files_are_sought_by_keys_and_times_alone() -> None:
     """Of each other column the least and greatest of a file would be looked for and never used."""
-    sought = POSITIONS.sought
-    assert {*POSITIONS.key, "cluster", "group", "at"} <= {*sought}
-    assert not {"lag", "committed", "date"} & {*sought}
+    sought = LATENESS_MINUTES.sought
+    assert {*LATENESS_MINUTES.key, "cluster", "group", "at"} <= {*sought}
+    assert not {"late_ms", "kafka_offset", "date"} & {*sought}

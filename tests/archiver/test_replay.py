@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from support.evaluator_process import PARTITIONS, Home
-from support.few_tables import only_silver
 from support.freshness_events import WELL, freshness_event, late
 from support.group_lives import interleaved, lives
 from support.lake_files import write_table
@@ -17,7 +16,7 @@ from support.offset_events import NOW
 from support.other_readers import assert_others_find_the_same
 from support.report_lake import moment
 from warren.clock import SystemClock
-from warren.contracts import LagEvent, OffsetEvent, StatusChangeEvent, group_key
+from warren.contracts import OffsetEvent, StatusChangeEvent, group_key
 from warren.contracts.topics import FRESHNESS, LAG_STATUS, OFFSETS
 from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
@@ -26,9 +25,6 @@ from warren_archiver.replay import tables
 from warren_archiver.replay.replay import Archived, Replay, changed, newest_ms
 from warren_archiver.replay.shown import as_json
 from warren_archiver.report.period import Period
-from warren_archiver.silver.catalogue import EVALUATION_PROGRESS, EVALUATION_STATES, EVALUATIONS
-from warren_archiver.silver.evaluations import Evaluations
-from warren_archiver.silver.silver import ensure
 from warren_archiver.steps import Step
 from warren_archiver.streaming.archive import archive
 
@@ -84,9 +80,8 @@ def settings(spark: SparkSession, home: Home) -> Settings:
 
 
 def test_the_settings_of_the_time_give_what_was_published(
-    spark: SparkSession, home: Home, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, home: Home, settings: Settings
 ) -> None:
-    only_silver(monkeypatch, EVALUATIONS, EVALUATION_STATES, EVALUATION_PROGRESS)
     changes = [
         StatusChangeEvent.from_bytes(record.value()) for record in home.records("lag-status")
     ]
@@ -99,7 +94,6 @@ def test_the_settings_of_the_time_give_what_was_published(
     assert {one.incident_id for one in found.replayed} == {e.data.incident_id for e in changes}
     assert found.replayed == found.published
     assert {pair.kind for pair in found.pairs} == {"same"}
-    _assert_verdicts(spark, home, settings)
     _assert_goes_on_amid_incidents(spark, settings, found)
     _assert_other_settings_differ(spark, settings, found)
     _assert_what_no_group_matches_is_told_from_a_time_without_events(spark, settings, period)
@@ -121,36 +115,6 @@ def _assert_what_was_told_late_counts(
     found = Archived(spark, settings, period, warm_up_ms=HOUR).compared(settings)
     assert found.published
     assert found.replayed == found.published
-
-
-def _assert_verdicts(spark: SparkSession, home: Home, settings: Settings) -> None:
-    """All of them, one by one."""
-    lags = [LagEvent.from_bytes(r.value()) for r in home.records("lag") if r.value() is not None]
-    lake = Lake.at(settings.archiver.path)
-    ensure(spark, lake)
-    Evaluations(spark, lake, settings).catch_up()
-    rows = (
-        spark.read.format("delta")
-        .load(lake.silver(EVALUATIONS.name))
-        .selectExpr(
-            "`group`", "unix_millis(at)", "status", "total_lag", "complete", "reason", "incident_id"
-        )
-    )
-    assert sorted(map(tuple, rows.collect()), key=str) == sorted(
-        (
-            (
-                lag.group,
-                lag.evaluated_at,
-                lag.status,
-                lag.total_lag,
-                lag.complete,
-                lag.reason,
-                lag.incident.id if lag.incident else None,
-            )
-            for lag in lags
-        ),
-        key=str,
-    )
 
 
 def _assert_goes_on_amid_incidents(spark: SparkSession, settings: Settings, whole: Replay) -> None:

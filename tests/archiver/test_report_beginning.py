@@ -49,7 +49,7 @@ def lake(tmp_path: Path) -> Path:
     change = {"from": moment(START + MINUTE), "status": "ERR", "explanation": "no commit"}
     text = dict.fromkeys(("incident_id", "status", "explanation"), "VARCHAR")
     write_table(
-        tmp_path, "silver/status_intervals", WHO | text | {"from": "TIMESTAMPTZ"},
+        tmp_path, "silver/status_changes", WHO | text | {"from": "TIMESTAMPTZ"},
         [incident | change],
     )  # fmt: skip
     evaluations = [

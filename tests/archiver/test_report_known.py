@@ -302,7 +302,7 @@ def test_a_day_that_is_over_has_the_causes_of_its_status_changes(tmp_path: Path)
     columns = {"from": "TIMESTAMPTZ"} | dict.fromkeys((*who, "status"), "VARCHAR")
     columns |= dict.fromkeys(("cause", "cause_sentence", "action"), "VARCHAR")
     columns["also"] = 'STRUCT("name" VARCHAR, sentence VARCHAR, "action" VARCHAR)[]'
-    write_table(tmp_path, "silver/status_intervals", columns, changes)
+    write_table(tmp_path, "silver/status_changes", columns, changes)
     # The newest evaluation of the archive.
     _archive(tmp_path, (LAG, lag_event("web", ENDS, "OK", 1), ENDS))
     made = _made(tmp_path, Period(START, START + DAY))

@@ -3,8 +3,8 @@
 from datetime import date, timedelta
 
 from warren_archiver.lake.events import EARLIEST, LATEST
-from warren_archiver.silver.models import MODELS, events_behind
-from warren_archiver.silver.silver import MOST_RANGES, Times
+from warren_archiver.refining.models import MODELS, behind
+from warren_archiver.refining.times import MOST_RANGES, Times
 
 MINUTE, HOUR, DAY = 60_000_000, 3_600_000_000, 86_400_000_000
 
@@ -45,7 +45,12 @@ def test_each_model_follows_from_events_and_comes_after_its_sources() -> None:
     for number, model in enumerate(MODELS):
         before = {each.table for each in MODELS[:number]}
         assert set(model.sources) <= before
-        assert (model.rows is None) == bool(model.sources)
-        assert events_behind(model.name)
-    assert events_behind("group_minutes") == {"positions"}
-    assert events_behind("incidents") == {"status_intervals", "notifications"}
+        assert behind(model.name)
+    assert behind("rate_hours") == {"partition_minutes"}
+    assert behind("incidents") == {"status_changes", "notifications"}
+
+
+def test_gold_is_not_made_of_days_that_are_no_longer_kept() -> None:
+    times = Times.of([(0, DAY), (3 * DAY + 5, 3 * DAY + 9), (9 * DAY, 9 * DAY)])
+    assert times.since(date(1970, 1, 4)).ranges == ((3 * DAY + 5, 3 * DAY + 9), (9 * DAY, 9 * DAY))
+    assert times.since(date(1970, 1, 1)) == times

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from support.archive_events import offset_event, sample
 from support.archive_lab import Archive, events_between
-from support.few_tables import OF_OFFSETS, only_silver
+from support.few_tables import OF_OFFSETS, only
 from support.other_readers import assert_others_find_the_same
 from warren.clock import SystemClock
 from warren.contracts.topics import LAG_STATUS, OFFSETS, Topic
-from warren_archiver.silver.catalogue import STATUS_INTERVALS
+from warren_archiver.silver.catalogue import STATUS_CHANGES
 from warren_archiver.streaming.archive import archive
 
 pytestmark = pytest.mark.timeout(1800)
@@ -28,7 +28,7 @@ def _archive(lab: Archive, topics: list[Topic], **changes: object) -> None:
 def test_what_is_dated_in_the_year_99999_is_archived_and_every_reader_opens_the_tables(
     lab: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    only_silver(monkeypatch, *OF_OFFSETS, STATUS_INTERVALS)
+    only(monkeypatch, *OF_OFFSETS, STATUS_CHANGES)
     far = sample(LAG_STATUS.event, full=True) | {"time": "99999-01-01T00:00:00Z"}
     near = sample(LAG_STATUS.event, full=True) | {"time": "9999-12-30T23:59:59.999Z"}
     late = offset_event("g", 1).model_copy(update={"observed_at": YEAR_99999_MS})
@@ -40,9 +40,8 @@ def test_what_is_dated_in_the_year_99999_is_archived_and_every_reader_opens_the_
     expected = {
         "bronze/events": 4,
         "silver/quarantine": 1,
-        "silver/status_intervals": 1,
-        "silver/evaluations": 1,
-        "silver/positions": 4,
+        "silver/status_changes": 1,
+        "silver/group_minutes": 2,
     }
     lake = Path(lab.settings.archiver.path)
     rows = {name: assert_others_find_the_same(lab.spark, str(lake / name)) for name in expected}

@@ -11,12 +11,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from structlog.testing import capture_logs
 from support.archive_lab import Archive, events_between
-from support.few_tables import only_silver
+from support.few_tables import only
 from support.manual_clock import ManualClock
 from support.silver_rows import DAY as DAY_MS
-from support.silver_rows import END, START, append, frame, silver_rows
+from support.silver_rows import END, START, frame, silver_rows
 from warren.clock import SystemClock
 from warren.settings import ArchiverSettings
+from warren_archiver.gold.catalogue import VIEWED
 from warren_archiver.lake.lake import Lake, ensure, newest_version
 from warren_archiver.lake.table import Kept, Table
 from warren_archiver.replay.replay import Replay
@@ -46,7 +47,7 @@ def few_small_files(spark: SparkSession) -> Iterator[None]:
 def test_small_files_are_joined_and_upkeep_removes_what_is_over(
     lab: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    only_silver(monkeypatch, *SILVER.values())
+    only(monkeypatch, *SILVER.values())
     for number in range(3):  # two files each
         lab.send(events_between(2 * number, 2 * number + 1), partition=0)
         lab.send(events_between(2 * number + 1, 2 * number + 2), partition=1)
@@ -77,7 +78,8 @@ def _silver_of_long_ago(lab: Archive, table: Table) -> str:
     """One row, and nothing in it but its day."""
     path = lab.lake.silver(table.name)
     ensure(lab.spark, path, table)
-    append(lab.spark, lab.lake, table, [{"date": date(2026, 1, 1)}])
+    row = frame(lab.spark, table, [{"date": date(2026, 1, 1)}])
+    row.write.format("delta").mode("append").save(path)
     return path
 
 
@@ -106,14 +108,15 @@ def test_the_first_pass_registers_all_tables_by_name(
     lab: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table that comes later gets its name with the next pass."""
-    only_silver(monkeypatch, GROUP_MINUTES)
+    only(monkeypatch, GROUP_MINUTES, *VIEWED["capacity"])
     lab.send(events_between(0, 1))
     schema = f"warren_{lab.settings.home.topic_prefix.strip('.').replace('-', '_')}"
     try:
         lab.once(schema_name=schema)
         assert lab.spark.sql(f"SELECT offset FROM {schema}.events").count() == 1
         assert {"events", "gaps", "group_minutes"} <= _names(lab.spark, schema)
-        assert "replay_runs" not in _names(lab.spark, schema)
+        assert lab.spark.sql(f"SELECT days FROM {schema}.capacity").count() == 0
+        assert {"replay_runs", "error_budgets"}.isdisjoint(_names(lab.spark, schema))
         replay = Replay(Period(START, END), 0, 1, [], [], [])
         write(lab.spark, lab.lake, replay, {}, SystemClock())
         lab.once(schema_name=schema)

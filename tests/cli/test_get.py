@@ -200,18 +200,18 @@ def test_describe_says_since_when_a_group_is_not_ok_and_since_when_it_is_so(
     api: Api, address: str
 ) -> None:
     opened_at = api.clock.now_ms() - 5 * HOUR
-    incident = {"id": "i", "opened_at": opened_at}
+    incident = {"id": f"payroll-{opened_at}", "opened_at": opened_at}
     evaluated_at = api.clock.now_ms()
-    api.put("billing", status="ERR", evaluated_at=evaluated_at, incident=incident)
+    api.put("payroll", status="ERR", evaluated_at=evaluated_at, incident=incident)
     fact = re.compile(r"status +(.*)")
 
     def status() -> str:
-        shown = run("describe", "group", "billing", "--api", address).stdout
+        shown = run("describe", "group", "payroll", "--api", address).stdout
         return next(found[1] for line in shown.splitlines() if (found := fact.match(line)))
 
-    api.change("billing", "ERR", opened_at, opened_at=opened_at)
+    api.change("payroll", "ERR", opened_at, opened_at=opened_at)
     assert re.fullmatch(r"ERR for 5h[^,]*", status()), "it was nothing else before"
-    api.change("billing", "ERR", opened_at + 2 * HOUR, previous="WARN", opened_at=opened_at)
+    api.change("payroll", "ERR", opened_at + 2 * HOUR, previous="WARN", opened_at=opened_at)
     assert re.fullmatch(r"ERR for 3h.*, not OK for 5h.*", status())
 
 

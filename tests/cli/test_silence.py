@@ -110,8 +110,8 @@ def test_an_incident_is_found_by_the_id_of_a_condition(api: Api, address: str) -
     """Groups are listed with that of their status, which may not be the first condition."""
     kind = "warren.group.freshness.changed"
     now = SystemClock().now_ms()
-    api.put("billing", status="ERR", incident={"id": "stuck-1", "opened_at": now})
     api.change("billing", "ERR", now - 1, incident_id="late-1", type=kind, objectives=[])
+    api.put("billing", status="ERR", incident={"id": "stuck-1", "opened_at": now})
     api.change("billing", "ERR", now, incident_id="stuck-1")
     said = run("ack", "stuck", "--api", address).stdout
     assert said == "incident late-1 of demo/billing is acknowledged\n"

@@ -46,7 +46,7 @@ def test_it_says_what_the_offsets_topic_says(lab: Lab) -> None:
     topic, second = lab.create_topic("orders", PARTITIONS), lab.create_topic("bills", 1)
     for partition in range(PARTITIONS):
         lab.produce(topic, [(None, b"x")] * 4, partition)
-    asked = other(lab)
+    requested = other(lab)
     members = Members(lab, topic)
     for protocol in ("classic", "consumer"):
         one = members.join(f"{lab.name}-{protocol} | ü/{protocol}", group_protocol=protocol)
@@ -54,8 +54,8 @@ def test_it_says_what_the_offsets_topic_says(lab: Lab) -> None:
     for number in range(GROUPS):
         commits = [Partition(topic, 1, number), Partition(second, 0, 0)]
         lab.commit(f"{lab.name}-{number}", commits)
-    with lab.ready(lab.settings()), asked.ready(asking(asked, lab)):
-        read_events, asked_events = lab.events(), asked.events()
+    with lab.ready(lab.settings()), requested.ready(asking(requested, lab)):
+        read_events, asked_events = lab.events(), requested.events()
         members.commit(4)
         lab.commit(f"{lab.name}-0", [Partition(topic, 2, 3, metadata="with metadata")])
         eventually(

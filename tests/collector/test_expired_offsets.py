@@ -123,7 +123,7 @@ class Cluster:
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.described: list[Future[Any]] = []
-        self.asked: list[int] = []
+        self.requested: list[int] = []
         self.config: Future[Mapping[str, Any]] = Future()
         self.retention = OffsetsRetention(self._describe, self._configure, self.clock)
 
@@ -132,7 +132,7 @@ class Cluster:
         return self.described[-1]
 
     def _configure(self, broker: int) -> Future[Mapping[str, Any]]:
-        self.asked.append(broker)
+        self.requested.append(broker)
         return self.config
 
     def answer(self) -> None:
@@ -147,7 +147,7 @@ def test_retention_is_what_a_broker_says() -> None:
     assert len(cluster.described) == 1
     assert cluster.retention.milliseconds == DEFAULT_MS
     cluster.answer()
-    assert cluster.asked == [3]
+    assert cluster.requested == [3]
     cluster.config.set_result({NAME: SimpleNamespace(value="90")})
     cluster.retention.refresh()
     assert cluster.retention.milliseconds == 90 * 60_000

@@ -81,12 +81,12 @@ def test_groups_are_what_the_coordinator_says(lab: Lab) -> None:
     members.join(modern, [orders, bills], group_protocol="consumer", client_rack="r1")
     members.until(lambda: first.assignment() or others[0].assignment(), "members join")
     lab.commit(plain, [Partition(orders, 0, 1)])
-    asked = replace(lab, name=f"{lab.name}-asked")
+    requested = replace(lab, name=f"{lab.name}-asked")
     with (
         lab.ready(settings(lab, lab, "offsets_topic")),
-        asked.ready(settings(asked, lab, "admin_api")),
+        requested.ready(settings(requested, lab, "admin_api")),
     ):
-        both = lab.events(), asked.events()
+        both = lab.events(), requested.events()
 
         def agree(*groups: str) -> bool:
             for events in both:

@@ -39,13 +39,15 @@ class FakeCluster:
     closed: bool = False
 
     async def metadata(self, topics: Sequence[str] | None) -> Any:
-        asked = list(self.topics if topics is None else topics)
-        self.metadata_requests.append(asked)
+        requested = list(self.topics if topics is None else topics)
+        self.metadata_requests.append(requested)
         if self.ids is None:
-            return SimpleNamespace(API_VERSION=5, topics=[self._describe(topic) for topic in asked])
+            return SimpleNamespace(
+                API_VERSION=5, topics=[self._describe(topic) for topic in requested]
+            )
         topics = [
             (error, name, self.ids.get(name, NO_TOPIC_ID), *rest)
-            for error, name, *rest in map(self._describe, asked)
+            for error, name, *rest in map(self._describe, requested)
         ]
         return SimpleNamespace(API_VERSION=12, topics=topics)
 

@@ -39,7 +39,7 @@ class FakeSource:
 
 class FakeEnds:
     def __init__(self) -> None:
-        self.asked: list[Mapping[str, int]] = []
+        self.requested: list[Mapping[str, int]] = []
         self.asked_stable: list[dict[str, list[int]]] = []
         self.suspected: frozenset[str] = frozenset()
         self.is_away = False
@@ -48,7 +48,7 @@ class FakeEnds:
         """Partitions of the offsets topic whose leaders are out of reach."""
 
     def read(self, named: Mapping[str, int]) -> LogEnds:
-        self.asked.append(named)
+        self.requested.append(named)
         self.takes()
         if self.is_away:
             raise ClusterUnreachable("prod", "clusters.prod.bootstrap", "away")

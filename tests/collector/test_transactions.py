@@ -38,8 +38,8 @@ def told_by_kafka(lab: Lab, groups: Sequence[str], topic: str) -> dict[str, int]
     """Committed offsets as the Admin API has them, of groups that have one."""
     found = {}
     for group in groups:
-        asked = [ConsumerGroupTopicPartitions(group, [Partition(topic, 0)])]
-        answer = lab.admin.list_consumer_group_offsets(asked)[group].result(30)
+        requested = [ConsumerGroupTopicPartitions(group, [Partition(topic, 0)])]
+        answer = lab.admin.list_consumer_group_offsets(requested)[group].result(30)
         for partition in answer.topic_partitions or []:
             if partition.offset >= 0:
                 found[group] = partition.offset

@@ -25,14 +25,14 @@ class PlayedLog:
         self.most = 100
         self.failure: ClusterUnreachable | None = None
         self.is_gone = False
-        self.asked = 0
+        self.requested = 0
 
     @property
     def end(self) -> int:
         return max((b.next_offset for b in decoded_batches(b"".join(self.batches))), default=0)
 
     def fetch(self, offsets: Mapping[int, int]) -> dict[int, Fetched]:
-        self.asked += 1
+        self.requested += 1
         if self.failure is not None:
             raise self.failure
         batches = [
@@ -88,7 +88,7 @@ def at() -> Bench:
 
 
 def test_a_partition_is_read_on_after_two_looks(at: Bench) -> None:
-    assert (at.look(), at.log.asked) == ([], 0)
+    assert (at.look(), at.log.requested) == ([], 0)
     assert at.look() == [3, 4]
     assert (at.partition.position, at.partition.open_from, at.tails.pending) == (5, 2, 1)
     at.append(written(5, [b"d"]), stable_end=2)
@@ -139,7 +139,7 @@ def test_a_record_counts_by_its_marker() -> None:
     bench.append(written(2, [b"a"], producer=7), written(3, [b"b", b"c"]), stable_end=2)
     bench.partitions.add(partition := assigned(NUMBER, 5, end=5, open_from=2))
     bench.tails.begin(NUMBER, 2, delivered=0)
-    assert (bench.look(), bench.log.asked) == ([], 0)  # what is before comes first
+    assert (bench.look(), bench.log.requested) == ([], 0)  # what is before comes first
     assert bench.news(0, 1, 2) == [0, 1]
     rebuilt = bench.look_at_batch()
     assert rebuilt is not None
@@ -168,9 +168,9 @@ def test_a_leader_that_does_not_answer_is_told_and_asked_again(at: Bench) -> Non
     at.log.failure = ClusterUnreachable("prod", "clusters.prod.bootstrap", "nobody")
     assert at.look() == []
     assert at.tails.problem is at.log.failure
-    asked, at.log.failure = at.log.asked, None
+    requested, at.log.failure = at.log.requested, None
     at.append(written(5, [b"d"]), stable_end=2)
-    assert (at.look(), at.log.asked) == ([], asked)  # not so soon
+    assert (at.look(), at.log.requested) == ([], requested)  # not so soon
     at.clock.advance(unstable_tails.LOOK_AGAIN_AFTER)
     assert at.look() == [5]
     assert at.tails.problem is None

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from notifier.builders import OPENED_AT, change, route
 from support.conformance import conformance_cases
-from warren.contracts import GroupStatusName, OpenIncident, Told
+from warren.contracts import GroupStatusName, Notified, OpenIncident
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.decisions import Decision, Router
 from warren_notifier.routing.reminders import on_repeat
@@ -62,9 +62,10 @@ def opening() -> Change:
     return change("WARN")
 
 
-def opened(router: Router) -> tuple[OpenIncident, dict[str, Told]]:
+def opened(router: Router) -> tuple[OpenIncident, dict[str, Notified]]:
     """The incident after the change that opened it, and who knows of it by that."""
     decision = router.on_change(opening(), 0, None, {}, OPENED_AT)
     assert decision.incident is not None
-    told = [news.told.model_copy(update={"status": "WARN"}) for news in decision.news]
+    known = {"status": "WARN", "conditions": opening().conditions}
+    told = [news.notified.model_copy(update=known) for news in decision.news]
     return decision.incident, {one.channel: one for one in told}

@@ -81,15 +81,17 @@ def test_a_missing_right_is_named_and_waited_for(secured: Secured) -> None:
         await_problem(worker, f"home.topic_prefix: topic {home.prefix}offsets does not exist")
         secured.make_topics()
         secured.grant(TOPIC, f"{home.prefix}offsets", DESCRIBE)
-        for topic in ("lag", "lag-status", "trends", "dead-letters"):
+        for topic in ("lag", "lag-status", "incidents", "trends", "dead-letters"):
             secured.grant(TOPIC, home.prefix + topic, DESCRIBE, WRITE)
-        for topic in ("groups", "freshness"):
+        for topic in ("groups", "freshness", "lag-status"):
             secured.grant(TOPIC, home.prefix + topic, READ)
         await_problem(worker, f"home.create_topics: topic {changelog} does not exist")
         with secured.home.worker("creator") as creator:
             creator.start().await_ready()
             assert creator.terminate() == 0
-        others = [f"{home.name}-{table}-changelog" for table in ("members", "lateness")]
+        others = [
+            f"{home.name}-{table}-changelog" for table in ("members", "lateness", "incidents")
+        ]
         for created in (changelog, *others):
             secured.grant(TOPIC, created, READ, WRITE)
         await_problem(worker, f"home.kafka: not authorised: READ topic {home.prefix}offsets")

@@ -12,7 +12,16 @@ from warren.settings import HomeSettings, KafkaConnection
 from warren_evaluator.home.credentials import broker_urls, credentials
 from warren_evaluator.home.preparation import changelog_name, common_partitions, ensure_changelog
 
-NAMES = ("offsets", "groups", "freshness", "lag", "lag-status", "trends", "dead-letters")
+NAMES = (
+    "offsets",
+    "groups",
+    "freshness",
+    "lag",
+    "lag-status",
+    "incidents",
+    "trends",
+    "dead-letters",
+)
 TOPICS = {f"w.{name}": 4 for name in NAMES}
 
 

@@ -113,8 +113,8 @@ class FakeBrokers:
         return 0, topic, False, partitions
 
     def _fetch(self, topics: Sequence[Any]) -> Iterable[tuple[str, list[tuple[Any, ...]]]]:
-        asked = [(topic, p) for topic, partitions in topics for p, _, _ in partitions]
-        self.fetches.append(asked)
+        requested = [(topic, p) for topic, partitions in topics for p, _, _ in partitions]
+        self.fetches.append(requested)
         first = True
         for topic, partitions in topics:
             answers = []

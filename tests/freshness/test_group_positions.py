@@ -159,11 +159,13 @@ def test_only_wanted_home_partitions_and_clusters() -> None:
 
 def test_a_request_to_forget_observes_nothing() -> None:
     positions = GroupPositions()
-    asked = offset_event({}, observed_at=NOW + 5000, position=-1).model_copy(update={"forget": []})
-    assert not positions.fold(asked, HOME)
+    requested = offset_event({}, observed_at=NOW + 5000, position=-1).model_copy(
+        update={"forget": []}
+    )
+    assert not positions.fold(requested, HOME)
     assert (CLUSTER, GROUP) not in positions
     assert positions.fold(offset_event({"orders": [At(5, 9)]}), HOME)
-    assert not positions.fold(asked, HOME)
+    assert not positions.fold(requested, HOME)
     assert positions.fold(offset_event({"orders": [At(6, 9)]}, observed_at=NOW + 1), HOME)
 
 

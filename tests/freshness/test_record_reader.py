@@ -64,8 +64,8 @@ def test_one_request_per_broker_reads_all_its_partitions() -> None:
     bench = Bench(FakeBrokers({("a", p): log(leader=1 + p % 2) for p in range(60)}))
     places = [LogPosition("a", p, p % 10) for p in range(60)]
     assert bench.read(places) == {place: record(place.offset) for place in places}
-    asked = [partition for fetch in bench.brokers.fetches for partition in fetch]
-    assert sorted(asked) == [("a", p) for p in range(60)]
+    requested = [partition for fetch in bench.brokers.fetches for partition in fetch]
+    assert sorted(requested) == [("a", p) for p in range(60)]
     # Of each broker one request that tells the size for each in flight, and the rest at once.
     assert len(bench.brokers.fetches) <= 2 * 2 * IN_FLIGHT
 

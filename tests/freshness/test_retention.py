@@ -57,13 +57,13 @@ class FakeCluster:
         self.size = "-1"
         self.refused: set[str] = set()
         self.down = False
-        self.asked: list[list[str]] = []
+        self.requested: list[list[str]] = []
 
     async def send_to_any(self, request: Any) -> Any:
         if self.down:
             raise ConnectionRefusedError
         resources = request.prepare({32: (1, 2)}).resources
-        self.asked.append([topic for _, topic, _ in resources])
+        self.requested.append([topic for _, topic, _ in resources])
         return SimpleNamespace(resources=[self._describe(*resource) for resource in resources])
 
     def _describe(self, kind: int, topic: str, names: list[str]) -> tuple[Any, ...]:
@@ -94,12 +94,12 @@ def test_only_new_topics_are_asked_for_until_it_is_time() -> None:
     bench.refresh("a", "b")
     bench.refresh("a", "b", "c")
     bench.refresh("b")
-    assert bench.cluster.asked == [["a", "b"], ["c"]]
+    assert bench.cluster.requested == [["a", "b"], ["c"]]
     assert [bench.retention.of(topic) for topic in "abc"] == [WEEK] * 3
     bench.cluster.retention = "60000"
     bench.clock.advance(300)
     bench.refresh("b", "c")
-    assert bench.cluster.asked[2:] == [["b", "c"]]
+    assert bench.cluster.requested[2:] == [["b", "c"]]
     assert [bench.retention.of(topic) for topic in "abc"] == [None, 60_000, 60_000]
 
 
@@ -108,7 +108,7 @@ def test_a_topic_that_may_not_be_described_is_asked_for_rarely() -> None:
     bench.cluster.refused = {"a"}
     bench.refresh("a", "b")
     bench.refresh("a", "b")
-    assert bench.cluster.asked == [["a", "b"]]
+    assert bench.cluster.requested == [["a", "b"]]
     assert (bench.retention.of("a"), bench.retention.of("b")) == (None, WEEK)
 
 
@@ -137,7 +137,7 @@ def test_a_limit_of_size_is_learnt_with_the_rest() -> None:
 def test_many_topics_are_asked_for_in_parts() -> None:
     bench = Bench()
     bench.refresh(*(f"topic-{number}" for number in range(CHUNK + 1)))
-    assert [len(topics) for topics in bench.cluster.asked] == [CHUNK, 1]
+    assert [len(topics) for topics in bench.cluster.requested] == [CHUNK, 1]
 
 
 BATCH = 1_000_000

@@ -9,6 +9,7 @@ from warren.contracts import (
     BadPartition,
     Breach,
     Cause,
+    GroupIncidentEvent,
     GroupStatusName,
     MaxLag,
     PendingDelivery,
@@ -16,7 +17,8 @@ from warren.contracts import (
     StatusChangeEvent,
 )
 from warren.settings.notifier import RouteSettings
-from warren_notifier.routing.change import Change, Subject, read_change
+from warren_core.group_incident import fold
+from warren_notifier.routing.change import Change, Subject, change_of
 from warren_notifier.routing.routes import Route
 from warren_notifier.state.telling import Delivery
 
@@ -102,18 +104,51 @@ def fullest(group: str) -> StatusChangeEvent:
     )
 
 
+def incident(*changes: StatusChangeEvent) -> GroupIncidentEvent:
+    """As an evaluator folds it; what was not opened here was so before."""
+    known: GroupIncidentEvent | None = None
+    for each in changes:
+        if known is None and each.data.previous != "OK":
+            known = _before(each, each.data.previous)
+        found = fold(known, each) or fold(_before(each, "ERR"), each)
+        assert found is not None
+        known = found
+    assert known is not None
+    return known
+
+
+def _before(change: StatusChangeEvent, status: GroupStatusName) -> GroupIncidentEvent | None:
+    counts = {"partition_counts": {"STOP": 1}}
+    data = change.data.model_copy(update={"status": status, "previous": "OK", **counts})
+    return fold(None, change.model_copy(update={"data": data, "id": f"before-{change.id}"}))
+
+
+class Folded:
+    """Status changes as an evaluator folds them; one that comes again gives the same."""
+
+    def __init__(self) -> None:
+        self._by_change: dict[str, GroupIncidentEvent | None] = {}
+        self._newest: dict[str, GroupIncidentEvent] = {}
+
+    def of(self, change: StatusChangeEvent) -> GroupIncidentEvent | None:
+        if change.id not in self._by_change:
+            found = fold(self._newest.get(change.data.group), change)
+            self._by_change[change.id] = found
+            if found is not None:
+                self._newest[change.data.group] = found
+        return self._by_change[change.id]
+
+
 def change(status: GroupStatusName = "ERR", **fields: Any) -> Change:
-    found = read_change(event(status, **fields).to_bytes())
-    assert found is not None
-    return found
+    return change_of(incident(event(status, **fields)))
 
 
 def route(name: str = "all", channels: tuple[str, ...] = ("mail",), **fields: Any) -> Route:
     return Route(RouteSettings(name=name, channels=list(channels), **fields))
 
 
-def pending_delivery(published: StatusChangeEvent | None = None, **fields: Any) -> PendingDelivery:
-    published = published or event()
+def pending_delivery(published: GroupIncidentEvent | None = None, **fields: Any) -> PendingDelivery:
+    published = published or incident(event())
     values: dict[str, Any] = {
         "delivery_id": "delivery-1",
         "event_id": published.id,
@@ -131,9 +166,11 @@ def pending_delivery(published: StatusChangeEvent | None = None, **fields: Any) 
 
 
 def delivery(
-    published: StatusChangeEvent | None = None, partition: int = 0, **fields: Any
+    published: GroupIncidentEvent | StatusChangeEvent | None = None,
+    partition: int = 0,
+    **fields: Any,
 ) -> Delivery:
     published = published or event()
-    subject = Subject(published.data.cluster, published.data.group, published.type)
-    text = published.to_bytes().decode()
-    return Delivery(partition, subject, pending_delivery(published, **fields), text)
+    of = incident(published) if isinstance(published, StatusChangeEvent) else published
+    subject = Subject(of.data.cluster, of.data.group)
+    return Delivery(partition, subject, pending_delivery(of, **fields), of)

@@ -5,15 +5,18 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from notifier.builders import OPENED_AT
+from notifier.builders import OPENED_AT, Folded
 from support.manual_clock import ManualClock
 from support.waiting import until
 from warren.contracts import (
     ChannelIdentity,
     DeadLetter,
+    Event,
+    GroupIncidentEvent,
     NotificationEvent,
     NotifierState,
     StatusChangeEvent,
+    group_key,
 )
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.redaction import Redaction
@@ -24,7 +27,7 @@ from warren_notifier.channels.channel import (
     Delivered,
     Result,
 )
-from warren_notifier.delivery.attempts import RetryPlan, Shared
+from warren_notifier.delivery.attempts import AsNow, RetryPlan, Shared
 from warren_notifier.delivery.outcomes import Outcomes, Records
 from warren_notifier.delivery.slots import RateLimit
 from warren_notifier.delivery.worker import Worker
@@ -85,6 +88,7 @@ class Log:
         self.records: list[Record] = []
         self.offset = 0
         """Of the next event."""
+        self.folded = Folded()
 
     def topic(self, name: str) -> list[Record]:
         return [record for record in self.records if record.topic == f"t.{name}"]
@@ -156,7 +160,7 @@ class Harness:
         redaction: Redaction | None = None,
         silences: Silences | None = None,
         resends: Mapping[str, int] | None = None,
-        as_now: Callable[[str], str] = str,
+        as_now: AsNow = lambda event: event,
         known: asyncio.Event | None = None,
     ) -> None:
         self.log = log
@@ -175,7 +179,6 @@ class Harness:
             1_800_000,
             resends or {},
             {name for name, channel in channels.items() if channel.takes_acknowledgements},
-            {name for name, channel in channels.items() if channel.tells_people},
         )
         self.outcomes = Outcomes(
             self.owned,
@@ -228,11 +231,17 @@ class Harness:
         await self.dispatcher.assign(0, self.log.states(), start)
 
     async def read(
-        self, *events: StatusChangeEvent | bytes | None, offset: int = 0, commit: bool = True
+        self, *events: Event | bytes | None, offset: int = 0, commit: bool = True
     ) -> int:
-        """Events from `offset` on; the position that is committed, -1 for none."""
-        values = [e.to_bytes() if isinstance(e, StatusChangeEvent) else e for e in events]
-        records = [SourceRecord(0, offset + i, b"key", value) for i, value in enumerate(values)]
+        """Events from `offset` on, of status changes the incidents that follow; the position that
+        is committed, -1 for none.
+        """
+        found = [self.log.folded.of(e) if isinstance(e, StatusChangeEvent) else e for e in events]
+        records = [
+            SourceRecord(0, offset + i, _key(e), e.to_bytes() if isinstance(e, Event) else e)
+            for i, e in enumerate(found)
+            if e is not None or events[i] is None
+        ]
         positions = await self.dispatcher.accept(records)
         if commit:
             self.dispatcher.committed(positions)
@@ -247,7 +256,13 @@ class Harness:
         await self.due.forget_settled()
 
 
-Step = StatusChangeEvent | bytes | float | Callable[["Harness"], object] | Sequence[Any]
+def _key(of: Event | bytes | None) -> bytes:
+    if isinstance(of, GroupIncidentEvent):
+        return group_key(of.data.cluster, of.data.group)
+    return b"key"
+
+
+Step = Event | bytes | float | Callable[["Harness"], object] | Sequence[Any]
 
 
 def play(

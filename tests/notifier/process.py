@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 from confluent_kafka import Message
+from notifier.builders import Folded
 from support.waiting import eventually
 from warren.contracts import DeadLetter, NotificationEvent, StatusChangeEvent, group_key
 from warren.kafka.connection import connect
@@ -30,6 +31,7 @@ class Home:
     """Topics of one test on the shared broker."""
 
     settings: HomeSettings
+    folded: Folded = field(default_factory=Folded)
 
     @classmethod
     def create(cls, bootstrap: str, prefix: str) -> Home:
@@ -38,14 +40,15 @@ class Home:
         return cls(home)
 
     def publish(self, *events: StatusChangeEvent | bytes) -> None:
-        """As the evaluator does: acknowledged when this returns."""
+        """The incidents of status changes: acknowledged when this returns."""
         producer = EventProducer("home", "home", self.settings)
-        for event in events:
-            value = event if isinstance(event, bytes) else event.to_bytes()
-            data = None if isinstance(event, bytes) else event.data
-            key = group_key(data.cluster, data.group) if data else b"odd"
-            topic = f"{self.settings.topic_prefix}lag-status"
-            producer.send(topic, key, value, StatusChangeEvent.headers)
+        topic = f"{self.settings.topic_prefix}incidents"
+        for each in events:
+            if isinstance(each, bytes):
+                producer.send(topic, b"odd", each)
+            elif (incident := self.folded.of(each)) is not None:
+                key = group_key(incident.data.cluster, incident.data.group)
+                producer.send(topic, key, incident.to_bytes(), incident.headers)
         producer.flush()
 
     def records(self, topic: str) -> list[Message]:

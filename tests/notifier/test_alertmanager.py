@@ -16,7 +16,7 @@ from warren_notifier.channels.kinds.alertmanager import alert_annotations
 from warren_notifier.state.telling import Delivery
 
 LABELS = {
-    "alertname": "WarrenGroupStatus",
+    "alertname": "WarrenGroup",
     "cluster": "prod",
     "consumer_group": "billing",
     "severity": "critical",

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from notifier.asked import put, silence
-from notifier.builders import MINUTE, OPENED_AT, delivery
+from notifier.builders import MINUTE, OPENED_AT, delivery, incident
 from notifier.harness import Harness, Scripted, play
+from notifier.test_conditions import People
 from notifier.test_email_digest import PROD, news
 from notifier.test_email_message import breach, html, text, writer
-from notifier.test_group_incident import People
 from notifier.test_joined_incidents import DELETED, STANDS, STUCK, of, stuck
 from support.freshness_events import freshness_event
 from support.offset_events import NOW as FRESHNESS_NOW
@@ -21,7 +21,6 @@ from warren.contracts import (
     Acknowledgement,
     Cause,
     FreshnessEvent,
-    GroupIncident,
     GroupIncidentEvent,
     LagEvent,
     StatusChangeEvent,
@@ -30,7 +29,7 @@ from warren.silences import Silences
 from warren_core.objectives.limits import ObjectiveBook
 from warren_notifier.channels.as_now import Standing, as_now
 from warren_notifier.channels.digest_groups import Digest
-from warren_notifier.channels.told_event import told_event
+from warren_notifier.channels.notice import notice_of
 from warren_notifier.source.newest import Groups, Newest
 
 LATER = OPENED_AT + 18 * MINUTE
@@ -40,21 +39,9 @@ GONE = "No members for 17m. Last: c-1 (127.0.0.1)"
 INSPECT = 'Inspect it: kafka-console-consumer --bootstrap-server "$BOOTSTRAP" --topic orders'
 
 
-def whole(*conditions: StatusChangeEvent, incident_id: str = "losing-status", **data: Any) -> str:
-    return GroupIncidentEvent(
-        id="whole-1",
-        time=max(each.time for each in conditions),
-        data=GroupIncident(
-            cluster="prod",
-            group="losing",
-            status="ERR",
-            previous="OK",
-            incident_id=incident_id,
-            conditions=list(conditions),
-            ended=[],
-            **{"opened_at": OPENED_AT, **data},
-        ),
-    ).model_dump_json()
+def whole(*conditions: StatusChangeEvent, **data: Any) -> GroupIncidentEvent:
+    found = incident(*conditions)
+    return found.model_copy(update={"data": found.data.model_copy(update=data)})
 
 
 def evaluated(**fields: Any) -> LagEvent:
@@ -100,15 +87,13 @@ def measured(lost: int = 2100, left: int = 0, at: int = LATER) -> FreshnessEvent
     return freshness_event(at - FRESHNESS_NOW, row, group="losing")
 
 
-def now(event: str, **known: Any) -> str:
+def now(event: GroupIncidentEvent, **known: Any) -> GroupIncidentEvent:
     known = {"lag": evaluated(), "freshness": measured(), "limits": LIMITS, **known}
     return as_now(event, lambda _: Standing(**known))
 
 
-def reminder(event: str) -> str:
-    told = delivery(stuck(), kind="repeated")
-    told.event = event
-    return text(writer(LINK).message(told, LATER + 1_000))
+def reminder(event: GroupIncidentEvent) -> str:
+    return text(writer(LINK).message(delivery(event, kind="repeated"), LATER + 1_000))
 
 
 def retention(at: int = OPENED_AT + MINUTE) -> StatusChangeEvent:
@@ -131,14 +116,14 @@ def test_a_reminder_speaks_of_now() -> None:
 
 
 def test_the_worst_partitions_are_those_of_now() -> None:
-    (condition,) = told_event(now(whole(stuck()))).open
-    assert [(p.partition, p.status, p.lag) for p in condition.data.partitions] == [
+    (condition,) = notice_of(now(whole(stuck()))).open
+    assert [(p.partition, p.status, p.lag) for p in condition.change.partitions] == [
         (1, "STOP", 9000)
     ]
-    assert condition.data.partition_counts == {"OK": 1, "STOP": 1}
-    assert condition.data.max_lag is not None
-    assert condition.data.max_lag.lag == 9000
-    assert condition.data.opened_at == OPENED_AT
+    assert condition.change.partition_counts == {"OK": 1, "STOP": 1}
+    assert condition.change.max_lag is not None
+    assert condition.change.max_lag.lag == 9000
+    assert condition.change.opened_at == OPENED_AT
 
 
 @pytest.mark.parametrize(
@@ -231,10 +216,11 @@ def test_of_many_the_lag_says_of_when_it_is_and_every_group_has_a_cause() -> Non
 
 def test_people_are_told_of_now_and_machines_the_event_as_published() -> None:
     people, machine = People(), Scripted()
-    log = play({"people": people, "machine": machine}, stuck(), as_now=lambda _: "of now")
-    assert [each.event for each in people.sent] == ["of now"]
-    assert [each.event for each in machine.sent] == [stuck().to_bytes().decode()]
-    assert "of now" not in str(log.records)
+    of_now = now(whole(stuck()))
+    log = play({"people": people, "machine": machine}, stuck(), as_now=lambda _: of_now)
+    assert [each.event for each in people.sent] == [of_now]
+    assert [each.event for each in machine.sent] == [whole(stuck())]
+    assert GONE not in str(log.records)
 
 
 def test_people_are_told_once_it_is_known_how_groups_stand_now() -> None:
@@ -246,9 +232,9 @@ def test_people_are_told_once_it_is_known_how_groups_stand_now() -> None:
         await until(lambda: machine.taken != [])
         assert people.sent == []
         tellings = (t for owned in harness.owned.all() for t in owned.state.tellings.values())
-        (waiting,) = (t for t in tellings if t.told.channel == "people")
+        (waiting,) = (t for t in tellings if t.notified.channel == "people")
         assert not waiting.is_under_way
-        assert not waiting.told.uncertain
+        assert not waiting.notified.uncertain
         known.set()
         await harness.idle()
 
@@ -260,11 +246,11 @@ def test_people_are_told_once_it_is_known_how_groups_stand_now() -> None:
 def test_what_cannot_be_made_of_now_is_told_as_it_was_published() -> None:
     people = People()
 
-    def fails(_: str) -> str:
+    def fails(_: GroupIncidentEvent) -> GroupIncidentEvent:
         raise ZeroDivisionError
 
     log = play({"people": people}, stuck(), as_now=fails)
-    assert STANDS in people.sent[0].event
+    assert people.sent[0].event == whole(stuck())
     assert log.outcomes() == ["delivered"]
 
 
@@ -293,5 +279,5 @@ def test_all_that_is_known_of_a_group_comes_together() -> None:
     silences.apply_acknowledgement(b"losing-status", said.to_bytes())
     put(silences, silence(ends_at=LATER + MINUTE))
     groups = Groups(newest, silences, lambda: OPENED_AT, lambda *_: LIMITS, {"prod": "kafka:9092"})
-    known = groups.standing(GroupIncidentEvent.from_bytes(whole(stuck()).encode()))
+    known = groups.standing(whole(stuck()))
     assert known == Standing(evaluated(), None, LIMITS, said, LATER + MINUTE, "kafka:9092")

@@ -15,7 +15,7 @@ from notifier.harness import Harness, Log, Scripted, life
 from notifier.http_receiver import Answer, HttpReceiver, Request, Script
 from notifier.process import Home, config, notifier, webhook
 from support.waiting import eventually
-from warren.contracts import GroupStatusName, StatusChangeEvent
+from warren.contracts import GroupIncidentEvent, GroupStatusName, StatusChangeEvent
 from warren_notifier.channels.channel import Delivered, Result, Retry
 from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.state.telling import Delivery
@@ -52,7 +52,7 @@ def incidents(groups: int, each: int, chance: random.Random) -> list[StatusChang
     return mixed
 
 
-def check(arrived: Sequence[StatusChangeEvent], published: Sequence[StatusChangeEvent]) -> None:
+def check(arrived: Sequence[GroupIncidentEvent], published: Sequence[StatusChangeEvent]) -> None:
     """What one channel took: ends where openings, in order, and nothing again but the same."""
     offsets = {one.id: offset for offset, one in enumerate(published)}
     of_group = defaultdict(list)
@@ -75,7 +75,7 @@ class Unsteady(Scripted):
 
     def __init__(self, chance: random.Random) -> None:
         super().__init__()
-        self.arrived: list[StatusChangeEvent] = []
+        self.arrived: list[GroupIncidentEvent] = []
         self._chance = chance
         self.steady = False
 
@@ -86,7 +86,7 @@ class Unsteady(Scripted):
         await asyncio.sleep(0)
         kind = 0.0 if self.steady else self._chance.random()
         if kind < 0.5 or kind > 0.85:
-            events = [StatusChangeEvent.from_bytes(one.event.encode()) for one in news]
+            events = [one.event for one in news if one.event is not None]
             self.arrived += self._new(events)
         for _ in range(self._chance.randrange(3)):
             await asyncio.sleep(0)
@@ -94,7 +94,7 @@ class Unsteady(Scripted):
             return Delivered("taken")
         return Retry("HTTP 503") if kind < 0.7 else Retry("no answer", uncertain=True)
 
-    def _new(self, events: list[StatusChangeEvent]) -> list[StatusChangeEvent]:
+    def _new(self, events: list[GroupIncidentEvent]) -> list[GroupIncidentEvent]:
         return events
 
 
@@ -110,7 +110,7 @@ class UnsteadyDigests(Unsteady):
     async def send_many(self, digest: Digest) -> Result:
         return await self._take(*digest.news)
 
-    def _new(self, events: list[StatusChangeEvent]) -> list[StatusChangeEvent]:
+    def _new(self, events: list[GroupIncidentEvent]) -> list[GroupIncidentEvent]:
         new = [one for one in events if one.id not in self._said.get(one.data.group, ())]
         for group in {one.data.group for one in events}:
             self._said[group] = {one.id for one in events if one.data.group == group}
@@ -163,7 +163,7 @@ class Receiver:
     """Every tenth request fails; what is taken is noted with its id."""
 
     def __init__(self) -> None:
-        self.taken: list[tuple[str, StatusChangeEvent]] = []
+        self.taken: list[tuple[str, GroupIncidentEvent]] = []
         self._lock = threading.Lock()
         self._requests = 0
 
@@ -172,7 +172,7 @@ class Receiver:
             self._requests += 1
             if self._requests % 10 == 0:
                 return Answer(500)
-            change = StatusChangeEvent.from_bytes(request.body)
+            change = GroupIncidentEvent.from_bytes(request.body)
             self.taken.append((request.headers["webhook-id"], change))
             return Answer(204)
 

@@ -168,7 +168,7 @@ class Notifier(RuleBasedStateMachine):
             self.ended.append(delivery.pending.delivery_id)
             self.decided(Attempted(delivery, needless.step))
             return
-        uncertain = telling.told.uncertain
+        uncertain = telling.notified.uncertain
         self.decided(MayArrive(delivery))
         self.decided(Begun(delivery, uncertain), written=False)
         begun = self.pending(channel)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from notifier.builders import MINUTE, OPENED_AT, change, route
-from warren.contracts import Breach, ChannelIdentity, OpenIncident, PendingDelivery, Told
+from warren.contracts import Breach, ChannelIdentity, Notified, OpenIncident, PendingDelivery
 from warren_notifier.routing.change import Change
 from warren_notifier.routing.decisions import Decision, Router, delivery_id
 from warren_notifier.routing.reminders import on_repeat, on_start
@@ -23,22 +23,22 @@ def decided(
     at: Router,
     what: Change,
     incident: OpenIncident | None = None,
-    told: Mapping[str, Told] | None = None,
+    told: Mapping[str, Notified] | None = None,
     now: int = NOW,
 ) -> Decision:
     return at.on_change(what, 7, incident, told or {}, now)
 
 
-def after(decision: Decision, *took: str, before: Mapping[str, Told] | None = None) -> Any:
+def after(decision: Decision, *took: str, before: Mapping[str, Notified] | None = None) -> Any:
     """The incident and what channels know after a decision, once `took` have what it gave them."""
     assert decision.incident is not None
     told = dict(before or {})
     for news in decision.news:
         update: dict[str, object] = {}
-        if news.delivery is not None and news.told.channel in took:
+        if news.delivery is not None and news.notified.channel in took:
             sent = news.delivery
             update = {"status": sent.status, "conditions": sent.conditions}
-        told[news.told.channel] = news.told.model_copy(update=update)
+        told[news.notified.channel] = news.notified.model_copy(update=update)
     return decision.incident, told
 
 
@@ -164,7 +164,7 @@ def test_an_easing_withdraws_what_has_not_arrived() -> None:
     incident, told = after(decided(strict, change("ERR")))
     easing = change("WARN", previous="ERR", event_id="event-2")
     (news,) = decided(strict, easing, incident, told).news
-    assert (news.told.channel, news.delivery) == ("mail", None)
+    assert (news.notified.channel, news.delivery) == ("mail", None)
 
 
 NEW = route("new", ("mail", "hook"))
@@ -361,7 +361,7 @@ MAIL = ChannelIdentity(kind="email", place="", digest="1")
 def test_a_channel_is_found_by_what_it_leads_to(
     identities: dict[str, ChannelIdentity], channel: str | None
 ) -> None:
-    told = Told(incident_id="i", channel="hook", route="all", identity=HOOK)
+    told = Notified(incident_id="i", channel="hook", route="all", identity=HOOK)
     assert Router((), HOUR, identities).channel_of(told) == channel
     unknown = told.model_copy(update={"identity": None})
     assert Router((), HOUR, identities).channel_of(unknown) == "hook"

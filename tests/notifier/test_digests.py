@@ -130,7 +130,7 @@ class TestOverBeforeItIsTold:
         end = log.audit()[-1]
         assert (end.kind, end.outcome) == ("resolved", "delivered" if is_told else "suppressed")
         assert mail.at[1:] == [] or mail.at[1] >= mail.at[0] + INTERVAL
-        assert [one.told for one in log.states() if one.group == "b"] == []
+        assert [one.notified for one in log.states() if one.group == "b"] == []
 
     def test_each_of_several_is_in_the_message(self) -> None:
         mail, _ = between(

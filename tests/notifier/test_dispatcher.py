@@ -1,7 +1,7 @@
 """From changes to deliveries, through queues and state in memory."""
 
 import pytest
-from notifier.builders import OPENED_AT, event
+from notifier.builders import OPENED_AT, event, incident
 from notifier.harness import Hanging, Harness, Scripted, play
 from support.manual_clock import ManualClock
 from support.waiting import until
@@ -20,7 +20,7 @@ def test_an_incident_from_beginning_to_end() -> None:
     log = play({"mail": mail}, ERR, lambda harness: states.append(len(harness.log.states())), OK)
     assert states == [1]
     assert mail.ids == [OPENING, CLOSING]
-    assert mail.sent[0].event.encode() == ERR.to_bytes()
+    assert mail.sent[0].event == incident(ERR)
     assert [(a.kind, a.outcome, a.attempt) for a in log.audit()] == [
         ("opened", "delivered", 1),
         ("resolved", "delivered", 1),
@@ -50,8 +50,8 @@ def test_a_refusal_is_dead_lettered_and_not_tried_again() -> None:
     assert mail.ids == [OPENING]
     assert log.outcomes() == ["refused", "suppressed"]
     (letter,) = log.dead_letters()
-    assert (letter.service, letter.topic, letter.offset) == ("notifier", "t.lag-status", 0)
-    assert letter.value == ERR.to_bytes()
+    assert (letter.service, letter.topic, letter.offset) == ("notifier", "t.incidents", 0)
+    assert letter.value == incident(ERR).to_bytes()
     assert f"delivery {OPENING} (route all, channel mail) refused" in letter.reason
     assert "HTTP 404" in letter.reason
 
@@ -130,10 +130,9 @@ def test_a_hanging_channel_and_a_failing_group_delay_nobody_else() -> None:
     play({"mail": mail, "hook": hook}, read)
 
 
-def test_bad_events_are_dead_lettered_and_foreign_ones_skipped() -> None:
+def test_bad_events_are_dead_lettered() -> None:
     mail = Scripted()
-    foreign = b'{"type": "warren.group.owner.changed"}'
-    log = play({"mail": mail}, [b"{", None, foreign, ERR])
+    log = play({"mail": mail}, [b"{", None, ERR])
     assert [(letter.offset, letter.key, letter.value) for letter in log.dead_letters()] == [
         (0, b"key", b"{"),
         (1, b"key", None),

@@ -6,7 +6,7 @@ from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT, delivery, event
 from notifier.test_email_message import NOW, html, mail, text, writer
-from warren.contracts import Cause, DigestKey, Finding, GroupStatusName
+from warren.contracts import Cause, DigestKey, Finding, GroupIncidentEvent, GroupStatusName
 from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.state.telling import Delivery
 
@@ -26,7 +26,7 @@ def over(number: int) -> Delivery:
     return found
 
 
-def lasting(*numbers: int) -> list[str]:
+def lasting(*numbers: int) -> list[GroupIncidentEvent]:
     return [news(number).event for number in numbers]
 
 

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 from markupsafe import escape
 from notifier.builders import MINUTE, OPENED_AT, bad_partition, delivery, event
-from warren.contracts import Breach, Cause, CauseEvidence, Finding, StatusChangeEvent
+from warren.contracts import (
+    Breach,
+    Cause,
+    CauseEvidence,
+    Finding,
+    GroupIncidentEvent,
+    StatusChangeEvent,
+)
 from warren_notifier.channels.kinds.email import MailWriter
 
 NOW = OPENED_AT + 12 * MINUTE
@@ -18,7 +25,9 @@ def writer(link: str = "") -> MailWriter:
     return MailWriter("warren@example.org", ["oncall@example.org"], link)
 
 
-def mail(published: StatusChangeEvent | None = None, link: str = "", **fields: Any) -> EmailMessage:
+def mail(
+    published: StatusChangeEvent | GroupIncidentEvent | None = None, link: str = "", **fields: Any
+) -> EmailMessage:
     return writer(link).message(delivery(published, **fields), NOW)
 
 
@@ -67,7 +76,7 @@ Warren. Route all, channel mail, incident incident-1
 def test_what_was_resolved() -> None:
     end = event("OK", "ERR", event_id="event-2", at=OPENED_AT + 5 * MINUTE, total_lag=0)
     resolved = mail(end, kind="resolved", status="OK")
-    assert resolved["Subject"] == "[OK] prod: billing OK again after 5m"
+    assert resolved["Subject"] == "[OK] prod: billing OK again after 5m; was 1 partition stopped"
     assert "From         2026-11-21 07:00:00 UTC\n" in text(resolved)
     assert "Until        2026-11-21 07:05:00 UTC (5m)\n" in text(resolved)
     assert "Worst partitions" not in text(resolved)
@@ -280,5 +289,8 @@ def test_objectives_that_are_not_kept() -> None:
     assert "Lag" not in told
     end = event("OK", "WARN", at=OPENED_AT + 5 * MINUTE, **(more | {"objectives": []}))
     resolved = mail(end, kind="resolved", status="OK")
-    assert resolved["Subject"] == "[OK] prod: billing objectives kept again after 5m"
+    assert (
+        resolved["Subject"]
+        == "[OK] prod: billing objectives kept again after 5m; was objectives not kept"
+    )
     assert "billing on cluster prod keeps its objectives again." in text(resolved)

@@ -1,10 +1,9 @@
 """A group's line in a digest: all that is open of it, the root first, and what is over."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from notifier.builders import MINUTE, OPENED_AT, delivery, event
+from notifier.builders import MINUTE, OPENED_AT, delivery, event, incident
 from notifier.test_email_digest import PROD, news
 from notifier.test_email_message import breach, html, text, writer
 from warren.contracts import (
@@ -20,8 +19,6 @@ from warren.contracts import (
 )
 from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import besides, digest_text
-from warren_notifier.routing.change import read_stored
-from warren_notifier.routing.group_incident import after, incident_of
 from warren_notifier.state.telling import Delivery
 
 SECOND = 1_000
@@ -67,24 +64,17 @@ def broken(
     return of(kind, status, at, opened_at=at, objectives=breaches, total_lag=lag, **none)
 
 
-def joined(*conditions: StatusChangeEvent, over: StatusChangeEvent | None = None) -> str:
-    """The group's incident, as people are told it: with these conditions, and one that is over."""
-    opens = [read_stored(each.model_dump_json()) for each in conditions]
-    whole = after(None, [each for each in opens if each is not None])
-    if over is not None:
-        was = over.model_copy(update={"data": stuck().data.model_copy(update={"status": "ERR"})})
-        first = after(None, [*filter(None, [*opens, read_stored(was.model_dump_json())])])
-        by = read_stored(over.model_dump_json())
-        whole = after(incident_of(first), [*filter(None, opens)], by)
-    assert whole is not None
-    return whole.event
+def joined(
+    *conditions: StatusChangeEvent, over: StatusChangeEvent | None = None
+) -> GroupIncidentEvent:
+    """The group's incident: with these conditions, and one that is over."""
+    if over is None:
+        return incident(*conditions)
+    was = stuck().model_copy(update={"type": over.type})
+    return incident(*conditions, was, over)
 
 
-def told(published: StatusChangeEvent | str, kind: Any = "opened") -> Delivery:
-    if isinstance(published, str):
-        data = GroupIncidentEvent.from_bytes(published.encode()).data
-        about = of(STATUS_CHANGED, group=data.group)
-        return replace(told(about, kind), event=published)
+def told(published: StatusChangeEvent | GroupIncidentEvent, kind: Any = "opened") -> Delivery:
     name = f"{published.data.incident_id}-{kind}"
     return delivery(published, kind=kind, delivery_id=name)
 
@@ -139,7 +129,7 @@ def test_what_is_over_of_a_group_in_trouble_is_told() -> None:
 
 
 def facts(*new: Delivery, lasting: tuple[StatusChangeEvent, ...]) -> dict[str, str]:
-    before = [one.to_bytes().decode() for one in lasting]
+    before = [incident(one) for one in lasting]
     return dict(digest_text(Digest("digest-1", PROD, new, before, None), "", NOW).facts)
 
 
@@ -182,13 +172,13 @@ def test_a_group_with_something_new_is_not_unchanged() -> None:
 
 def test_told_alone_it_says_what_else_of_its_group_is_open() -> None:
     warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
-    before = [stuck().to_bytes().decode(), news(1).event, news(2).event]
+    before = [incident(each) for each in (stuck(), event(group="a"), event(group="b"))]
     about = Digest("d", PROD, [told(warned)], before, None)
     said = "of this group: stuck record"
     assert besides(about) == f"{said}; 2 groups on prod (worst ERR)"
     assert f"Also open    {said}" in text(writer("").digest(about, NOW))
     assert besides(Digest("d", PROD, [told(warned)], before[:1], None)) == said
-    bare = of(STATUS_CHANGED).to_bytes().decode()
+    bare = incident(of(STATUS_CHANGED))
     alone = Digest("d", PROD, [told(warned)], [bare], None)
     assert besides(alone) == "of this group: stopped"
 

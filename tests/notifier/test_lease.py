@@ -10,7 +10,7 @@ from notifier.http_receiver import Answer, HttpReceiver
 from notifier.process import Home, config, notifier, webhook
 from support.manual_clock import ManualClock
 from support.waiting import eventually
-from warren.contracts import StatusChangeEvent
+from warren.contracts import GroupIncidentEvent
 from warren.errors import ProcessFrozen
 from warren_notifier.lease import Lease, LeasedProducer
 
@@ -94,7 +94,7 @@ def test_what_was_due_while_it_was_frozen_is_left_to_the_next_owner(
                     message="it has joined anew",
                 )
                 assert new.ready
-    told = [StatusChangeEvent.from_bytes(one.body).id for one in hooks.requests[before:]]
+    told = [GroupIncidentEvent.from_bytes(one.body).id for one in hooks.requests[before:]]
     assert len(hooks.requests) == taken, told
     assert told[-1] == closing.id
     assert home.states() == {}

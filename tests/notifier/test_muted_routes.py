@@ -4,7 +4,7 @@ from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT, change, event, route
 from notifier.harness import Scripted, play
-from warren.contracts import OpenIncident, Told
+from warren.contracts import Notified, OpenIncident
 from warren_notifier.routing.decisions import Decision, Router
 from warren_notifier.routing.reminders import on_start
 from warren_notifier.routing.routes import Route
@@ -77,10 +77,9 @@ def test_a_start_opens_nothing_again_in_another_ones_window() -> None:
     assert decision is None or not decision.news
 
 
-def opened(router: Router, at: int) -> tuple[OpenIncident, dict[str, Told]]:
+def opened(router: Router, at: int) -> tuple[OpenIncident, dict[str, Notified]]:
     decision: Decision = router.on_change(change(), 0, None, {}, at)
     assert decision.incident is not None
-    known = {
-        one.told.channel: one.told.model_copy(update={"status": "ERR"}) for one in decision.news
-    }
-    return decision.incident, known
+    known = {"status": "ERR", "conditions": change().conditions}
+    told = {one.notified.channel: one.notified.model_copy(update=known) for one in decision.news}
+    return decision.incident, told

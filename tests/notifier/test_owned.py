@@ -37,7 +37,7 @@ def test_one_is_settled_when_it_is_empty_and_its_event_is_not_read_again() -> No
     subjects, owned = assigned()
     assert not subjects.forget_settled(owned)  # a delivery is pending
     state = owned.state
-    decision = Router([], 1).on_change(END, 7, state.incident, state.told(), 0)
+    decision = Router([], 1).on_change(END, 7, state.incident, state.notified(), 0)
     state, (key,), _ = state.decided(END, decision)
     owned.put(state)
     assert not subjects.forget_settled(owned)  # the end is owed
@@ -51,7 +51,7 @@ def test_one_is_settled_when_it_is_empty_and_its_event_is_not_read_again() -> No
 
 
 def test_each_is_due_once_at_its_newest_time_the_longest_due_first() -> None:
-    a, b, c = (Owned(SubjectState(0, Subject("prod", group, "t"))) for group in "abc")
+    a, b, c = (Owned(SubjectState(0, Subject("prod", group))) for group in "abc")
     table = Timetable()
     for one, at in ((a, 30), (b, 20), (c, 10), (a, 15), (a, 15)):
         table.put(one, at)

@@ -28,7 +28,7 @@ def test_the_audit_names_the_next_attempt_only_where_there_is_one(
 def test_the_end_of_a_delivery_is_noted_though_its_event_is_gone() -> None:
     """It was replaced, and the notifier killed before it had written that down."""
     gone = delivery()
-    gone.event = ""
+    gone.event = None
     record = RECORDS.audit(gone, Step(pending_delivery(), "superseded", "newer news"), NOW, None)
     assert NotificationEvent.from_bytes(record.value).conditions == []
 
@@ -42,9 +42,9 @@ def test_a_state_and_its_tombstone_have_one_key() -> None:
     owned.line(sent).foresee(sent, at_once=True)
     kept = RECORDS.state(owned, settled=False)
     gone = RECORDS.state(owned, settled=True)
-    assert kept.key == gone.key == b"prod|billing|warren.group.status.changed"
+    assert kept.key == gone.key == b"prod|billing"
     assert (kept.topic, kept.partition, gone.value) == ("t.notifier-state", 2, None)
     stored = NotifierState.from_bytes(kept.value)
     assert to_store(restored(2, stored)[0]) == stored
-    assert stored.told is not None
-    assert [(one.channel, one.opened) for one in stored.told] == [("mail", True)]
+    assert stored.notified is not None
+    assert [(one.channel, one.opened) for one in stored.notified] == [("mail", True)]

@@ -17,7 +17,7 @@ from warren_notifier.state.telling import Delivery
 REMINDING = [route(repeat_interval=20 * 60)]
 
 
-class Told(Scripted):
+class Notified(Scripted):
     """Notes when it was told what, in minutes from the incident's beginning."""
 
     def __init__(self, clock: ManualClock, *results: Refused) -> None:
@@ -42,7 +42,7 @@ HOUR = [60.0] * 60
 
 def test_what_was_silenced_counts_from_when_it_was_told() -> None:
     clock = ManualClock(OPENED_AT)
-    mail, asked = Told(clock), put(Silences(), silence(ends_at=OPENED_AT + 18 * MINUTE))
+    mail, asked = Notified(clock), put(Silences(), silence(ends_at=OPENED_AT + 18 * MINUTE))
     play({"mail": mail}, event(), *HOUR, routes=REMINDING, clock=clock, silences=asked)
     assert mail.at == reminders(18, 38, 58)
 
@@ -51,7 +51,7 @@ def test_what_was_silenced_counts_from_when_it_was_told() -> None:
 def test_each_is_reminded_at_the_interval_over_a_restart(restart_at: int, refused: int) -> None:
     """Who refused the opening, too."""
     clock = ManualClock(OPENED_AT)
-    mail = Told(clock, *[Refused("HTTP 404")] * refused)
+    mail = Notified(clock, *[Refused("HTTP 404")] * refused)
     known: dict[str, Any] = {"routes": REMINDING, "clock": clock}
     log = play({"mail": mail}, event(), *HOUR[:restart_at], **known)
     play({"mail": mail}, *HOUR[restart_at:], log=log, **known)

@@ -133,7 +133,7 @@ def test_what_waited_behind_others_never_arrived_so_nobody_awaits_its_end() -> N
         await harness.idle()
 
     log = play({"mail": mail}, first)
-    uncertain = {state.group: told.uncertain for state in log.states() for told in state.told}
+    uncertain = {state.group: told.uncertain for state in log.states() for told in state.notified}
     assert uncertain == {"one": True, "two": False}
     play({"mail": mail}, second, log=log, stopped=True)
     assert [(d.subject.group, d.pending.kind) for d in mail.sent] == [("one", "opened")] * 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from notifier.builders import event
+from notifier.builders import event, incident
 from notifier.http_receiver import Answer, HttpReceiver, Request, Script
 from notifier.process import PARTITIONS, SECRET, Home, config, email, notifier, stop, webhook
 from notifier.smtp_receiver import SmtpReceiver, serving
@@ -47,7 +47,7 @@ def test_from_the_topic_to_mail_and_webhook(home: Home, tmp_path: Path) -> None:
                 lambda: running.metric("warren_notifier_open_incidents") == 1,
                 message="the incident shows in the metrics",
             )
-            assert running.metric("warren_notifier_states") == 2, "of the condition and the group"
+            assert running.metric("warren_notifier_states") == 1
             assert (running.metric("warren_notifier_state_bytes") or 0) > len(
                 opening("billing").to_bytes()
             )
@@ -61,7 +61,7 @@ def test_from_the_topic_to_mail_and_webhook(home: Home, tmp_path: Path) -> None:
         assert len(hooks.requests) == 4
     for request in hooks.requests:
         Webhook(SECRET).verify(request.body, dict(request.headers))
-    assert hooks.requests[0].body == opening("billing").to_bytes()
+    assert hooks.requests[0].body == incident(opening("billing")).to_bytes()
     outcomes = defaultdict(list)
     for one in home.audit():
         outcomes[one.channel, one.kind].append(one.outcome)
@@ -119,9 +119,10 @@ def test_a_past_that_ends_in_transactions_is_told_as_well(home: Home, tmp_path: 
     for keep in (True, False):
         writer.begin_transaction()
         for group in groups:
-            told = opening(group if keep else f"{group}-aborted")
+            told = home.folded.of(opening(group if keep else f"{group}-aborted"))
+            assert told is not None
             key = group_key(told.data.cluster, told.data.group)
-            writer.produce(f"{home.settings.topic_prefix}lag-status", told.to_bytes(), key)
+            writer.produce(f"{home.settings.topic_prefix}incidents", told.to_bytes(), key)
         writer.flush()
         writer.commit_transaction() if keep else writer.abort_transaction()
     with HttpReceiver() as hooks:

@@ -6,7 +6,7 @@ import pytest
 from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT, change, event, pending_delivery, route
 from notifier.harness import Scripted, kinds, play
-from warren.contracts import Told
+from warren.contracts import Notified
 from warren.settings.notifier import DAYS
 from warren.silences import Silences
 from warren_notifier.channels.channel import Retry
@@ -36,10 +36,10 @@ def test_an_opening_is_told_when_the_silence_is_over() -> None:
 
 
 def test_what_is_put_off_holds_up_nothing_else() -> None:
-    """Neither of its group, whose end is behind it, nor of others, however many it is."""
+    """Nothing of other groups, however many it is."""
     mail = Scripted()
     muted = {"event_types": ["warren.group.status.changed"], "mute": [{"days": list(DAYS)}]}
-    late = event(event_id="late", incident_id="late").model_copy(
+    late = event(event_id="late", group="late", incident_id="late").model_copy(
         update={"type": "warren.group.freshness.changed"}
     )
     many = [event(group=f"g{n}", event_id=f"e{n}", incident_id=f"i{n}") for n in range(9)]
@@ -83,7 +83,7 @@ def test_what_hears_of_an_incident_again_lest_it_takes_it_for_over_goes_on_heari
         [route(channels=("mail", "alerts"), repeat_interval=60)], 1, resends={"alerts": 120_000}
     )
     told = {
-        name: Told(incident_id="incident-1", channel=name, route="all", status="ERR")
+        name: Notified(incident_id="incident-1", channel=name, route="all", status="ERR")
         for name in ("mail", "alerts")
     }
     incident = router.on_change(change(), 0, None, {}, OPENED_AT).incident

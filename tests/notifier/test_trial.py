@@ -4,7 +4,7 @@ from notifier.asked import put, silence
 from notifier.builders import OPENED_AT, event, route
 from notifier.harness import Harness, Scripted, kinds, play
 from support.waiting import until
-from warren.contracts import NotificationTest, StatusChangeEvent
+from warren.contracts import NotificationTest
 from warren.settings.notifier import DAYS
 from warren.silences import Silences
 from warren_notifier.channels.channel import Refused, Retry
@@ -42,7 +42,9 @@ def test_an_opening_and_its_end_on_the_routes_channels_and_nowhere_else() -> Non
     assert kinds(hook) == kinds(mail) == ["opened", "resolved"]
     assert not other.sent
     assert {one.incident_id for one in log.audit()} == {"test-7d3e"}
-    told = StatusChangeEvent.from_bytes(hook.sent[0].event.encode()).data
+    assert hook.sent[0].event is not None
+    (condition,) = hook.sent[0].event.data.open
+    told = condition.change
     assert (told.cluster, told.group) == ("warren-notify-test", "test of route pager")
     assert told.explanation == "this is a test, asked for by ada: nothing is wrong"
     assert log.states() == []

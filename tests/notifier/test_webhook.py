@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from notifier.builders import delivery, event
+from notifier.builders import delivery, event, incident
 from notifier.harness import Log, play
 from notifier.hostile_names import HOSTILE
 from notifier.http_receiver import Answer, Drip, Hang, HttpReceiver, Request, Reset, Script
@@ -17,7 +17,7 @@ from notifier.tls import self_signed
 from standardwebhooks import Webhook, WebhookVerificationError
 from support.cloudevents_sdks import npm_is_here, read_by_npm
 from warren.clock import SystemClock
-from warren.contracts import StatusChangeEvent
+from warren.contracts import GroupIncidentEvent
 from warren.errors import SettingsError
 from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
 from warren_notifier.channels.http import judged
@@ -50,7 +50,7 @@ SPECIMEN = Specimen(
     ],
     is_service=False,
 )
-TEMPLATE = '{"text": {{ "Group " ~ data.group ~ "!" }}, "lag": {{ data.total_lag }}}'
+TEMPLATE = '{"text": {{ "Group " ~ data.group ~ "!" }}, "lag": {{ data.max_total_lag }}}'
 
 
 def templated(body: str, what: Delivery | None = None, **fields: Any) -> Request:
@@ -87,7 +87,7 @@ def test_a_body_of_ones_own_may_be_no_json_and_may_be_signed() -> None:
         ("{{ date }}", "'date' is undefined"),
         ("{ {{ data.group }} }", "JSONDecodeError"),
         ("{{ data.group.__class__.__mro__ }}", "unsafe"),
-        ("{{ data.partitions.append(1) }}", "unsafe|not safely callable"),
+        ("{{ data.conditions.append(1) }}", "unsafe|not safely callable"),
         ("{{ 1 / 0 }}", "ZeroDivisionError"),
         ("{{ range(10000000) }}", "OverflowError|Range too big"),
         ("{{ 'x' * 2000000 }}", "more than 1048576"),
@@ -103,7 +103,7 @@ def test_a_template_that_fails_is_refused_at_the_start(body: str, why: str) -> N
 def test_one_that_fails_later_is_refused_then() -> None:
     with HttpReceiver() as receiver:
         lines = f'type = "webhook"\nurl = "{receiver.url}"'
-        body = "{% if data.group == 'billing' %}{{ 1 / data.total_lag }}{% else %}1{% endif %}"
+        body = "{% if data.group == 'billing' %}{{ 1 / data.max_total_lag }}{% else %}1{% endif %}"
         made = channel(of_table(lines, body=body))
         (result,) = send_to(made, delivery(event(total_lag=0)))
     assert isinstance(result, Refused)
@@ -134,7 +134,7 @@ def test_the_event_arrives_as_published_and_signed() -> None:
         )
     (request,) = receiver.requests
     assert request.path == "/hook?team=a"
-    assert request.body == event().to_bytes()
+    assert request.body == incident(event()).to_bytes()
     assert request.headers["content-type"] == "application/cloudevents+json; charset=utf-8"
     assert request.headers["authorization"] == "Bearer x"
     assert request.headers["host"] == f"127.0.0.1:{receiver.port}"
@@ -196,10 +196,10 @@ def test_what_is_told_again_has_an_id_of_its_own_and_the_incident_that_is_known(
         assert send(receiver.url, what=delivery(**fields)) == Delivered("HTTP 200")
     (request,) = receiver.requests
     Webhook(SECRET).verify(request.body, dict(request.headers))
-    body = StatusChangeEvent.from_bytes(request.body)
-    incident = fields.get("incident_id", "incident-1")
-    assert (body.id, body.data.incident_id) == (event_id, incident)
-    assert body.data == event().data.model_copy(update={"incident_id": incident})
+    body = GroupIncidentEvent.from_bytes(request.body)
+    known = fields.get("incident_id", "incident-1")
+    assert (body.id, body.data.incident_id) == (event_id, known)
+    assert body.data == incident(event()).data.model_copy(update={"incident_id": known})
 
 
 def test_what_was_left_out_is_counted() -> None:

@@ -45,13 +45,11 @@ def is_late() -> Any:
     return of(FRESHNESS_CHANGED, "ERR", OPENED_AT, objectives=[one])
 
 
-def title(event: str, kind: Any = "changed") -> str:
-    told = delivery(stuck(), kind=kind)
-    told.event = event
-    return incident_text(told, "", LATER).title
+def title(event: GroupIncidentEvent, kind: Any = "changed") -> str:
+    return incident_text(delivery(event, kind=kind), "", LATER).title
 
 
-def well(event: str, **known: Any) -> str:
+def well(event: GroupIncidentEvent, **known: Any) -> GroupIncidentEvent:
     lag = evaluated(status="OK", incident=None, cause=None, total_lag=4)
     return now(event, **{"lag": lag, "freshness": reads_on(), "limits": LIMITS, **known})
 
@@ -118,10 +116,8 @@ def digest(*told: Delivery) -> DigestText:
     return digest_text(Digest("d", PROD, told, [], None), "", LATER)
 
 
-def told(event: str, kind: DeliveryKind = "changed") -> Delivery:
-    found = delivery(stuck(), kind=kind)
-    found.event = event
-    return found
+def told(event: GroupIncidentEvent, kind: DeliveryKind = "changed") -> Delivery:
+    return delivery(event, kind=kind)
 
 
 def test_in_a_digest_what_is_well_or_silenced_comes_last_and_out_of_the_subject() -> None:
@@ -149,7 +145,7 @@ def test_in_a_digest_who_loses_data_within_the_hour_comes_first() -> None:
     near = breach("min_time_to_loss", 600_000.0, sentence="soon", topic="orders")
     soon = of(RETENTION_CHANGED, "WARN", LATER, objectives=[near], time_to_loss_ms=10 * MINUTE)
     in_a_week = news(1, at=LATER, time_to_loss_ms=7 * 24 * 60 * MINUTE, total_lag=10_000)
-    said = digest(in_a_week, told(soon.to_bytes().decode(), kind="opened"))
+    said = digest(in_a_week, told(whole(soon), kind="opened"))
     assert [line.name for line in said.worst] == ["losing", "g0001"]
     assert said.title.startswith("[ERR] prod: losing close to losing data; ")
     assert said.worst[0].action == "Raise retention.ms of orders until the group has caught up"
@@ -171,9 +167,6 @@ def test_an_end_has_the_cause_that_was_known_later_than_its_opening() -> None:
     newest = Newest(lambda *_: False)  # the end was read before
     newest.take_lag(b"prod|losing", evaluated().to_bytes())
     newest.take_lag(b"prod|losing", evaluated(cause={"name": "slow", "sentence": ""}).to_bytes())
-    end = GroupIncidentEvent.from_bytes(whole(root).encode())
-    update = {"conditions": [], "ended": [over], "was": [root], "status": "OK"}
-    ended = end.model_copy(update={"time": over.time, "data": end.data.model_copy(update=update)})
     groups = Groups(newest, Silences(), lambda: LATER)
-    told = as_now(ended.model_dump_json(), groups.standing)
+    told = as_now(whole(root, over), groups.standing)
     assert title(told, "resolved") == "[OK] prod: losing OK again after 18m; was no members"

@@ -3,6 +3,7 @@
 import base64
 from datetime import UTC, datetime
 
+from support.condition_changes import losing
 from warren.contracts import (
     Acknowledgement,
     ChannelIdentity,
@@ -15,6 +16,7 @@ from warren.contracts import (
     LagEvent,
     NotificationEvent,
     NotificationTest,
+    Notified,
     NotifierState,
     OffsetEvent,
     OpenIncident,
@@ -23,7 +25,6 @@ from warren.contracts import (
     Silence,
     StatusChange,
     StatusChangeEvent,
-    Told,
     TopicFreshness,
     TopicLag,
     TopicPositions,
@@ -34,6 +35,7 @@ from warren.contracts import (
     WorstFreshness,
 )
 from warren.contracts.event import Event
+from warren_core.group_incident import fold
 
 OFFSET_EVENT = OffsetEvent(
     cluster="prod",
@@ -148,6 +150,8 @@ CLUSTER_EVENT = ClusterEvent(
     published_at=1795244299000,
     log_ends_at=1795244298000,
 )
+INCIDENT = fold(None, losing(0, 64))
+assert INCIDENT is not None
 NOTIFIER_STATE = NotifierState(
     cluster="prod",
     group="billing",
@@ -175,8 +179,8 @@ NOTIFIER_STATE = NotifierState(
             next_attempt_at=1,
         )
     ],
-    told=[
-        Told(
+    notified=[
+        Notified(
             incident_id="i",
             channel="mail",
             identity=ChannelIdentity(kind="email", place="", digest="d"),
@@ -185,7 +189,7 @@ NOTIFIER_STATE = NotifierState(
             status="ERR",
         )
     ],
-    events={"1": STATUS_CHANGE.to_bytes().decode()},
+    events={"1": INCIDENT},
 )
 FRESHNESS_EVENT = FreshnessEvent(
     cluster="prod",
@@ -260,6 +264,7 @@ EVENTS: list[Event] = [
     OFFSET_EVENT,
     LAG_EVENT,
     STATUS_CHANGE,
+    INCIDENT,
     DEAD_LETTER,
     GROUP_EVENT,
     TOPICS_EVENT,

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
@@ -129,12 +128,6 @@ class Archive:
         for created in self.admin.create_topics([new]).values():
             return created.exception() is None
         return False
-
-    def forget_silvers_last_batch(self) -> None:
-        """As if killed between the tables' commits and Spark's note that the batch is done."""
-        commits = Path(self.settings.archiver.path) / "checkpoints" / "silver" / "commits"
-        last = max(int(file.name) for file in commits.iterdir() if file.name.isdigit())
-        (commits / str(last)).unlink()
 
 
 EAGER = {

@@ -25,7 +25,7 @@ def write_table(
     )
     with duckdb.connect() as database, NamedTemporaryFile("w", suffix=".json") as file:
         for row in rows:
-            json.dump({name: _plain(row.get(name)) for name in columns}, file)
+            json.dump({name: plain(row.get(name)) for name in columns}, file)
             file.write("\n")
         file.flush()
         database.execute("SET TimeZone = 'UTC'")
@@ -34,7 +34,8 @@ def write_table(
         write_deltalake(str(lake / table), dated, mode="append", partition_by=["date"])
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """As JSON has it."""
     if isinstance(value, bytes):
         return b64encode(value).decode()
     return value.isoformat() if isinstance(value, date) else value

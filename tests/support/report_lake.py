@@ -7,7 +7,7 @@ import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,6 @@ def write_lake(path: Path, records: Sequence[LagRecord], *, gold: bool, silver_u
     _minutes(path)
     if gold:
         _hours(path, rows, min(silver_until, END))
-        _outlook(path)
 
 
 EVALUATIONS = {
@@ -139,7 +138,7 @@ def _incidents(path: Path) -> None:
     write_table(path, "silver/incidents", ids | times | said_of, incidents)
     text = dict.fromkeys(("status", "reason", "cause", "explanation"), "VARCHAR")
     columns = ids | {"from": "TIMESTAMPTZ"} | text | {"total_lag": "BIGINT"}
-    write_table(path, "silver/status_intervals", columns, changes)
+    write_table(path, "silver/status_changes", columns, changes)
 
 
 _NOISY = ("WARN", "lag_not_shrinking", "flapping", "the lag of invoices/2 does not shrink")
@@ -216,7 +215,8 @@ def _other_hours(path: Path) -> None:
         for number, name in enumerate(NAMES)
         for at in range(START, END, HOUR)
     ]
-    write_table(path, "gold/rate_hours", who | moves, own)
+    shown = dict.fromkeys(("busiest_hour_rate", "pace_behind"), "DOUBLE")
+    write_table(path, "gold/rate_hours", who | moves | shown, [*own, *_growth()])
     sketches = {"late_sketch": "STRUCT(bucket INTEGER, count BIGINT)[]"}
     write_table(path, "gold/lateness_hours", who | late | sketches, own)
 
@@ -229,29 +229,13 @@ def sketch(values: Sequence[int]) -> list[Row]:
     return [{"bucket": bucket, "count": count} for bucket, count in sorted(buckets.items())]
 
 
-def _outlook(path: Path) -> None:
-    names = ("capacity", "level", "slope", "crosses_in_days", "days_until_loss")
-    columns = {"cluster": "VARCHAR", "group": "VARCHAR", "day": "TIMESTAMPTZ"}
-    columns |= dict.fromkeys(names, "DOUBLE")
-    columns |= dict.fromkeys(("crosses_on", "earliest_on", "latest_on"), "DATE")
-    first = date(2026, 11, 21)
-    rows = [
-        {
-            "cluster": "prod",
-            "group": NAMES[number],
-            "day": moment(START + day * DAY),
-            "capacity": 120.0,
-            "level": 97.5 + day - number,
-            "slope": 0.75 if number == 2 else -0.1,
-            "crosses_in_days": 30.0 if number == 2 else None,
-            "crosses_on": first + timedelta(days=30) if number == 2 else None,
-            "earliest_on": first + timedelta(days=21) if number == 2 else None,
-            "days_until_loss": 3.5 if number == 2 else None,
-        }
-        for number in range(4)
-        for day in (0, 1)
+def _growth() -> list[Row]:
+    """Three days before, of a group of which more is produced each day."""
+    return [
+        {"cluster": "prod", "group": NAMES[2], "hour": moment(START - day * DAY), "minutes": 144}
+        | {"busiest_hour_rate": 97.5 - 0.75 * day, "pace_behind": 120.0}
+        for day in (1, 2, 3)
     ]
-    write_table(path, "gold/capacity", columns, rows)
 
 
 def _ms(at: datetime) -> int:

@@ -5,12 +5,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from support import freshness_events
-from support.archive_events import NOW, Record, key, offset_event
+from support.archive_events import NOW, Record, key, lag_event, offset_event
 from support.freshness_events import freshness_event, late
 from warren.contracts import (
     FRESHNESS_CHANGED,
     STATUS_CHANGED,
     GroupEvent,
+    LagEvent,
     NotificationEvent,
     StatusChangeEvent,
     TopicsEvent,
@@ -19,6 +20,7 @@ from warren.contracts.event import Event
 from warren.contracts.topics import (
     FRESHNESS,
     GROUPS,
+    LAG,
     LAG_STATUS,
     NOTIFICATIONS,
     OFFSETS,
@@ -55,6 +57,9 @@ def history() -> list[Record]:
     for at, change in _late_and_stopped("settlement"):
         values.append((LAG_STATUS, key("settlement"), change.to_bytes(), at))
     values.append((NOTIFICATIONS, key("settlement"), _of_both("settlement").to_bytes(), START))
+    for number, lag in enumerate(_evaluations("settlement")):
+        values.append((LAG, key("settlement"), lag.to_bytes(), START + number * MINUTE))
+    values.append((LAG, key("settlement"), None, START + 9 * MINUTE))
     for at, event in _log_ends():
         values.append((TOPICS, b"prod", event.to_bytes(), at))
     values += values[3:40:7]  # told twice
@@ -115,6 +120,23 @@ def _late_and_stopped(group: str) -> Iterator[tuple[int, StatusChangeEvent]]:
         yield at, change.model_copy(update={"type": kind})
 
 
+def _evaluations(group: str) -> list[LagEvent]:
+    """Well, then in trouble and out of sight, in two parts."""
+    ill = {
+        "position": 2,
+        "is_known": False,
+        "parts": 2,
+        "cause": CAUSES["ERR"],
+        "incident": {"id": "i", "opened_at": START},
+    }
+    at = START + 2 * MINUTE
+    return [
+        lag_event(group, START, "OK", 3, position=1),
+        lag_event(group, at, "ERR", 9, **ill),
+        lag_event(group, at, "ERR", 9, part=1, **ill),
+    ]
+
+
 def _of_both(group: str) -> NotificationEvent:
     """A delivery about the group's incident, late since before it stopped, that tells of both."""
     late, stopped = f"{FRESHNESS_CHANGED}-{group}", f"{STATUS_CHANGED}-{group}"
@@ -143,6 +165,7 @@ def status_change(
                 "max_lag": None,
                 "partition_counts": {"OK": 3, "STOP": len(status)},
                 "partitions": [],
+                "partitions_omitted": len(status),
                 **more,
             },
         }

@@ -1,14 +1,12 @@
 """Four days of two groups as rows of silver tables: gaps, incidents, limits that are not kept."""
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from warren_archiver.gold.catalogue import PROGRESS
-from warren_archiver.lake.lake import Lake, ensure
-from warren_archiver.lake.table import Field, Table
+from warren_archiver.lake.table import Table
 from warren_archiver.silver import catalogue
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
@@ -39,29 +37,17 @@ def at(milliseconds: int) -> datetime:
 
 def frame(spark: SparkSession, table: Table, rows: Sequence[dict[str, Any]]) -> DataFrame:
     """What a row does not say is null, or nothing of its type where null may not be."""
-    nothing = {field.name: _nothing(field) for field in table.fields}
-    values = [tuple((nothing | row)[name] for name in table.names) for row in rows]
+    given = nothing(table)
+    values = [tuple((given | row)[name] for name in table.names) for row in rows]
     return spark.createDataFrame(values, table.schema)
 
 
-def _nothing(field: Field) -> object:
-    return None if field.null is not None else NOTHING.get(field.type.simpleString(), [])
-
-
-def append(spark: SparkSession, lake: Lake, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Adds rows to a table of silver, as one file."""
-    added = frame(spark, table, rows).coalesce(1)
-    added.write.format("delta").mode("append").save(lake.silver(table.name))
-
-
-def ensure_tables(
-    spark: SparkSession, lake: Lake, silver: Iterable[Table], gold: Iterable[Table]
-) -> None:
-    """These tables, and how far gold has come."""
-    for table in silver:
-        ensure(spark, lake.silver(table.name), table)
-    for table in (*gold, PROGRESS):
-        ensure(spark, lake.gold(table.name), table)
+def nothing(table: Table) -> dict[str, object]:
+    """By the table's columns: null, or what stands for it where null may not be."""
+    return {
+        field.name: None if field.null is not None else NOTHING.get(field.type.simpleString(), [])
+        for field in table.fields
+    }
 
 
 def silver_rows(seed: int = 7) -> Rows:
@@ -71,8 +57,6 @@ def silver_rows(seed: int = 7) -> Rows:
     for group in GROUPS:
         _evaluations(rows, chance, group)
         _minutes(rows, chance, group)
-        _incidents(rows, group)
-        _memberships(rows, group)
     return rows
 
 
@@ -83,9 +67,6 @@ SOURCES = {
         catalogue.GROUP_MINUTES,
         catalogue.PARTITION_MINUTES,
         catalogue.LATENESS_MINUTES,
-        catalogue.INCIDENTS,
-        catalogue.NOTIFICATIONS,
-        catalogue.MEMBERSHIP_CHANGES,
     )
 }
 
@@ -134,29 +115,3 @@ def _minutes(rows: Rows, chance: random.Random, group: str) -> None:
         measured = {"late_ms": late, "late_max_ms": late, "lost_records": 0, "produce_rate": 10.0}
         row = _of(group, moment, "minute", topic="orders", time_to_loss_ms=left, **measured)
         rows[catalogue.LATENESS_MINUTES.name].append(row)
-
-
-def _incidents(rows: Rows, group: str) -> None:
-    """The third begins soon after the second, which was short; the last one lasts."""
-    for number, (begin, length) in enumerate(
-        [(12 * HOUR, 2 * HOUR), (DAY, 4 * MINUTE), (DAY + 10 * MINUTE, HOUR), (3 * DAY, None)]
-    ):
-        opened, own = START + begin + 5_000, f"{group}-{number}"
-        told = {"told_at": at(opened + 2_000), "deliveries": 2, "failures": number % 2}
-        over = {} if length is None else {"closed_at": at(opened + length), "duration_ms": length}
-        row = _of(group, opened, "opened_at", incident_id=own, worst="ERR", peak_lag=100 + number)
-        rows[catalogue.INCIDENTS.name].append(row | told | over)
-        for kind, outcome in enumerate(("delivered", "failed", "delivered")):
-            sent = {"delivery_id": f"{own}-{kind}", "attempt": 1, "outcome": outcome}
-            row = _of(group, opened + 2_000 * kind, "at", incident_id=own, duration_ms=20 + kind)
-            to = {"route": "all", "channel": "mail" if kind else "hook"}
-            rows[catalogue.NOTIFICATIONS.name].append(row | sent | to)
-
-
-def _memberships(rows: Rows, group: str) -> None:
-    for number in range(8):
-        members = {"members": ["x", "y"][: number % 3], "joined": ["x"], "left": ["y"]}
-        counts = {"idle_members": number, "unowned_partitions": 1, "assignment_skew": 1.5}
-        state = {"position": number, "deleted": False, "generation": number // 2}
-        row = _of(group, START + number * 11 * HOUR, "at", **members, **counts, **state)
-        rows[catalogue.MEMBERSHIP_CHANGES.name].append(row)

@@ -46,28 +46,28 @@ def events(
     2: it takes the expression for a wrong one.
     """
     address = asked_address(config, api).rstrip("/")
-    asked = {name: value for name, value in (("cluster", cluster), ("regex", group)) if value}
-    remembered = _remembered(address, asked)
+    query = {name: value for name, value in (("cluster", cluster), ("regex", group)) if value}
+    remembered = _remembered(address, query)
     for change in remembered[len(remembered) - min(last, len(remembered)) :]:
         _write(change, output)
     if follow:
         try:
-            _follow(address, asked, {change["id"] for change in remembered}, output)
+            _follow(address, query, {change["id"] for change in remembered}, output)
         except KeyboardInterrupt:
             return
 
 
-def _remembered(address: str, asked: dict[str, str]) -> list[dict[str, Any]]:
+def _remembered(address: str, query: dict[str, str]) -> list[dict[str, Any]]:
     """Changes of the incidents that the API remembers, by time. Raises as `fetch` does."""
     found = [
         {"cluster": incident["cluster"], "group": incident["group"], **change}
-        for incident in fetch(INCIDENTS, address, asked).rows
+        for incident in fetch(INCIDENTS, address, query).rows
         for change in incident["changes"]
     ]
     return sorted(found, key=lambda change: (change["at"], change["id"]))
 
 
-def _follow(address: str, asked: dict[str, str], seen: set[str], output: Form) -> None:
+def _follow(address: str, query: dict[str, str], seen: set[str], output: Form) -> None:
     """What comes; `seen` was written already."""
     import httpx  # which takes long to load, here and below
     from httpx_sse import SSEError
@@ -76,8 +76,8 @@ def _follow(address: str, asked: dict[str, str], seen: set[str], output: Form) -
     told: str | None = None
     while True:
         try:
-            for stands_at, change in _stream(address, asked, position):
-                if position is None and not _list_once_more(address, asked, seen, output):
+            for stands_at, change in _stream(address, query, position):
+                if position is None and not _list_once_more(address, query, seen, output):
                     continue  # where it stands next
                 position, told = stands_at, None
                 if change is not None and change["id"] not in seen:
@@ -93,10 +93,10 @@ def _follow(address: str, asked: dict[str, str], seen: set[str], output: Form) -
         time.sleep(AGAIN_AFTER)
 
 
-def _list_once_more(address: str, asked: dict[str, str], seen: set[str], output: Form) -> bool:
+def _list_once_more(address: str, query: dict[str, str], seen: set[str], output: Form) -> bool:
     """What came after the list was made and before the stream began. Whether the API answered."""
     try:
-        remembered = _remembered(address, asked)
+        remembered = _remembered(address, query)
     except (ApiUnavailable, ApiRefused):
         return False
     for change in remembered:
@@ -107,7 +107,7 @@ def _list_once_more(address: str, asked: dict[str, str], seen: set[str], output:
 
 
 def _stream(
-    address: str, asked: dict[str, str], position: str | None
+    address: str, query: dict[str, str], position: str | None
 ) -> Iterator[tuple[str, dict[str, Any] | None]]:
     """Where the stream stands, each time it says so, with the change that brought it there: None at
     its beginning and while nothing comes.
@@ -124,7 +124,7 @@ def _stream(
             trust_env=False,
             verify=ssl.create_default_context(),
         ) as client,
-        connect_sse(client, "GET", url, params=asked, headers=headers) as source,
+        connect_sse(client, "GET", url, params=query, headers=headers) as source,
     ):
         if source.response.is_client_error:
             source.response.read()

@@ -61,10 +61,11 @@ def explain_(
     the group.
     """
     from warren_notifier.channels.configured import digesting
-    from warren_notifier.routing.change import Change, Subject
+    from warren_notifier.routing import trial
     from warren_notifier.routing.routes import Grouping, Route, explain
 
-    if event_type not in EVENT_TYPES:
+    known_types = {name: name for name in EVENT_TYPES}
+    if event_type not in known_types:
         raise SettingsError("--type", f"{visible(event_type)} is none of {', '.join(EVENT_TYPES)}")
     if status not in _STATUSES:
         raise SettingsError("--status", "nobody is told that a status is unknown")
@@ -74,7 +75,7 @@ def explain_(
         require_known(cluster, known)
     routes = [Route(route) for route in settings.notifier.routes]
     grouping = Grouping(routes, digesting(settings.notifier))
-    change = Change("", Subject(cluster, group, event_type), _STATUSES[status], "", "")
+    change = trial.change(cluster, group, _STATUSES[status], known_types[event_type])
     now = clock.now_ms()
     parts = explain(routes, grouping, change, now)
     if not parts:
@@ -146,9 +147,9 @@ def try_out(
     if known and route not in known:
         raise SettingsError("--route", f"no route {visible(route)}; there are: {', '.join(known)}")
     address = api or settings.api.address
-    asked = request("POST", address, "notifications/test", {"route": route, "by": whoever(by)})
+    answer = request("POST", address, "notifications/test", {"route": route, "by": whoever(by)})
     wanted = {(name, kind) for name in known.get(route, []) for kind in ("opened", "resolved")}
-    if not _report(address, asked["incident_id"], wanted, wait):
+    if not _report(address, answer["incident_id"], wanted, wait):
         raise typer.Exit(1)
 
 

@@ -49,8 +49,8 @@ class StatusName(StrEnum):
 
 def status_search(names: Iterable[str]) -> str:
     """Words of the search for groups that have one of the statuses: `status:err,warn`."""
-    asked = ",".join(names).lower()
-    return f"status:{asked}" if asked else ""
+    query = ",".join(names).lower()
+    return f"status:{query}" if query else ""
 
 
 class GroupOrder(StrEnum):

@@ -12,9 +12,8 @@ from warren.silences import InForce
 from warren_api.model.archive import Archive
 from warren_api.model.cluster import ClusterView, FeedState
 from warren_api.model.group import GroupView, Verdict
-from warren_api.model.group_incidents import KnownIncidents
+from warren_api.model.incidents import IncidentRecord, KnownIncidents
 from warren_api.model.read_model import ReadModel
-from warren_api.model.status_history import IncidentRecord
 from warren_api.model.verdict import Doubts, believed_from, doubts, group_doubts, verdict
 
 Verdicts = Callable[[GroupView], Verdict]

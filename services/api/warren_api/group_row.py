@@ -15,6 +15,7 @@ from warren.contracts import (
     Acknowledgement,
     Breach,
     Cause,
+    Condition,
     Finding,
     GroupMember,
     Silence,
@@ -36,13 +37,13 @@ from warren_api.model.group import (
     Verdict,
     broken_now,
 )
+from warren_api.model.incidents import IncidentRecord
 from warren_api.model.membership import Membership
-from warren_api.model.status_history import IncidentRecord
 from warren_api.model.verdict import Kind, kind, rank
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Present:
     """What the rows of one answer have in common. `now`: Unix milliseconds."""
 
     verdicts: Verdicts
@@ -77,7 +78,7 @@ class AnyRow:
     cluster: str
     group: str
     membership: Membership | None
-    asked: Asked
+    present: Present
 
     @property
     def members(self) -> Sequence[GroupMember]:
@@ -86,7 +87,7 @@ class AnyRow:
 
     @property
     def ownership(self) -> Ownership:
-        return self.asked.book.ownership_for(self.cluster, self.group)
+        return self.present.book.ownership_for(self.cluster, self.group)
 
     @property
     def owner(self) -> str:
@@ -95,7 +96,7 @@ class AnyRow:
 
     @property
     def silence(self) -> Silence | None:
-        return self.asked.notes.silence_of(self.cluster, self.group)
+        return self.present.notes.silence_of(self.cluster, self.group)
 
     @property
     def is_deserted(self) -> bool:
@@ -128,7 +129,7 @@ class GroupRow(AnyRow):
 
     @property
     def acknowledgement(self) -> Acknowledgement | None:
-        return self.asked.notes.acknowledgement_of(self.cluster, self.group)
+        return self.present.notes.acknowledgement_of(self.cluster, self.group)
 
     @property
     def is_looked_after(self) -> bool:
@@ -161,8 +162,8 @@ class GroupRow(AnyRow):
 
     def broken_now(self, broken: BrokenObjective) -> Said:
         """What is wrong with one of the objectives that it does not keep."""
-        limits = self.asked.book.limits_for(self.cluster, self.group)
-        return broken_now(broken, self.view, limits, is_stale=self.asked.is_stale(self.view))
+        limits = self.present.book.limits_for(self.cluster, self.group)
+        return broken_now(broken, self.view, limits, is_stale=self.present.is_stale(self.view))
 
     @property
     def since(self) -> int | None:
@@ -174,7 +175,7 @@ class GroupRow(AnyRow):
     @property
     def incident(self) -> IncidentRecord | None:
         """The group's open one, of whichever conditions."""
-        return self.asked.notes.incidents.open_of(self.cluster, self.group)
+        return self.present.notes.incidents.open_of(self.cluster, self.group)
 
     @property
     def not_ok_since(self) -> int | None:
@@ -199,9 +200,6 @@ class GroupRow(AnyRow):
         """When the first record will be lost, where that is near."""
         left, measured = self.view.loses_in_ms, self.view.freshness
         return None if left is None or measured is None else measured.at(left)
-
-
-_CLOSING = ("OK", "NOTFOUND")
 
 
 class Wrong(NamedTuple):
@@ -239,10 +237,9 @@ def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
     """`row`: the group as it is now. Of several conditions the root, then what follows from it.
     None where nothing was said.
     """
-    asked = [one for one in incident.conditions if one.is_open] or incident.conditions or [incident]
     said = [
         (one, wrong)
-        for one in asked
+        for one in incident.data.open or incident.data.over
         if (wrong := (_now(one, row) if one.is_open and row else None) or _told(one)) is not None
     ]
     if not said:
@@ -256,27 +253,23 @@ def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
             name=one.type,
             sentence=wrong.sentence  # what was said then carries its time
             if wrong.at is None or row is None
-            else as_of(wrong.sentence, wrong.at, row.asked.now),
+            else as_of(wrong.sentence, wrong.at, row.present.now),
             action=wrong.action or None,
         )
         for one, wrong in others
-        if not (lost and _is_loss(one, row)) and wrong.sentence not in told
+        if not (lost and _is_loss(one)) and wrong.sentence not in told
     ]
     return root._replace(follows=tuple(follows))
 
 
-def _is_loss(incident: IncidentRecord, row: GroupRow | None) -> bool:
+def _is_loss(condition: Condition) -> bool:
     """Whether it says what a cause says, too, of records that retention has deleted."""
-    broken = row.view.broken if row is not None else ()
-    mine = {one.breach.limit for one in broken if one.incident_id == incident.id}
-    changes = (recorded.change for recorded in incident.changes)
-    then = {breach.limit for change in changes for breach in change.objectives or []}
-    return (mine or then) == {"lost_records"}
+    return {breach.limit for breach in condition.change.objectives or ()} == {"lost_records"}
 
 
-def _now(incident: IncidentRecord, row: GroupRow) -> Wrong | None:
-    if incident.type != STATUS_CHANGED:
-        mine = [each for each in row.view.broken if each.incident_id == incident.id]
+def _now(condition: Condition, row: GroupRow) -> Wrong | None:
+    if condition.type != STATUS_CHANGED:
+        mine = [each for each in row.view.broken if each.incident_id == condition.incident_id]
         if not mine:
             return None
         said = row.broken_now(mine[0])
@@ -284,7 +277,7 @@ def _now(incident: IncidentRecord, row: GroupRow) -> Wrong | None:
         step = loss_step([breach])
         return Wrong(said.sentence, at=said.at, step=step, brief=_broken_in_short(breach))
     event = row.view.event
-    if event.incident is None or event.incident.id != incident.id:
+    if event.incident is None or event.incident.id != condition.incident_id:
         return None
     said_by = row.cause.sentence if row.cause else event.explanation
     at = None if row.verdict.is_known else event.evaluated_at
@@ -292,16 +285,13 @@ def _now(incident: IncidentRecord, row: GroupRow) -> Wrong | None:
     return Wrong(said_by, row.cause, at, step=row.view.action, brief=brief) if said_by else None
 
 
-def _told(incident: IncidentRecord) -> Wrong | None:
-    """The last cause; where there is none, the last explanation."""
-    bad = [each for each in reversed(incident.changes) if each.change.status not in _CLOSING]
-    for recorded in bad:
-        cause = recorded.change.cause
-        if cause is not None and cause.is_known:
-            return Wrong(cause.sentence, cause, recorded.at)
-    for recorded in bad:
-        if recorded.change.explanation:
-            return Wrong(recorded.change.explanation, at=recorded.at, brief=_brief(recorded.change))
+def _told(condition: Condition) -> Wrong | None:
+    """The cause; where there is none, the explanation."""
+    change, at = condition.change, condition.changed_at
+    if change.cause is not None and change.cause.is_known:
+        return Wrong(change.cause.sentence, change.cause, at)
+    if change.explanation:
+        return Wrong(change.explanation, at=at, brief=_brief(change))
     return None
 
 

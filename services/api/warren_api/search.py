@@ -130,22 +130,22 @@ class Search(ABC, Generic[T]):
 
 
 def text_of(of: Callable[[T], Iterable[str]], such: str = "a name, or a part of one") -> Key[T]:
-    def asked(term: Term) -> Matches[T]:
+    def matches(term: Term) -> Matches[T]:
         if not term.value and not term.is_exact:
             raise ValueError(f"{term.key}: needs {such}.")
         return lambda row: term.fits(*of(row))
 
-    return asked
+    return matches
 
 
 def choice_of(choices: Mapping[str, Matches[T]]) -> Key[T]:
-    def asked(term: Term) -> Matches[T]:
+    def matches(term: Term) -> Matches[T]:
         parts = term.alternatives
         if not all(part in choices for part in parts):
             raise ValueError(f"{term.key}: needs one of {', '.join(choices)}.")
         return lambda row: any(choices[part](row) for part in parts)
 
-    return asked
+    return matches
 
 
 Row = GroupRow | UnjudgedRow
@@ -173,7 +173,7 @@ def _measure(
 ) -> Key[Row]:
     """What is not known is neither more nor less."""
 
-    def asked(term: Term) -> Matches[Row]:
+    def matches(term: Term) -> Matches[Row]:
         compared = _COMPARED.fullmatch(f"{'=' if term.is_exact else ''}{term.value}")
         wanted = read(compared["value"]) if compared else None
         if compared is None or wanted is None:
@@ -182,7 +182,7 @@ def _measure(
         limit = wanted
         return _judged(lambda row: (measured := of(row)) is not None and holds(measured, limit))
 
-    return asked
+    return matches
 
 
 def _milliseconds(text: str) -> float | None:
@@ -261,7 +261,7 @@ class GroupSearch(Search[Row]):
             lambda row: row.view.time_to_loss_ms, _milliseconds, "a duration, e.g. loss:<1h"
         ),
         "since": _measure(
-            lambda row: None if row.since is None else row.asked.now - row.since,
+            lambda row: None if row.since is None else row.present.now - row.since,
             _milliseconds,
             "a duration, e.g. since:<30m",
         ),

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-FEW_EVENTS, FEW_ROWS = 50_000, 200_000
-"""Interpreted, so many take no longer than to compile what is made of them; rows: of minutes."""
+FEW_EVENTS = 50_000
+"""Interpreted, so many take no longer than to compile what is made of them."""
 _SHUFFLE, _SNAPSHOT = "spark.sql.shuffle.partitions", "spark.databricks.delta.snapshotPartitions"
 LITTLE: Mapping[str, str] = {
     # The plan stays as it is, instead of being made again after each stage.

@@ -1,6 +1,7 @@
 """All tables of the lake: `root/<layer>/<table>`."""
 
 from warren_archiver.gold.catalogue import TABLES as GOLD
+from warren_archiver.gold.catalogue import VIEWS
 from warren_archiver.lake.catalogue import TABLES as BRONZE
 from warren_archiver.lake.table import Table
 from warren_archiver.replay_catalogue import TABLES as REPLAYED
@@ -12,6 +13,8 @@ LAYERS: dict[str, tuple[Table, ...]] = {
     "gold": GOLD,
     "replay": REPLAYED,
 }
+DESCRIBED = LAYERS | {"views": VIEWS}
+"""With what has no files."""
 
 
 def name_of(layer: str, table: Table) -> str:

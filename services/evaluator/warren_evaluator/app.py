@@ -12,7 +12,7 @@ from faust.streams import Stream
 from faust.types import EventT, StreamT
 from mode.supervisors import CrashingSupervisor
 from warren.clock import Clock
-from warren.contracts.topics import FRESHNESS, GROUPS, LAG_STATUS, OFFSETS
+from warren.contracts.topics import FRESHNESS, GROUPS, INCIDENTS, LAG_STATUS, OFFSETS
 from warren.garbage import give_back
 from warren.settings import Settings
 from warren_core.evaluation import RuleBook
@@ -26,8 +26,9 @@ from warren_evaluator.faust_corrections.recovery import SafeTableManager
 from warren_evaluator.faust_corrections.window_table import WindowTable
 from warren_evaluator.gone_groups import ended_groups
 from warren_evaluator.home.credentials import broker_urls, credentials
-from warren_evaluator.home.incidents import read_incidents
+from warren_evaluator.home.incidents import read_folded, read_incidents
 from warren_evaluator.home.preparation import TABLES, app_id
+from warren_evaluator.incidents import Incidents
 from warren_evaluator.latenesses import Latenesses
 from warren_evaluator.memberships import Memberships
 from warren_evaluator.pipeline import Pipeline
@@ -59,6 +60,7 @@ class Evaluator:
     table: WindowTable
     members: WindowTable
     lateness: WindowTable
+    incidents: WindowTable
     pipeline: Pipeline
     latenesses: Latenesses
 
@@ -77,13 +79,14 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         "key_serializer": "raw",
         "value_serializer": "raw",
     }
-    table, members, lateness = (
+    table, members, lateness, open_incidents = (
         cast(WindowTable, app.Table(name, partitions=partitions, **_TABLE)) for name in TABLES
     )
     memberships = Memberships(members)
     groups = app.topic(GROUPS.full_name(settings.home.topic_prefix), **raw)
     freshness = app.topic(FRESHNESS.full_name(settings.home.topic_prefix), **raw)
     source = app.topic(OFFSETS.full_name(settings.home.topic_prefix), **raw)
+    changes = app.topic(LAG_STATUS.full_name(settings.home.topic_prefix), **raw)
     rules = RuleBook(settings.evaluation, settings.collector)
     publish = _publisher(app)
     trends = Trends(believed_ms(settings.collector), memberships.of)
@@ -98,6 +101,9 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         measured=trends.measured,
         membership_of=memberships.of,
         rules_for=rules.rules_for,
+    )
+    incidents = Incidents(
+        open_incidents, INCIDENTS.full_name(settings.home.topic_prefix), publish, clock
     )
     evaluator = BatchEvaluator(
         rules.rules_for,
@@ -124,7 +130,14 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     async def lateness_recovered() -> None:
         latenesses.recovered(lateness.entries())
 
+    async def incidents_recovered() -> None:
+        topic = changes.get_topic_name()
+        mine = {place.partition for place in app.consumer.assignment() if place.topic == topic}
+        if lost := incidents.recovered(list(open_incidents.entries()), mine):
+            incidents.remember(await asyncio.to_thread(read_folded, settings.home, lost))
+
     table.on_recover(after_recovery)
+    open_incidents.on_recover(incidents_recovered)
     lateness.on_recover(lateness_recovered)
 
     @app.agent(source, name="evaluate", supervisor_strategy=CrashingSupervisor)
@@ -140,7 +153,11 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     async def know_lateness(stream: StreamT[bytes]) -> None:
         await _in_batches(stream, latenesses.run)
 
-    return Evaluator(app, table, members, lateness, pipeline, latenesses)
+    @app.agent(changes, name="fold-incidents", supervisor_strategy=CrashingSupervisor)
+    async def fold_incidents(stream: StreamT[bytes]) -> None:
+        await _in_batches(stream, incidents.run)
+
+    return Evaluator(app, table, members, lateness, open_incidents, pipeline, latenesses)
 
 
 async def _in_batches(

@@ -79,10 +79,10 @@ class BatchEvaluator:
         inputs = [_read_event(record) for record in records]
         for numbers in _rounds(inputs):
             events = self._usable({n: inputs[n] for n in numbers}, states, read, result)
-            told = self._told_together(events, states)
+            judged = self._judged_together(events, states)
             for number, (record, key, event) in events.items():
                 try:
-                    outcome = told.get(number) or judge(
+                    outcome = judged.get(number) or judge(
                         event,
                         states[key],
                         self._rules_for(event.cluster, event.group),
@@ -125,7 +125,7 @@ class BatchEvaluator:
             usable[number] = record, key, event
         return usable
 
-    def _told_together(self, events: Mapping[int, Usable], states: States) -> dict[int, Judged]:
+    def _judged_together(self, events: Mapping[int, Usable], states: States) -> dict[int, Judged]:
         """What of a round, one event of each group, is judged in the same columns: groups that were
         and are OK.
         """
@@ -138,15 +138,15 @@ class BatchEvaluator:
             rules = self._rules_for(event.cluster, event.group)
             if is_ordinary(entry, rules):
                 cohorts.setdefault(rules, []).append((number, entry))
-        told: dict[int, Judged] = {}
+        judged: dict[int, Judged] = {}
         for rules, numbered in cohorts.items():
             if len(numbered) < WORTH_IT:
                 continue
             outcomes = tell_together([entry for _, entry in numbered], rules.group)
             for (number, _), outcome in zip(numbered, outcomes, strict=True):
                 if outcome is not None:
-                    told[number] = outcome
-        return told
+                    judged[number] = outcome
+        return judged
 
     def _check_time(self, event: OffsetEvent) -> None:
         """Raises ContractViolation."""

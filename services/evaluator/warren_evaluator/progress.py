@@ -36,6 +36,7 @@ class WorkerProgress:
                 self._evaluator.table.replayed,
                 self._evaluator.members.replayed,
                 self._evaluator.lateness.replayed,
+                self._evaluator.incidents.replayed,
             ),
         )
 

@@ -100,14 +100,14 @@ class Trends:
             minute = None  # others have judged the group since
         if isinstance(state, GroupGone):
             self._minutes.pop(key, None)
-            told = [self._told(key, minute, before)] if minute and before else []
+            minutes = [self._minute(key, minute, before)] if minute and before else []
             self._lates.pop(key, None)
-            return told
-        told = []
+            return minutes
+        minutes = []
         now = state.applied.observed_at
         is_known = minute is None or minute.is_known
         if minute is not None and before is not None and now >= minute.at + MINUTE_MS:
-            told = list(self._over(key, minute, before, now))
+            minutes = list(self._over(key, minute, before, now))
             minute = None
         if minute is None:
             at = now - now % MINUTE_MS
@@ -119,7 +119,7 @@ class Trends:
         minute.until = now
         if lag is not None:
             _see(minute, lag)
-        return told
+        return minutes
 
     def _spend(self, minute: Minute, before: GroupState, now: int) -> None:
         """The time since the evaluation before, as far as it is the minute's and not too long."""
@@ -136,16 +136,16 @@ class Trends:
     ) -> Iterator[TrendEvent]:
         """The minute, and those after it in which nothing was heard of the group."""
         self._spend(minute, before, now)
-        yield self._told(key, minute, before)
+        yield self._minute(key, minute, before)
         if now - before.applied.observed_at > self._believed_ms:
             return
         for at in range(minute.at + MINUTE_MS, now - now % MINUTE_MS, MINUTE_MS):
             silent = Minute(at, now, before.layout, None, lag=minute.lag, lag_max=minute.lag)
             silent.lags, silent.is_known = minute.lags, minute.is_known
             self._spend(silent, before, now)
-            yield self._told(key, silent, before)
+            yield self._minute(key, silent, before)
 
-    def _told(self, key: bytes, minute: Minute, end: GroupState) -> TrendEvent:
+    def _minute(self, key: bytes, minute: Minute, end: GroupState) -> TrendEvent:
         cluster, group = split_group_key(key)
         late = self._lates.get(key, {}).pop(minute.at, None)
         membership = self._membership_of(key)

@@ -26,10 +26,9 @@ from warren_notifier.inputs import (
     TimePassed,
 )
 from warren_notifier.routing import trial
-from warren_notifier.routing.change import Change, as_known
+from warren_notifier.routing.change import Change, as_known, lost_end
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.routing.flapping import Damped, Damping
-from warren_notifier.routing.group_incident import lost_end
 from warren_notifier.routing.holds import Rules
 from warren_notifier.routing.reminders import on_acknowledged, on_repeat, on_start
 from warren_notifier.routing.routes import Route
@@ -56,28 +55,28 @@ class Decided:
 
 def decide(subject: SubjectState, given: Input, rules: Rules, now: int) -> Decided:
     """What an input leads to; `now` is in Unix milliseconds."""
-    course = _Course(subject, rules, now)
+    steps = _Steps(subject, rules, now)
     match given:
         case Changed(change, offset):
-            course.on_change(change, offset)
+            steps.on_change(change, offset)
         case TimePassed():
-            course.on_time_passed()
+            steps.on_time_passed()
         case TakenUp(ended):
-            course.on_taken_up(ended)
+            steps.on_taken_up(ended)
         case Tested(opening, route):
-            course.on_test(opening, route)
+            steps.on_test(opening, route)
         case Attempted():
-            course.on_attempt(given)
+            steps.on_attempt(given)
         case MayArrive(delivery) | NotSent(delivery) | Begun(delivery):
             telling = subject.telling(delivery)
             if telling is not None and isinstance(given, Begun):
-                course.put(telling.begun(uncertain=given.uncertain))
+                steps.put(telling.begun(uncertain=given.uncertain))
             elif telling is not None:
-                course.put(telling.knowing(uncertain=isinstance(given, MayArrive)))
-    return Decided(course.subject, tuple(course.effects))
+                steps.put(telling.knowing(uncertain=isinstance(given, MayArrive)))
+    return Decided(steps.subject, tuple(steps.effects))
 
 
-class _Course:
+class _Steps:
     """What one input leads to, step by step."""
 
     def __init__(self, subject: SubjectState, rules: Rules, now: int) -> None:
@@ -105,7 +104,7 @@ class _Course:
         self._end_lost(change, offset)
         subject = self.subject
         damped = Damping(self._router).on_change(
-            change, offset, subject.incident, subject.told(), subject.flaps, self._now
+            change, offset, subject.incident, subject.notified(), subject.flaps, self._now
         )
         result = "withheld"
         if damped.decisions:
@@ -132,8 +131,8 @@ class _Course:
             update = {"end": end.event, "end_offset": offset}
             self.subject = replace(subject, flaps=flaps.model_copy(update=update))
             return
-        told = subject.told()
-        self._take(end, self._router.on_change(end, offset, subject.incident, told, self._now))
+        notified = subject.notified()
+        self._take(end, self._router.on_change(end, offset, subject.incident, notified, self._now))
 
     def _take_damped(self, damped: Damped) -> None:
         """What is left of it where subjects that flap are told of once."""
@@ -194,7 +193,7 @@ class _Course:
         if incident is None or incident.incident_id != pending.incident_id:
             acknowledgement = self._rules.holds.acknowledged(pending.incident_id)
         else:
-            acknowledgement = self._rules.holds.acknowledgement(incident)
+            acknowledgement = self._rules.holds.acknowledgement(incident, self.subject.change)
         if pending.kind == "acknowledged":
             return NOT_LOOKED_AFTER if acknowledgement is None else None
         reminds = pending.kind == "repeated" and pending.channel not in self._router.resends
@@ -218,7 +217,7 @@ class _Course:
         if flaps.since is None:
             self.subject = replace(subject, flaps=None)
             return
-        self._take_damped(damping.calm(subject.incident, subject.told(), flaps, self._now))
+        self._take_damped(damping.calm(subject.incident, subject.notified(), flaps, self._now))
 
     def _repeat(self) -> None:
         subject, change, incident = self.subject, self.subject.change, self.subject.incident
@@ -226,9 +225,9 @@ class _Course:
         if incident is None or change is None or at is None or at > self._now:
             return
         # Nobody is reminded of what flaps; what must hear of an incident again still does.
-        quiet = subject.flapping is not None or change.is_told_once
-        quiet |= self._rules.holds.acknowledgement(incident) is not None
-        known = (change, incident, subject.told(), subject.under_way(), self._now)
+        quiet = subject.flapping is not None or change.is_sent_once
+        quiet |= self._rules.holds.acknowledgement(incident, self.subject.change) is not None
+        known = (change, incident, subject.notified(), subject.under_way(), self._now)
         self._take(change, on_repeat(self._router, *known, is_looked_after=quiet))
 
     def _acknowledge(self) -> None:
@@ -236,9 +235,9 @@ class _Course:
         subject, change, incident = self.subject, self.subject.change, self.subject.incident
         if incident is None or change is None or subject.is_over_for_now:
             return
-        acknowledgement = self._rules.holds.acknowledgement(incident)
+        acknowledgement = self._rules.holds.acknowledgement(incident, self.subject.change)
         if acknowledgement is not None:
-            known = (change, incident, subject.told(), subject.under_way())
+            known = (change, incident, subject.notified(), subject.under_way())
             decision = on_acknowledged(self._router, *known, acknowledgement, self._now)
             self._take(change, decision)
 
@@ -254,7 +253,7 @@ class _Course:
         subject, change = self.subject, self.subject.change
         if subject.incident is None or change is None or subject.flapping is not None:
             return
-        known = (subject.told(), self._now, subject.under_way())
+        known = (subject.notified(), self._now, subject.under_way())
         self._take(change, on_start(self._router, change, subject.incident, *known))
 
     def on_test(self, opening: Change, route: Route) -> None:
@@ -270,7 +269,7 @@ class _Course:
         if not is_test or change is None or subject.under_way():
             return
         end = trial.closing(change, self._now)
-        known = (subject.incident, subject.told(), self._now)
+        known = (subject.incident, subject.notified(), self._now)
         self._take(end, self._router.on_change(end, 0, *known))
 
     # An attempt's outcome.

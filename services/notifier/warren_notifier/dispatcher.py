@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Collection, Mapping, Sequence
 
 import structlog
-from warren.contracts import NotificationTest, NotifierState
+from warren.contracts import NotificationTest, NotifierState, split_group_key
 from warren.errors import ContractViolation
 from warren.metrics import notifier as metrics
 from warren.words import visible
@@ -18,14 +18,10 @@ from warren.words import visible
 from warren_notifier.inputs import Changed, TakenUp, Tested
 from warren_notifier.outbox import Batch, Outbox
 from warren_notifier.routing import trial
-from warren_notifier.routing.change import Change, Subject, read_change
-from warren_notifier.routing.group_incident import after, conditions_of, incident_of
+from warren_notifier.routing.change import Change, read_change
 from warren_notifier.source.consumer import Backlog, PartitionStart, SeenEvents, SourceRecord
 
 log = structlog.get_logger(__name__)
-
-_COUNTS = ("routed", "withheld", "unrouted", "replayed")
-"""How an event counts that led to several: the first."""
 
 
 class Dispatcher:
@@ -45,12 +41,9 @@ class Dispatcher:
             self._backlogs[partition] = start.backlog
         batch = self._outbox.batch()
         found = dict(self._owned.assign(partition, stored, start.end, start.committed))
-        groups = dict.fromkeys(owned.subject.whole for owned in found)
         for owned, ended in found.items():
             batch.decide(owned, TakenUp(ended))
             self._outbox.on_change(owned)
-        for subject in groups:
-            self._decide_whole(partition, subject, batch)
         await self._outbox.write(batch)
 
     async def revoke(self, partitions: Collection[int], grace: float) -> None:
@@ -109,14 +102,15 @@ class Dispatcher:
             return
         batch = self._outbox.batch()
         opening = trial.opening(test, batch.rules.at)
-        for change in (opening, after(None, [opening], opening)):
-            if change is not None:
-                batch.decide(self._owned.of(partition, change.subject), Tested(change, route))
+        batch.decide(self._owned.of(partition, opening.subject), Tested(opening, route))
         await self._outbox.write(batch)
 
     def _read(self, record: SourceRecord, batch: Batch) -> Change | None:
         try:
             change = read_change(record.value)
+            if split_group_key(record.key) != change.subject:
+                raise ContractViolation("key: not that of the event's cluster and group")
+            return change
         except ContractViolation as violation:
             metrics.NOTIFIER_EVENTS.labels("refused").inc()
             log.error(
@@ -136,9 +130,6 @@ class Dispatcher:
                 )
             )
             return None
-        if change is None:
-            metrics.NOTIFIER_EVENTS.labels("foreign").inc()
-        return change
 
     def _in_backlog(
         self, backlog: Backlog, record: SourceRecord, change: Change | None, batch: Batch
@@ -158,36 +149,10 @@ class Dispatcher:
             self._decide(partition, lasting, offset, batch)
 
     def _decide(self, partition: int, change: Change, offset: int, batch: Batch) -> None:
-        """What it means for its condition, and then for its group. It counts once."""
         if self._seen.has(partition, change.event_id):
             metrics.NOTIFIER_EVENTS.labels("replayed").inc()
             return
         counted = batch.decide(self._owned.of(partition, change.subject), Changed(change, offset))
         if counted != "replayed":
             self._seen.add(partition, change.event_id)
-            of_group = self._decide_whole(partition, change.subject, batch, change, offset)
-            counted = min(counted, of_group or counted, key=_COUNTS.index)
         metrics.NOTIFIER_EVENTS.labels(counted).inc()
-
-    def _decide_whole(
-        self,
-        partition: int,
-        subject: Subject,
-        batch: Batch,
-        by: Change | None = None,
-        offset: int | None = None,
-    ) -> str:
-        """What the conditions of a group mean for its incident; empty: nothing."""
-        if not self._outcomes.router.people:
-            return ""
-        group = self._owned.of(partition, subject.whole)
-        states = self._owned.states(partition, conditions_of(subject))
-        if offset is None:
-            if not states:
-                return ""  # none of its conditions could be read: it stays as it was told
-            offset = max(state.offset for state in states)
-        opens = [change for state in states if (change := state.open_now) is not None]
-        change = after(incident_of(group.state.open_now), opens, by)
-        if change is None:
-            return ""
-        return batch.decide(group, Changed(change, offset))

@@ -69,7 +69,7 @@ class Due:
             incident = owned.state.incident
             if incident is None or not self._owned.has(owned):
                 del self._open[owned]
-            elif rules.holds.acknowledgement(incident) is not None:
+            elif rules.holds.acknowledgement(incident, owned.state.change) is not None:
                 found.append(owned)
         return found
 

@@ -39,13 +39,13 @@ class Gauges:
         states = size = opened = 0
         for states, owned in enumerate(self._outcomes.owned.all(), 1):
             size += owned.stored_bytes
-            opened += owned.state.incident is not None and not owned.subject.is_whole
+            opened += owned.state.incident is not None
             for telling in owned.state.tellings.values():
                 if telling.is_held:
-                    silenced[telling.told.channel] += 1
+                    silenced[telling.notified.channel] += 1
                 elif telling.delivery is not None:
-                    due.setdefault(telling.told.channel, []).append(
-                        self._due(telling.delivery, telling.told.digest)
+                    due.setdefault(telling.notified.channel, []).append(
+                        self._due(telling.delivery, telling.notified.digest)
                     )
             if states % PART == 0:
                 yield

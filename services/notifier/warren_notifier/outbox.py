@@ -105,7 +105,7 @@ class Outbox:
     def _worker_of(self, line: Line) -> Worker | None:
         """None: the channel is gone."""
         telling = line.telling
-        name = None if telling is None else self.outcomes.router.channel_of(telling.told)
+        name = None if telling is None else self.outcomes.router.channel_of(telling.notified)
         return self.workers.get(name or "")
 
     async def _queue(self, line: Line, delivery: Delivery) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import GROUP_INCIDENT, DigestKey, NotifierState
+from warren.contracts import DigestKey, NotifierState
 from warren.errors import ContractViolation
 
 from warren_notifier.routing.change import Subject
@@ -97,7 +97,7 @@ class Line:
     @property
     def digest(self) -> DigestKey | None:
         """With whom it is told; None: alone."""
-        return self.telling.told.digest if self.telling is not None else None
+        return self.telling.notified.digest if self.telling is not None else None
 
     @property
     def is_written(self) -> bool:
@@ -114,7 +114,7 @@ class Line:
         self.owned.noted(self.key).at_once = delivery.number if at_once else None
 
     @property
-    def can_be_told(self) -> bool:
+    def can_be_sent(self) -> bool:
         telling = self.telling
         if telling is None or telling.is_held or not self.is_written:
             return False
@@ -192,11 +192,6 @@ class OwnedSubjects:
             subjects[subject] = Owned(SubjectState(partition, subject))
         return subjects[subject]
 
-    def states(self, partition: int, subjects: Iterable[Subject]) -> list[SubjectState]:
-        """Of those of these subjects that are known."""
-        known = self._partitions[partition].subjects
-        return [known[subject].state for subject in subjects if subject in known]
-
     def has(self, owned: Owned) -> bool:
         """Whether it is still ours, and not forgotten."""
         assigned = self._partitions.get(owned.partition)
@@ -215,7 +210,7 @@ class OwnedSubjects:
 
     def is_open(self, cluster: str, group: str) -> bool:
         """Whether people are told, or were, of an incident of the group that is not over."""
-        subject = Subject(cluster, group, GROUP_INCIDENT)
+        subject = Subject(cluster, group)
         known = (one.subjects.get(subject) for one in list(self._partitions.values()))
         return any(owned is not None and owned.state.change is not None for owned in known)
 

@@ -16,7 +16,7 @@ from typing import ParamSpec, TypeVar, get_args
 import structlog
 from warren.clock import Clock
 from warren.contracts import DeliveryOutcome
-from warren.contracts.topics import LAG_STATUS
+from warren.contracts.topics import INCIDENTS
 from warren.kafka.batched_writer import BatchedWriter
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
@@ -167,7 +167,6 @@ class Session:
             round(self._settings.flap_window * 1000),
             {name: one.resend_ms for name, one in channels.items() if one.resend_ms},
             {name for name, one in channels.items() if one.takes_acknowledgements},
-            {name for name, one in channels.items() if one.tells_people},
         )
 
     @contextlib.asynccontextmanager
@@ -184,7 +183,7 @@ class Session:
             StatusConsumer,
             self._home,
             self._home.installation.group("notifier", self._settings.group_id),
-            LAG_STATUS.full_name(self._home.topic_prefix),
+            INCIDENTS.full_name(self._home.topic_prefix),
             SESSION_TIMEOUT,
             on_revoke,
         )

@@ -16,6 +16,7 @@ from warren.contracts.group_event import GroupEvent, GroupMember
 from warren.contracts.group_incident import (
     CONDITIONS,
     GROUP_INCIDENT,
+    Condition,
     GroupIncident,
     GroupIncidentEvent,
 )
@@ -34,11 +35,11 @@ from warren.contracts.notifier_state import (
     DigestKey,
     Flapping,
     Flaps,
+    Notified,
     NotifierState,
     OpenIncident,
     PendingDelivery,
     RouteProgress,
-    Told,
 )
 from warren.contracts.offset_event import EarlierPositions, OffsetEvent, TopicPositions
 from warren.contracts.reason import REASONS, EndReasonName, ReasonName
@@ -87,6 +88,7 @@ __all__ = [
     "ClusterEvent",
     "ClusterStateName",
     "CommitConvention",
+    "Condition",
     "DeadLetter",
     "DeliveryKind",
     "DeliveryOutcome",
@@ -111,6 +113,7 @@ __all__ = [
     "MaxLag",
     "NotificationEvent",
     "NotificationTest",
+    "Notified",
     "NotifierState",
     "OffsetEvent",
     "OpenIncident",
@@ -124,7 +127,6 @@ __all__ = [
     "StatusChange",
     "StatusChangeEvent",
     "TimeToLossReason",
-    "Told",
     "TopicFreshness",
     "TopicLag",
     "TopicPositions",

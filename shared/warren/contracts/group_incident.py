@@ -1,75 +1,173 @@
-"""A group's incident as one story: what notifiers remember of it, and tell people.
+"""`warren.incidents`: the incident of a group as a whole, what people are notified of.
 
-No topic has it: notifiers make it of the status changes of one group, in the order of their log.
+Evaluators fold it from the group's status changes; whoever shows, tells or archives it reads it
+here and folds nothing.
 """
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from warren.contracts.event import ClusterName, Event, Milliseconds
-from warren.contracts.notifier_state import Acknowledged
+from warren.contracts.event import (
+    ClusterName,
+    Event,
+    Headers,
+    Milliseconds,
+    is_empty,
+    is_none,
+)
 from warren.contracts.status import GroupStatusName
 from warren.contracts.status_change import (
+    CONTENT_TYPE,
     FRESHNESS_CHANGED,
     RETENTION_CHANGED,
     STATUS_CHANGED,
     EventTypeName,
-    StatusChangeEvent,
+    StatusChange,
     Time,
 )
+from warren.words import LATEST_MOMENT
 
 CONDITIONS: tuple[EventTypeName, ...] = (STATUS_CHANGED, RETENTION_CHANGED, FRESHNESS_CHANGED)
 """The root comes first, then what follows from it, the gravest first."""
 GROUP_INCIDENT: Literal["warren.group.incident.changed"] = "warren.group.incident.changed"
 
 
-class GroupIncident(BaseModel):
-    """It opens with its first condition, whose incident gives it its id, and ends with the last.
+class Condition(BaseModel):
+    """One thing that is, or was, wrong with the group: what its newest status change says."""
 
-    `status` is the worst. `conditions`: newest events of those that are open, the root first;
-    `ended`: of those that this change has ended.
-    """
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    type: EventTypeName = Field(description="Of its status changes")
+    incident_id: str = Field(description="As its status changes have it")
+    earlier_ids: list[str] = Field(
+        default_factory=list, exclude_if=is_empty, description="The same of when it was open before"
+    )
+    since: Milliseconds = Field(description="When it began; of one that came again, the last time")
+    until: Milliseconds | None = Field(
+        default=None, exclude_if=is_none, description="When it was over; absent: it lasts"
+    )
+    event_id: str = Field(description="Of its newest status change")
+    changed_at: Milliseconds = Field(description="When `change` was so")
+    change: StatusChange = Field(
+        description="The newest by which it lasts; without partitions once it is over"
+    )
+    end: StatusChange | None = Field(
+        default=None, exclude_if=is_none, description="What says that it is over, likewise"
+    )
+    worst: GroupStatusName = Field(description="The worst that it has been")
+    openings: int = Field(default=1, ge=1, description="How often it has begun in this incident")
+
+    @property
+    def is_open(self) -> bool:
+        return self.until is None
+
+    @property
+    def ids(self) -> list[str]:
+        return [self.incident_id, *self.earlier_ids]
+
+
+class GroupIncident(BaseModel):
+    """It opens with its first condition, whose incident gives it its id, and ends with the last."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     cluster: ClusterName
     group: str
-    status: GroupStatusName
-    previous: GroupStatusName
+    status: GroupStatusName = Field(
+        description="The worst of the conditions that last; OK, or NOTFOUND where the group is "
+        "gone, once none does"
+    )
+    previous: GroupStatusName = Field(description="Before this change; OK when it opens")
+    worst: GroupStatusName = Field(description="The worst that it has been")
     incident_id: str
     opened_at: Milliseconds
-    conditions: list[StatusChangeEvent]
-    ended: list[StatusChangeEvent] = []
-    seen: list[str] = []
-    """Types of conditions that have been open in it: one that opens again may be flapping."""
-    was: list[StatusChangeEvent] = []
-    """How conditions of it that are over were when they were last open, the root first; without
-    their partitions.
-    """
-    lost: int = 0
-    """Records that conditions which are over have said to be lost: they stay so."""
-    acknowledged: Acknowledged | None = None
-    """Who looks after it, when people are told of it."""
-    silenced_until: Milliseconds | None = None
-    """Until when people silence the group, likewise."""
-    kept: list[StatusChangeEvent] = []
-    """Likewise, as of when they are well again: conditions, or their limits, that are so by now
-    while their incidents are not over.
-    """
+    changed_at: Milliseconds = Field(description="When this change happened")
+    revision: int = Field(
+        ge=1, description="Number of this change in the incident: their times are of several clocks"
+    )
+    by: EventTypeName = Field(description="Of which condition this change is")
+    did: Literal["began", "changed", "ended"] = Field(description="What it did")
+    loses: bool = Field(default=False, description="Whether it begins to lose records by this")
+    closed_at: Milliseconds | None = Field(
+        default=None, exclude_if=is_none, description="When it ended; absent: it is open"
+    )
+    reason: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Why it ended without the group being OK, as a status change has it",
+    )
+    max_total_lag: int = Field(description="The largest lag that a change of it has told, at least")
+    lost_records: int = Field(
+        default=0, description="What retention has deleted unread in the course of it, at least"
+    )
+    lost_before: int = Field(
+        default=0, description="Of these, by conditions, or losses, that are over"
+    )
+    losing_since: Milliseconds | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="Since when retention deletes unread records; absent: it does not",
+    )
+    conditions: list[Condition] = Field(
+        max_length=len(CONDITIONS),
+        description="One for each type of status change, also those that are over; the root first",
+    )
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        types = {each.type for each in self.conditions}
+        if not types or len(types) < len(self.conditions) or self.by not in types:
+            raise ValueError("conditions: one of each type, and one of the change")
+        if self.is_open != any(each.is_open for each in self.conditions):
+            raise ValueError("closed_at: an incident lasts as long as a condition")
+        if self.is_open != (self.status in ("WARN", "ERR")):
+            raise ValueError("status: WARN or ERR while it lasts, and not after")
+        times = (self.opened_at, self.changed_at, *(each.since for each in self.conditions))
+        if not all(0 <= at <= LATEST_MOMENT for at in times):
+            raise ValueError("opened_at, changed_at or since: no Unix time in milliseconds")
+        return self
 
     @property
-    def told(self) -> list[StatusChangeEvent]:
-        """What the change is about, the root first."""
-        return [*self.conditions, *self.ended]
+    def is_open(self) -> bool:
+        return self.closed_at is None
+
+    @property
+    def open(self) -> list[Condition]:
+        """Conditions that last, the root first."""
+        return [each for each in self.conditions if each.is_open]
+
+    @property
+    def over(self) -> list[Condition]:
+        return [each for each in self.conditions if not each.is_open]
+
+    @property
+    def ended(self) -> list[Condition]:
+        """The condition that this change has ended."""
+        return [each for each in self.over if self.did == "ended" and each.type == self.by]
+
+    @property
+    def ids(self) -> list[str]:
+        """Its own, and those of its conditions, by which it may be acknowledged."""
+        return list(
+            dict.fromkeys(
+                [self.incident_id, *(id_ for each in self.conditions for id_ in each.ids)]
+            )
+        )
 
 
 class GroupIncidentEvent(Event):
-    """One change of it. `id`: of the status change that led to it."""
+    """One change of it (CloudEvents 1.0). Same cause, same `id`."""
 
-    topic_name: ClassVar[str] = "notifier-state"
+    topic_name: ClassVar[str] = "incidents"
+    content_type: ClassVar[str] = CONTENT_TYPE
+    headers: ClassVar[Headers] = (("content-type", CONTENT_TYPE.encode()),)
 
-    id: str
+    specversion: Literal["1.0"] = "1.0"
+    id: str = Field(description="That of the status change which led to it")
+    source: str = Field(description="/warren/clusters/<cluster>/incidents")
     type: Literal["warren.group.incident.changed"] = GROUP_INCIDENT
+    subject: str = Field(description="The consumer group")
     time: Time
+    datacontenttype: Literal["application/json"] = "application/json"
     data: GroupIncident

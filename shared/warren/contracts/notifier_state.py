@@ -5,6 +5,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from warren.contracts.event import ClusterName, Event, Milliseconds, is_empty, is_none
+from warren.contracts.group_incident import GroupIncidentEvent
 from warren.contracts.notification_event import DeliveryKind
 from warren.contracts.status import GroupStatusName
 
@@ -28,7 +29,7 @@ class OpenIncident(BaseModel):
 
     incident_id: str
     event_id: str = Field(description="The newest event")
-    offset: int = Field(ge=0, description="Its offset in warren.lag-status")
+    offset: int = Field(ge=0, description="Its offset in warren.incidents")
     goes_on_as: str | None = Field(
         default=None,
         exclude_if=is_none,
@@ -82,9 +83,11 @@ class Flaps(BaseModel):
     since: Milliseconds | None = Field(default=None, description="Flapping; null: it is not")
     status: GroupStatusName | None = Field(default=None, description="The worst that was told")
     left_out: int = Field(default=0, ge=0, description="Changes that were not told")
-    end: str | None = Field(default=None, description="Event that ended the told incident")
+    end: GroupIncidentEvent | None = Field(
+        default=None, description="Event that ended the told incident"
+    )
     end_offset: int = 0
-    latest: str | None = Field(
+    latest: GroupIncidentEvent | None = Field(
         default=None, description="Newest event of an incident that is open and was not told so"
     )
     latest_offset: int = 0
@@ -112,7 +115,7 @@ class PendingDelivery(BaseModel):
     status: GroupStatusName
     route: str
     channel: str
-    offset: int = Field(ge=0, description="Of the event, in warren.lag-status")
+    offset: int = Field(ge=0, description="Of the event, in warren.incidents")
     repeat: int = Field(default=0, ge=0)
     accepted_at: Milliseconds
     deadline_at: Milliseconds
@@ -137,8 +140,8 @@ class PendingDelivery(BaseModel):
     conditions: list[str] = Field(
         default_factory=list,
         exclude_if=is_empty,
-        description="Of a group's incident: the incidents of its conditions that are open by then; "
-        "and limits of objectives that are broken beside the first",
+        description="Types of the conditions that are open by then, and limits of objectives that "
+        "are broken beside the first",
     )
     cannot_wait: bool = Field(
         default=False,
@@ -148,7 +151,7 @@ class PendingDelivery(BaseModel):
     )
 
 
-class Told(BaseModel):
+class Notified(BaseModel):
     """What a channel knows of an incident."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -189,7 +192,7 @@ class Told(BaseModel):
     digest: DigestKey | None = Field(
         default=None, exclude_if=is_none, description="With whom it is told; absent: alone"
     )
-    told_at: Milliseconds | None = Field(
+    notified_at: Milliseconds | None = Field(
         default=None, exclude_if=is_none, description="When it took the newest delivery"
     )
     thread: str | None = Field(
@@ -221,7 +224,7 @@ class Told(BaseModel):
 
 
 class NotifierState(Event):
-    """All that is remembered about one event type of one group; a tombstone when that is nothing.
+    """All that is remembered about one group; a tombstone when that is nothing.
 
     One record, so that it changes as a whole or not at all. Internal: only notifiers read it. It
     lies in the partition of the group's events.
@@ -232,7 +235,6 @@ class NotifierState(Event):
     v: Literal[1] = 1
     cluster: ClusterName
     group: str
-    event_type: str
     offset: int = Field(
         ge=-1, description="Newest event that was taken in, -1: none; older ones are replays"
     )
@@ -241,15 +243,15 @@ class NotifierState(Event):
         default_factory=list,
         description="At most one per incident and channel: what the channel is to know next",
     )
-    told: list[Told] = Field(
+    notified: list[Notified] = Field(
         default_factory=list,
         description="What channels know, in the order in which they were first told",
     )
     flaps: Flaps | None = Field(
         default=None, exclude_if=is_none, description="Absent: no incident has begun of late"
     )
-    events: dict[str, str] = Field(
-        default_factory=dict, description="Event id to the event's text, as published"
+    events: dict[str, GroupIncidentEvent] = Field(
+        default_factory=dict, description="Event id to the event, as published"
     )
 
     @model_validator(mode="after")

@@ -4,7 +4,14 @@ import operator
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+)
 
 from warren.contracts.cause import Cause
 from warren.contracts.event import (
@@ -41,8 +48,16 @@ LimitName = Literal[
 ]
 LIMITS: tuple[LimitName, ...] = get_args(LimitName)
 
+
+def _with_zone(time: datetime) -> datetime:
+    if time.tzinfo is None:
+        raise ValueError("no time zone")
+    return time
+
+
 Time = Annotated[
     datetime,
+    AfterValidator(_with_zone),
     PlainSerializer(
         lambda t: t.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         return_type=str,
@@ -88,10 +103,11 @@ class Breach(BaseModel):
     status: GroupStatusName = Field(description="How bad that is: WARN or ERR")
     since: Milliseconds
     value: float | None = Field(
+        allow_inf_nan=False,
         description="What was measured, in milliseconds, records, records a second, or times of "
-        "what a target allows; null where it was not, this time"
+        "what a target allows; null where it was not, this time",
     )
-    wanted: float = Field(description="What the limit asks for, likewise")
+    wanted: float = Field(allow_inf_nan=False, description="What the limit asks for, likewise")
     sentence: str = Field(description="What is wrong, with figures")
     topic: str | None = Field(default=None, description="Of the worst partition")
     partition: Partition | None = None

@@ -7,6 +7,7 @@ from warren.contracts.dead_letter import DeadLetter
 from warren.contracts.event import MOST_BYTES, Event
 from warren.contracts.freshness_event import FreshnessEvent
 from warren.contracts.group_event import GroupEvent
+from warren.contracts.group_incident import GroupIncidentEvent
 from warren.contracts.lag_event import LagEvent
 from warren.contracts.notification_event import NotificationEvent, NotificationTest
 from warren.contracts.notifier_state import NotifierState
@@ -34,6 +35,8 @@ class Topic:
     summary: str
     is_archived: bool = True
     """Whether it tells of what happened."""
+    history_ms: int = ARCHIVER_AWAY_MS
+    """For so long nothing is compacted away."""
 
     @property
     def name(self) -> str:
@@ -62,8 +65,8 @@ class Topic:
             config |= {
                 "segment.ms": str(HOUR_MS),
                 "min.cleanable.dirty.ratio": "0.2",
-                "min.compaction.lag.ms": str(ARCHIVER_AWAY_MS),
-                "max.compaction.lag.ms": str(ARCHIVER_AWAY_MS + 2 * HOUR_MS),
+                "min.compaction.lag.ms": str(self.history_ms),
+                "max.compaction.lag.ms": str(self.history_ms + 2 * HOUR_MS),
             }
         return config
 
@@ -76,12 +79,20 @@ LAG = Topic(LagEvent, GROUP_KEY, True, 7 * DAY_MS, "every evaluation of a group,
 LAG_STATUS = Topic(
     StatusChangeEvent, GROUP_KEY, False, 30 * DAY_MS, "status-change events (CloudEvents 1.0)"
 )
+INCIDENTS = Topic(
+    GroupIncidentEvent,
+    GROUP_KEY,
+    True,
+    400 * DAY_MS,
+    "incidents of groups, folded from the status changes (CloudEvents 1.0)",
+    history_ms=30 * DAY_MS,
+)
 NOTIFICATIONS = Topic(
     NotificationEvent, GROUP_KEY, False, 30 * DAY_MS, "audit: each delivery attempt and its end"
 )
 NOTIFIER_STATE = Topic(
     NotifierState,
-    "cluster|group|event type",
+    GROUP_KEY,
     True,
     None,
     "internal to the notifiers: open incidents, pending deliveries",
@@ -114,6 +125,7 @@ CATALOGUE: tuple[Topic, ...] = (
     GROUPS,
     LAG,
     LAG_STATUS,
+    INCIDENTS,
     FRESHNESS,
     NOTIFICATIONS,
     NOTIFIER_STATE,

@@ -33,15 +33,9 @@ ARCHIVER_CAUGHT_UP = Gauge(
     registry=ARCHIVER,
     multiprocess_mode="mostrecent",
 )
-ARCHIVER_SILVER_ROWS = Counter(
-    "warren_archiver_silver_rows",
-    "Rows added to silver tables, or replaced there, by table",
-    ("table",),
-    registry=ARCHIVER,
-)
-ARCHIVER_GOLD_ROWS = Counter(
-    "warren_archiver_gold_rows",
-    "Rows added to gold tables, or replaced there, by table",
+ARCHIVER_REFINED = Counter(
+    "warren_archiver_refined_rows",
+    "Rows added to tables of silver and gold, or replaced there, by table",
     ("table",),
     registry=ARCHIVER,
 )

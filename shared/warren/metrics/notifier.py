@@ -8,8 +8,8 @@ NOTIFIER = CollectorRegistry()
 
 NOTIFIER_EVENTS = Counter(
     "warren_notifier_events",
-    "Events read: routed, unrouted (no route wants it), withheld (its group flaps), foreign "
-    "(a type it does not know), history (before the first start), replayed (taken in before), "
+    "Events read: routed, unrouted (no route wants it), withheld (its group flaps), "
+    "history (before the first start), replayed (taken in before), "
     "refused (dead-lettered)",
     ("result",),
     registry=NOTIFIER,
@@ -18,7 +18,6 @@ for _result in (
     "routed",
     "unrouted",
     "withheld",
-    "foreign",
     "history",
     "replayed",
     "refused",
@@ -73,7 +72,7 @@ NOTIFIER_STATE_BYTES = Gauge(
 )
 NOTIFIER_PARTITIONS = Gauge(
     "warren_notifier_partitions",
-    "Partitions of warren.lag-status that this notifier serves",
+    "Partitions of warren.incidents that this notifier serves",
     registry=NOTIFIER,
 )
 NOTIFIER_STALLED = Gauge(

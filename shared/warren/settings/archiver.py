@@ -80,14 +80,9 @@ class ArchiverSettings(ServiceSettings):
     silver_interval: SecondsOrNone = Field(
         default=600,
         le=3600,
-        description="With every = 0, seconds between two updates of the silver tables, each 15 to "
-        "30 s of CPU however little has come; the first one comes 30 s after the start. In any "
-        "case 0 for none, also of gold: where only the events are wanted",
-    )
-    gold_interval: SecondsOrNone = Field(
-        default=3600,
-        description="With every = 0, seconds between two updates of the gold tables, each after "
-        "one of silver. In any case 0 for none",
+        description="With every = 0, seconds between two updates of silver and gold, each 15 to "
+        "30 s of CPU; the first one comes 30 s after the start. In any case 0 for none: where only "
+        "the events are wanted",
     )
     batch_records: int = Field(default=1_000_000, ge=1, description="Most records in one batch")
     writers: int = Field(

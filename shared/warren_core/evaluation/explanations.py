@@ -23,7 +23,7 @@ from warren_core.evaluation.progress import tracked
 from warren_core.evaluation.returns import returning_ms
 from warren_core.evaluation.rewinds import goes_to_and_fro
 from warren_core.evaluation.rule import BY
-from warren_core.evaluation.track import Figure, Mark, Told, Track, longest
+from warren_core.evaluation.track import Alarm, Figure, Mark, Track, longest
 from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 
 _REASONS: Mapping[int, ReasonName] = {
@@ -239,19 +239,19 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
                     f"last commit {duration(part.silence(i))} ago; {behind}"
                 ),
             )
-        told = _returns(track, i) or _usual_pause(usual, _longest(track, i))
+        said = _returns(track, i) or _usual_pause(usual, _longest(track, i))
         if marks[Mark.GONE_SINCE] >= 0 and marks[Mark.THERE_SINCE] >= 0:
             gone = now - marks[Mark.GONE_SINCE]
-            told += (
+            said += (
                 f", no members seen for {duration(gone)}" if gone > 0 else ", no members any more"
             )
         if marks[Mark.OPEN_SINCE] >= 0:
-            told += f", a transaction is open for {duration(now - marks[Mark.OPEN_SINCE])}"
+            said += f", a transaction is open for {duration(now - marks[Mark.OPEN_SINCE])}"
         if marks[Mark.REBALANCED] > 0:
-            told += f", rebalanced for {rebalanced_for(marks[Mark.REBALANCED])} of it"
+            said += f", rebalanced for {rebalanced_for(marks[Mark.REBALANCED])} of it"
         if part.silence(i) > 2 * waited:  # all was read meanwhile
-            told += f", with records to read for {duration(waited)}"
-        return Explanation("no_commit", _no_commit(part.silence(i), told, behind))
+            said += f", with records to read for {duration(waited)}"
+        return Explanation("no_commit", _no_commit(part.silence(i), said, behind))
     if status is Status.STALL:
         return Explanation("no_progress", _no_progress(marks[Mark.COMMITTED], waited, behind))
     if status is Status.REWIND:
@@ -263,14 +263,14 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
     if marks[Mark.REWOUND_FROM] >= 0:
         return Explanation("replaying", _replays(track, i, part.lag[i], now, behind))
     goes = int(trend(track, np.array([part.lag[i]] * track.marks.shape[1]), now)[i])
-    if marks[Mark.TOLD] == Told.CATCHES_UP:
+    if marks[Mark.ALARM] == Alarm.CATCHES_UP:
         late = duration(_late(track, i, part.lag[i], now))
         comes = _caught_up(track, i, part.lag[i], now) if goes < 0 else "not catching up"
         reason: ReasonName = "catching_up" if goes < 0 else "not_catching_up"
         return Explanation(reason, f"about {late} late, {comes}; {behind}")
     since = duration(now - marks[Mark.LEVEL_AT])
-    told = f"lag {_TRENDS.get(goes, '')}for {since} above what is usual; {behind}"
-    return Explanation("lag_growing", told)
+    said = f"lag {_TRENDS.get(goes, '')}for {since} above what is usual; {behind}"
+    return Explanation("lag_growing", said)
 
 
 def rebalanced_for(took_ms: int) -> str:

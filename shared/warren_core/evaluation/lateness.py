@@ -10,12 +10,12 @@ from warren_core.evaluation.returns import learn_return, returning_ms, with_room
 from warren_core.evaluation.rule import BY, HOUR, MIN, Rule, S
 from warren_core.evaluation.track import (
     LONGEST_MS,
+    Alarm,
     Figure,
     Figures,
     Floats,
     Mark,
     Sighting,
-    Told,
     Track,
     longest,
     span_ms,
@@ -149,9 +149,9 @@ def trend(track: Track, lag: Int64, now: int | Int64) -> Int64:
     rises = span_ms(now, marks[Mark.PEAK_AT]) <= 2 * BY.behind + 2 * pause
     produced = np.maximum(figures[Figure.PRODUCED], 0)
     clearly = 1.1 * produced + 3 * np.sqrt(produced / 60)  # by more than chance over a minute
-    falls = (4 * more <= 3 * marks[Mark.PEAK]) | (marks[Mark.TOLD] == Told.CATCHES_UP)
+    falls = (4 * more <= 3 * marks[Mark.PEAK]) | (marks[Mark.ALARM] == Alarm.CATCHES_UP)
     falls &= figures[Figure.CONSUMED] > clearly
-    rises &= marks[Mark.TOLD] == Told.GROWS
+    rises &= marks[Mark.ALARM] == Alarm.GROWS
     return np.select([falls, rises], [-1, 1])
 
 
@@ -176,7 +176,7 @@ def learn_lateness(
     marks[Mark.READ_ALL_AT] = np.where(read_all, now, marks[Mark.READ_ALL_AT])
     _excuse_rests(marks, figures, advanced, now)
     # It is told until half is read: what is told ends at half of the room as well.
-    explained = np.where(marks[Mark.TOLD] > Told.NOTHING, explained / 2, explained)
+    explained = np.where(marks[Mark.ALARM] > Alarm.NOTHING, explained / 2, explained)
     was_behind = marks[Mark.PEAK] > 0
     behind = np.where(known, more > explained, was_behind & (more > explained))
     back = ~lost & (sighting.committed < marks[Mark.COMMITTED])
@@ -230,7 +230,7 @@ def _tell(
     """What is to be told of a backlog, and what is learnt once it is over, or half of it. Changes
     `level`: there it begins anew.
     """
-    was, peak, since = marks[Mark.TOLD], marks[Mark.PEAK], marks[Mark.LEVEL_AT].copy()
+    was, peak, since = marks[Mark.ALARM], marks[Mark.PEAK], marks[Mark.LEVEL_AT].copy()
     growth = span_ms(marks[Mark.PEAK_AT], since)
     ended = was_behind & ~behind
     higher = known & behind & (more > peak)
@@ -242,15 +242,15 @@ def _tell(
     late = more * 1000 / np.maximum(figures[Figure.PRODUCED], _SLOWEST) > _LATE_MS
     catches_up = behind & stood_still & late
     far = behind & (2 * more > most)
-    half = behind & ~far & (was > Told.NOTHING)
-    over = (was != Told.CATCHES_UP) & (ended | half)
+    half = behind & ~far & (was > Alarm.NOTHING)
+    over = (was != Alarm.CATCHES_UP) & (ended | half)
     odd = over & (growth > BY.growth)
     learnt = np.where(over & ~odd, growth, 0)
     marks[Mark.GROWTH] = np.maximum(marks[Mark.GROWTH], learnt)
-    learn_return(marks, odd & (was == Told.GROWS), since, growth)
-    fresh = np.where(catches_up, Told.CATCHES_UP, np.where(starts, Told.GROWS, Told.NOTHING))
-    told = np.where(far & BEHIND.on, np.where(was > Told.NOTHING, was, fresh), Told.NOTHING)
-    marks[Mark.TOLD] = told
+    learn_return(marks, odd & (was == Alarm.GROWS), since, growth)
+    fresh = np.where(catches_up, Alarm.CATCHES_UP, np.where(starts, Alarm.GROWS, Alarm.NOTHING))
+    alarm = np.where(far & BEHIND.on, np.where(was > Alarm.NOTHING, was, fresh), Alarm.NOTHING)
+    marks[Mark.ALARM] = alarm
     marks[Mark.PEAK] = np.where(half, np.maximum(more, 1), most).astype(np.int64)
     level |= ended | half
 
@@ -319,4 +319,4 @@ def _learn_other_level(
     figures[level] = np.where(stays, [lag, figures[Figure.PRODUCED]], figures[level])
     marks[Mark.STAYS_SINCE] = np.where(stays, UNKNOWN, since)
     marks[Mark.LEVEL_AT] = np.where(stays, now, marks[Mark.LEVEL_AT])
-    marks[[Mark.PEAK, Mark.TOLD]] = np.where(stays, 0, marks[[Mark.PEAK, Mark.TOLD]])
+    marks[[Mark.PEAK, Mark.ALARM]] = np.where(stays, 0, marks[[Mark.PEAK, Mark.ALARM]])

@@ -59,8 +59,8 @@ def _learn(marks: Int64, figures: Figures, sighting: Sighting, blind_ms: int) ->
     _learn_commits(marks, figures, sighting, advanced, sure)
     learn_rewind(marks, figures, sighting, ~lost)
     _learn_rates(marks, figures, sighting, advanced, sure & ~fell, lost)
-    told = np.where(sighting.log_end >= 0, lag, UNKNOWN)  # an old end makes a lag look smaller
-    learn_lateness(marks, figures, sighting, told, elapsed, advanced & sure, lost, stood_still)
+    known_lag = np.where(sighting.log_end >= 0, lag, UNKNOWN)  # an old end makes a lag look smaller
+    learn_lateness(marks, figures, sighting, known_lag, elapsed, advanced & sure, lost, stood_still)
     marks[Mark.SEEN_AT] = now
     marks[Mark.ADVANCED_AT] = np.where(advanced | lost, now, marks[Mark.ADVANCED_AT])
     if lost.any():
@@ -96,15 +96,15 @@ def _learn_rates(
 ) -> None:
     """How fast the log grows, over minutes and half an hour, and how fast it is read."""
     now, log_end = sighting.at, sighting.log_end
-    told = log_end >= 0
+    known_lag = log_end >= 0
     elapsed = span_ms(now, marks[Mark.LOG_END_AT])
-    known = told & sure & (marks[Mark.LOG_END] >= 0) & (elapsed > 0)
+    known = known_lag & sure & (marks[Mark.LOG_END] >= 0) & (elapsed > 0)
     rate = (log_end - marks[Mark.LOG_END]) * 1000.0 / np.maximum(elapsed, 1)
     marks[Mark.KNOWN_SINCE] = np.where(lost, now, marks[Mark.KNOWN_SINCE])
     since = span_ms(now, marks[Mark.KNOWN_SINCE])
     for figure, over in ((Figure.PRODUCED, BY.rate), (Figure.USUALLY_PRODUCED, _OVER_MS)):
         smooth(figures, figure, rate, known, elapsed, np.minimum(since, over))
-    marks[Mark.LOG_END_AT] = np.where(told, now, marks[Mark.LOG_END_AT])
+    marks[Mark.LOG_END_AT] = np.where(known_lag, now, marks[Mark.LOG_END_AT])
     elapsed = span_ms(now, marks[Mark.ADVANCED_AT])
     read = (sighting.committed - marks[Mark.COMMITTED]) * 1000.0 / np.maximum(elapsed, 1)
     read_known = advanced & sure & (elapsed > 0)

@@ -58,7 +58,7 @@ def judge(track: Track, now_ms: int | Int64) -> NDArray[np.uint8]:
             goes_to_and_fro(marks) | (rewound & ~replays),
             is_stuck,
             too_long,
-            rewound | (is_unread & (marks[Mark.TOLD] > 0)),
+            rewound | (is_unread & (marks[Mark.ALARM] > 0)),
         ],
         [
             np.uint8(Status.REWIND),

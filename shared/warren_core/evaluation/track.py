@@ -26,7 +26,7 @@ LATE_LOOK = 2
 TO_AND_FRO = 1
 
 
-class Told(IntEnum):
+class Alarm(IntEnum):
     """Marks of TOLD: what is told of a backlog."""
 
     NOTHING = 0
@@ -70,7 +70,7 @@ class Mark(IntEnum):
     LEVEL_AT = 30  # newest observation at its level; what it stood still since does not count
     PEAK = 31  # most lag above its level since then; 0: it is not behind
     PEAK_AT = 32
-    TOLD = 33  # a Told
+    ALARM = 33  # an Alarm
     STAYS_SINCE = 34  # the lag has neither grown nor shrunk
     RETURN_AT = 35  # when the last stop, or growth, that was odd began
     RETURN_APART = 36  # from one to the next, ms
@@ -78,7 +78,7 @@ class Mark(IntEnum):
     RETURN_LENGTH = 38  # ms
 
 
-NARROW = (Mark.REPEATS, Mark.WAITS, Mark.TOLD, Mark.RETURNS)
+NARROW = (Mark.REPEATS, Mark.WAITS, Mark.ALARM, Mark.RETURNS)
 """Marks that are kept in 32 bits; the others need 64."""
 
 
@@ -98,7 +98,7 @@ class Figure(IntEnum):
 _NONE_YET = (
     *(Mark.REPEATS, Mark.REBALANCED, Mark.WAITS, Mark.PAUSE, Mark.PAUSE_BEFORE, Mark.GOES),
     *(Mark.GOES_BEFORE, Mark.GROWTH, Mark.GROWTH_BEFORE, Mark.REST, Mark.ABSENT, Mark.PEAK),
-    *(Mark.TOLD, Mark.RETURNS, Mark.RETURN_LENGTH),
+    *(Mark.ALARM, Mark.RETURNS, Mark.RETURN_LENGTH),
 )
 FRESH = np.full(len(Mark), UNKNOWN, np.int64)
 FRESH[list(_NONE_YET)] = 0

@@ -71,10 +71,10 @@ def told_never_committed(verdicts: PartitionVerdicts, evidence: Evidence) -> Par
         return verdicts
     waited = evidence.now_ms - evidence.windows.newest(Column.COMMITTED_AT)
     stands = (verdicts.status == Status.STOP) & (waited > FIRST_COMMIT_MS)
-    told = np.where(never.owned, np.uint8(Status.STALL), np.uint8(Status.STOP))
-    told = np.where(never.commits, told, np.uint8(Status.WARN))
-    told = np.where(stands, told, np.uint8(Status.OK))
-    return replace(verdicts, status=np.where(never.rows, told, verdicts.status))
+    status = np.where(never.owned, np.uint8(Status.STALL), np.uint8(Status.STOP))
+    status = np.where(never.commits, status, np.uint8(Status.WARN))
+    status = np.where(stands, status, np.uint8(Status.OK))
+    return replace(verdicts, status=np.where(never.rows, status, verdicts.status))
 
 
 def told_beyond_end(verdicts: PartitionVerdicts, evidence: Evidence) -> PartitionVerdicts:

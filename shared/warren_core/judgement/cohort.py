@@ -267,11 +267,11 @@ def _reports(cohort: _Cohort) -> list[Judged | None]:
     packed = pack_parts(made, [group.rows for group in cohort.groups])
     unread = may_be_left(rows.latest, rows.windows, lag, cohort.evidence.now_ms)
     may_have_left = np.logical_or.reduceat(unread, [group.rows.start for group in cohort.groups])
-    told: list[Judged | None] = []
+    found: list[Judged | None] = []
     for number, (event, _, own, _) in enumerate(cohort.groups):
         is_ok = verdict.status[number] is Status.OK and not cohort.is_left[number]
         if not is_ok or may_have_left[number]:
-            told.append(None)
+            found.append(None)
             continue
         state, group = cohort.state(number, rows), verdict.of(number)
         report = lag_event(
@@ -283,5 +283,5 @@ def _reports(cohort: _Cohort) -> list[Judged | None]:
             windows=packed[number],
             first=own.start,
         )
-        told.append(Judged(state, report, None))
-    return told
+        found.append(Judged(state, report, None))
+    return found

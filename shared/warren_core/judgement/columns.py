@@ -129,7 +129,7 @@ class Latest(EventColumn):
     LOG_END = 3
 
 
-class Told(EventColumn):
+class Reported(EventColumn):
     """Columns that an event may have. They are of one observation, all of its parts: a state keeps
     them until its last part is there.
     """

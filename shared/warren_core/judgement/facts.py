@@ -13,7 +13,7 @@ from warren_core.evaluation.lateness import trend
 from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.predicates import LEAST_MS, produced_per_s
 from warren_core.evaluation.presence import Presence
-from warren_core.evaluation.track import Figure, Mark, Told
+from warren_core.evaluation.track import Alarm, Figure, Mark
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
@@ -91,7 +91,7 @@ class Facts:
     cluster: str
     group: str
     state: GroupState
-    told: Int64  # [Told, partition] by the observation
+    reported: Int64  # [Reported, partition] by the observation
     status: Statuses
     lag: Int64  # what it is judged by, UNKNOWN where it is
     bad: list[int]  # rows, worst first, but for those that nobody is to read
@@ -171,12 +171,12 @@ class Facts:
         has_begun = False  # to read again, a short while ago: it may come nearer
         if self.state.track is not None:
             track = self.state.track.take(bad)
-            told, since = track.marks[[Mark.TOLD, Mark.LEVEL_AT]]
-            begins = (told == Told.CATCHES_UP) & (self.now_ms - since <= 2 * RATES_OVER_MS)
+            alarm, since = track.marks[[Mark.ALARM, Mark.LEVEL_AT]]
+            begins = (alarm == Alarm.CATCHES_UP) & (self.now_ms - since <= 2 * RATES_OVER_MS)
             consumed, produced = track.figures[[Figure.CONSUMED, Figure.PRODUCED]]
             # All is seen to grow or stay late. Of who has only begun to read again the newest
             # commits tell more.
-            if ((told > Told.NOTHING) & (consumed > 0) & (produced >= 0) & ~begins).all():
+            if ((alarm > Alarm.NOTHING) & (consumed > 0) & (produced >= 0) & ~begins).all():
                 return self._learnt_pace(track, windows, behind)
             has_begun = bool(begins.any())
         # [partition of the windows], negative where nobody knows: too few commits, or it stood

@@ -89,7 +89,7 @@ def status_change(
             partition_counts={partition_name(status): n for status, n in group.counts.items()},
             partitions=listed,
             partitions_omitted=len(why.worst_first) - len(listed),
-            **ownership.told(),
+            **ownership.fields(),
         ),
     )
 
@@ -118,7 +118,7 @@ def incident_ended(
             max_lag=None,
             partition_counts={},
             partitions=[],
-            **ownership.told(),
+            **ownership.fields(),
         ),
     )
 

@@ -200,7 +200,7 @@ def _judged(
                 cluster=event.cluster,
                 group=event.group,
                 state=after,
-                told=updated.observation.told,
+                reported=updated.observation.reported,
                 status=status,
                 lag=verdict.least_lag,
                 bad=[row for row in verdict.why.worst_first if row not in verdict.unsubscribed],

@@ -51,8 +51,8 @@ def left_out(event: OffsetEvent, latest: Int64, layout: Layout) -> dict[str, lis
         return {}
     gone: dict[str, list[int]] = {}
     for topic, partitions, rows in layout.slices():
-        told = event.topics.get(topic)
-        untold = sorted({*partitions}.difference(() if told is None else told.partition))
+        columns = event.topics.get(topic)
+        untold = sorted({*partitions}.difference(() if columns is None else columns.partition))
         if untold and not (latest[Latest.COMMITTED, rows] >= 0).any():
             gone[topic] = untold
     return gone

@@ -14,7 +14,7 @@ from warren.errors import ContractViolation
 from warren.words import LATEST_MOMENT  # keeps differences of times within 64 bits, too
 
 from warren_core.evaluation import MAX_TIME, UNKNOWN, Column, Int64, Track, Windows, presence_of
-from warren_core.judgement.columns import Latest, Told, slices, unknown
+from warren_core.judgement.columns import Latest, Reported, slices, unknown
 from warren_core.judgement.state import GroupState
 
 MAX_PARTITION = 2**31 - 1
@@ -45,16 +45,16 @@ class Observation:
     presence: Int64  # [N] of members: a Presence
     group: Int64  # [N] which of the groups it is
     last_stable: int | Int64  # for all, or [N]; UNKNOWN where it was not asked for
-    before: Int64  # [Told, partition of the groups] by other parts; `told` adds to it
+    before: Int64  # [Reported, partition of the groups] by other parts; `reported` adds to it
 
     @property
-    def told(self) -> Int64:
-        """[Told, partition of the groups] Raises ContractViolation."""
+    def reported(self) -> Int64:
+        """[Reported, partition of the groups] Raises ContractViolation."""
         start = 0
         for topic, positions in self.topics:
             rows = self.rows[start : start + len(positions.partition)]
             start += len(rows)
-            for column in Told:
+            for column in Reported:
                 if getattr(positions, column.field) is not None:
                     self.before[column, rows] = _column([(topic, positions)], column.field)
         return self.before
@@ -90,7 +90,7 @@ def observed(events: Sequence[OffsetEvent], states: Sequence[GroupState]) -> lis
 
 
 def observe(groups: Sequence[Observed], before: Int64 | None = None) -> Observation:
-    """`before`: [Told, partition], changed in place. Raises ContractViolation."""
+    """`before`: [Reported, partition], changed in place. Raises ContractViolation."""
     topics = [item for group in groups for item in group.event.topics.items()]
     of_groups = np.array(
         [
@@ -112,8 +112,8 @@ def observe(groups: Sequence[Observed], before: Int64 | None = None) -> Observat
         order=order,
         presence=presence,
         group=number,
-        last_stable=_column(topics, Told.LAST_STABLE.field) if has_stable else UNKNOWN,
-        before=unknown(Told, groups[-1].rows.stop) if before is None else before,
+        last_stable=_column(topics, Reported.LAST_STABLE.field) if has_stable else UNKNOWN,
+        before=unknown(Reported, groups[-1].rows.stop) if before is None else before,
     )
 
 

@@ -23,7 +23,7 @@ from warren_core.evaluation import (
     Windows,
 )
 from warren_core.evaluation.commit_convention import Commits, last_processed
-from warren_core.judgement.columns import Latest, Layout, Told, unknown
+from warren_core.judgement.columns import Latest, Layout, Reported, unknown
 from warren_core.judgement.lags import lag_of, least_lag_of, settled, unknown_of
 
 Forgotten = Mapping[str, frozenset[int]]
@@ -98,7 +98,7 @@ class GroupState:
     commits: Commits = field(default_factory=dict)  # by topic
     onset: Onset | None = None  # only while some partition is not OK
     openings: tuple[int, ...] = ()  # of the last incidents, Unix milliseconds
-    told: Int64 | None = None  # [Told, partition] as `columns` says; None where none is kept
+    reported: Int64 | None = None  # [Reported, partition]; None where none is kept
 
     @classmethod
     def new(
@@ -162,7 +162,7 @@ class GroupState:
         of_rows = PartitionRules.of(rules, counts)
         rows = Rows.of(self).take(self.layout.rows_of(layout), of_rows.slots)
         if not event.part:
-            rows = rows._replace(told=None)
+            rows = rows._replace(reported=None)
         if "progress" not in of_rows.policies:
             rows = rows._replace(track=None)
         elif rows.track is None:
@@ -200,7 +200,7 @@ class Rows(NamedTuple):
     windows: Windows
     track: Track | None
     onset: Onset | None
-    told: Int64 | None
+    reported: Int64 | None
 
     @classmethod
     def of(cls, state: GroupState) -> Rows:
@@ -222,7 +222,7 @@ class Rows(NamedTuple):
             windows=Windows.joined([state.windows for state in states]),
             track=track,
             onset=None if onset is None else Onset(onset),
-            told=_joined([state.told for state in states], len(Told), sizes),
+            reported=_joined([state.reported for state in states], len(Reported), sizes),
         )
 
     def take(self, rows: Int64, intervals: int) -> Rows:
@@ -232,7 +232,7 @@ class Rows(NamedTuple):
             windows=self.windows.resized(intervals).take(rows),
             track=None if self.track is None else self.track.take(rows),
             onset=None if self.onset is None else self.onset.take(rows),
-            told=None if self.told is None else _taken(self.told, rows),
+            reported=None if self.reported is None else _taken(self.reported, rows),
         )
 
     def part(self, rows: slice) -> Rows:
@@ -243,7 +243,7 @@ class Rows(NamedTuple):
             windows=self.windows.part(rows),
             track=None if track is None else Track(track.marks[:, rows], track.figures[:, rows]),
             onset=None if onset is None else Onset(onset.marks[:, rows]),
-            told=None if self.told is None else self.told[:, rows],
+            reported=None if self.reported is None else self.reported[:, rows],
         )
 
 

@@ -8,8 +8,8 @@ there are (`Track.kept` says which it can read), then the marks in 64 bits, thos
 and the figures in single precision. Then, when the log ends were seen: one time where it is the
 same for all partitions. At the end the offset of the last event in `warren.offsets`, when the last
 incidents opened, while some partition is not OK, when that began, and while an observation has come
-in part, what its parts told (`Told`). With ten intervals some 600 bytes a partition, and 30 to 260
-once compressed.
+in part, what its parts reported (`Reported`). With ten intervals some 600 bytes a partition, and 30
+to 260 once compressed.
 
 What is before the layout stays where it is in every version to come: `remains` reads it, whoever
 wrote it.
@@ -74,7 +74,7 @@ def encode(state: GroupState | GroupGone) -> bytes:
         len(layout),
     )
     marks = None if onset is None else onset.marks
-    of_tail = [np.array(state.openings, np.int64), marks, state.told]
+    of_tail = [np.array(state.openings, np.int64), marks, state.reported]
     sizes = [0 if each is None else len(each) for each in of_tail]
     parts = [
         windows.filled.astype("<u2").tobytes(),
@@ -166,7 +166,7 @@ def _decode_group(applied: Applied, value: bytes) -> GroupState:
     (log_ends,) = reader.columns(1, partitions, intervals)
     track = reader.track(partitions)
     windows = Windows(columns, filled, log_ends, reader.times(partitions))
-    source_offset, count, marks, told = _TAIL.unpack(reader.take(_TAIL.size))
+    source_offset, count, marks, reported = _TAIL.unpack(reader.take(_TAIL.size))
     openings = reader.numbers("<i8", (count,)).tolist()
     began = reader.rows(marks, partitions)
     state = GroupState(
@@ -181,7 +181,7 @@ def _decode_group(applied: Applied, value: bytes) -> GroupState:
         commits=commits,
         onset=None if began is None else Onset(began),
         openings=tuple(openings),
-        told=reader.rows(told, partitions),
+        reported=reader.rows(reported, partitions),
     )
     reader.expect_end()
     return state

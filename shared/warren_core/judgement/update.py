@@ -68,14 +68,14 @@ def updated_state(
         event = event.model_copy(update={"removed": {**gone, **event.removed}})
     state, of_rows = old.grown(event, rules)
     groups = observed([event], [state])
-    observation = observe(groups, state.told)
+    observation = observe(groups, state.reported)
     (commits,), _ = take_in(
         Rows.of(state), groups, observation, of_rows, rules.group.log_ends_apart_ms
     )
-    told = observation.told if event.part + 1 < event.parts else None
+    reported = observation.reported if event.part + 1 < event.parts else None
     applied = Applied.by(event, source_offset)
     return Updated(
-        replace(state, applied=applied, commits=commits, told=told), of_rows, observation
+        replace(state, applied=applied, commits=commits, reported=reported), of_rows, observation
     )
 
 

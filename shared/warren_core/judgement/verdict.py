@@ -40,7 +40,7 @@ from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.rule import BY
 from warren_core.evaluation.track import Mark
 from warren_core.evaluation.verdicts import OF_A_LAG
-from warren_core.judgement.columns import MISSING, Latest, Layout, Told
+from warren_core.judgement.columns import MISSING, Latest, Layout, Reported
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.lags import is_assumed
 from warren_core.judgement.lateness import Lateness
@@ -168,7 +168,7 @@ def uncommitted(
         return None
     sizes = np.diff(starts, append=len(rows))
     commits = np.repeat(np.logical_or.reduceat(latest[Latest.COMMITTED] >= 0, starts), sizes)
-    return Uncommitted(rows, observation.told[Told.OWNED] > 0, commits)
+    return Uncommitted(rows, observation.reported[Reported.OWNED] > 0, commits)
 
 
 def bad_rows(status: Statuses, lag: Int64, group: Int64) -> Int64:
@@ -211,7 +211,7 @@ def _told_in_turn(
     # [partition] more is read than what comes.
     takes_turns = np.isin(owner, owner[reading & more])
     waits = standing & (owner >= 0) & takes_turns
-    behind = np.where(track.marks[Mark.TOLD] > 0, np.uint8(Status.WARN), np.uint8(Status.OK))
+    behind = np.where(track.marks[Mark.ALARM] > 0, np.uint8(Status.WARN), np.uint8(Status.OK))
     return replace(verdicts, status=np.where(waits, behind, verdicts.status))
 
 
@@ -222,9 +222,9 @@ def _was_told(state: GroupState) -> Bools:
     known, offset = state.onset, state.windows.newest(Column.OFFSET)
     if known is None or state.status is not Status.ERR:
         return np.zeros(len(offset), np.bool_)
-    told: Bools = known.was_bad & (known.marks[Began.OFFSET] == offset)
-    told &= known.marks[Began.REWOUND_FROM] == UNKNOWN
-    return told
+    was_said: Bools = known.was_bad & (known.marks[Began.OFFSET] == offset)
+    was_said &= known.marks[Began.REWOUND_FROM] == UNKNOWN
+    return was_said
 
 
 def _told_nothing_left(

@@ -110,7 +110,7 @@ def encode(record: GroupRecord) -> bytes:
         "incidents": objectives.incidents,
         "untold": record.untold,
         **({"histories": objectives.histories} if objectives.histories else {}),
-        **({"told_lost": objectives.told_lost} if objectives.told_lost else {}),
+        **({"reported_lost": objectives.reported_lost} if objectives.reported_lost else {}),
         **({"seen_lost": objectives.seen_lost} if objectives.seen_lost else {}),
     }
     head = json.dumps(fields, separators=(",", ":")).encode()
@@ -186,7 +186,7 @@ def decode(value: bytes) -> GroupRecord:
                 standings,
                 incidents,
                 histories,
-                fields.get("told_lost", {}),
+                fields.get("reported_lost", {}),
                 fields.get("seen_lost", {}),
             ),
             tuple(fields["untold"]),

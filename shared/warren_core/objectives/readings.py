@@ -50,7 +50,7 @@ def group_lag(stands: GroupState, now: int) -> GroupLag | None:
     )
 
 
-def told_lag(topics: Mapping[str, TopicLag]) -> GroupLag:
+def event_lag(topics: Mapping[str, TopicLag]) -> GroupLag:
     """The same of all parts of a lag event."""
     return GroupLag(
         {
@@ -170,9 +170,9 @@ def _time_to_loss(limit: Limit, event: FreshnessEvent) -> Reading:
                 continue
             time, share = rows.time_to_loss_ms[number], rows.retention_left[number]
             if time is None:
-                told = rows.time_to_loss_reason[number]
+                why = rows.time_to_loss_reason[number]
                 # Known, and without a time: it is kept for ever, or gone already.
-                unknown |= told in LOSS_UNKNOWN or reason not in _KNOWN
+                unknown |= why in LOSS_UNKNOWN or reason not in _KNOWN
             elif limit.below_share < 1 and share is None:
                 unknown |= time < limit.wanted
             else:

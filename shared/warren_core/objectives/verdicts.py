@@ -53,7 +53,7 @@ class Objectives:
     incidents: Mapping[EventTypeName, OpenIncident] = field(default_factory=dict)
     histories: Mapping[str, History] = field(default_factory=dict)
     """Of limits with a target."""
-    told_lost: Mapping[str, float] = field(default_factory=dict)
+    reported_lost: Mapping[str, float] = field(default_factory=dict)
     """How many lost records were told of, by the keys of their limits."""
     seen_lost: Mapping[str, float] = field(default_factory=dict)
     """How many records those partitions had lost that were behind their logs at the last look,
@@ -78,7 +78,7 @@ def judge(
     now = event.measured_at
     was_open = {key for key, standing in before.standings.items() if standing.is_open}
     standings, histories, seen_lost = _standings(event, before, limits, lag)
-    incidents, changes, told_lost = dict(before.incidents), [], dict(before.told_lost)
+    incidents, changes, reported_lost = dict(before.incidents), [], dict(before.reported_lost)
     for kind in TYPES:
         broken = sorted(_open(limits, standings, kind), key=_badness)
         status = broken[0][0].status if broken else Status.OK
@@ -97,7 +97,7 @@ def judge(
         observed = lag()
         total = 0 if observed is None else observed.total
         breaches = [_breach(*each, event) for each in broken]
-        told_lost |= {
+        reported_lost |= {
             limit.key: standing.value or 0
             for limit, standing in broken
             if limit.name == "lost_records"
@@ -112,9 +112,9 @@ def judge(
         else:
             incidents[kind] = OpenIncident(status, opened_at)
     kept = {key: standing for key, standing in standings.items() if standing != NEVER}
-    told_lost = {key: count for key, count in told_lost.items() if key in kept}
+    reported_lost = {key: count for key, count in reported_lost.items() if key in kept}
     seen_lost = {key: count for key, count in seen_lost.items() if key in kept}
-    return Verdict(Objectives(kept, incidents, histories, told_lost, seen_lost), changes)
+    return Verdict(Objectives(kept, incidents, histories, reported_lost, seen_lost), changes)
 
 
 def _standings(
@@ -198,8 +198,8 @@ def _open(
 
 def _is_final_loss(limit: Limit, standing: Standing, before: Objectives, now: int) -> bool:
     """Whether it is found just now that no more is lost, and clearly more was than was told."""
-    told = before.told_lost.get(limit.key)
-    more = told is not None and (standing.value or 0) >= MORE_LOST * told
+    reported = before.reported_lost.get(limit.key)
+    more = reported is not None and (standing.value or 0) >= MORE_LOST * reported
     return more and standing.kept_since == now
 
 

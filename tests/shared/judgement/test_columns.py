@@ -4,16 +4,16 @@ import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
 from warren.contracts import OffsetEvent
 from warren.errors import ContractViolation
-from warren_core.judgement.columns import Told
+from warren_core.judgement.columns import Reported
 from warren_core.judgement.judge import Taken
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.state_codec import decode, encode
 
 
-def event(minute: int, partitions: int = 1, **told: list[int]) -> OffsetEvent:
+def event(minute: int, partitions: int = 1, **reported: list[int]) -> OffsetEvent:
     at = {p: At(100 + minute, NOW + minute * MINUTE) for p in range(partitions)}
     plain = offset_event(NOW + minute * MINUTE, {"orders": at})
-    some = plain.topics["orders"].model_copy(update=told)
+    some = plain.topics["orders"].model_copy(update=reported)
     return plain.model_copy(update={"topics": {"orders": some}})
 
 
@@ -25,7 +25,7 @@ def state_of(group: Judge) -> GroupState:
 def test_what_is_told_is_of_its_observation_alone() -> None:
     group = Judge()
     group.judged(event(0, leader=[3]))
-    assert state_of(group).told is None
+    assert state_of(group).reported is None
 
 
 def test_what_a_part_tells_is_kept_until_the_last_one_is_there() -> None:
@@ -35,11 +35,11 @@ def test_what_a_part_tells_is_kept_until_the_last_one_is_there() -> None:
     group.state = decode(encode(state_of(group)))
     more = event(0, partitions=2, leader=[3, 5]).model_copy(update={"parts": 3, "part": 1})
     assert isinstance(group(more.model_copy(update={"position": more.position + 1})), Taken)
-    told = state_of(group).told
-    assert told is not None
-    assert told[Told.LEADER].tolist() == [3, 5]
+    reported = state_of(group).reported
+    assert reported is not None
+    assert reported[Reported.LEADER].tolist() == [3, 5]
     group.judged(event(1, partitions=2).model_copy(update={"parts": 3, "part": 2}))
-    assert state_of(group).told is None
+    assert state_of(group).reported is None
 
 
 @pytest.mark.parametrize("name", ["leader", "last_stable"])

@@ -12,7 +12,7 @@ from warren.settings import PolicyName
 from warren_core.evaluation import Began, Column, Onset, Rules, Track, Windows
 from warren_core.evaluation.commit_convention import CommitEvidence, Rest
 from warren_core.evaluation.track import NARROW, Figure, Mark
-from warren_core.judgement.columns import Latest, Layout, Told
+from warren_core.judgement.columns import Latest, Layout, Reported
 from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.state_arrays import CorruptState, encode_layout
 from warren_core.judgement.state_codec import (
@@ -75,7 +75,7 @@ def group_states(draw: st.DrawFn) -> GroupState:
         commits=draw(commit_evidence),
         onset=draw(st.none() | integers(len(Began), partitions).map(Onset)),
         openings=tuple(draw(st.lists(int64, max_size=3))),
-        told=draw(st.none() | integers(len(Told), partitions)),
+        reported=draw(st.none() | integers(len(Reported), partitions)),
     )
 
 
@@ -114,9 +114,9 @@ def assert_same(one: GroupState, other: object) -> None:
     assert (one.onset is None) == (other.onset is None)
     if one.onset is not None and other.onset is not None:
         np.testing.assert_array_equal(one.onset.marks, other.onset.marks)
-    assert (one.told is None) == (other.told is None)
-    if one.told is not None and other.told is not None:
-        np.testing.assert_array_equal(one.told, other.told)
+    assert (one.reported is None) == (other.reported is None)
+    if one.reported is not None and other.reported is not None:
+        np.testing.assert_array_equal(one.reported, other.reported)
     if one.track is not None and other.track is not None:
         np.testing.assert_array_equal(one.track.marks, other.track.marks)
         np.testing.assert_array_equal(one.track.figures, other.track.figures)

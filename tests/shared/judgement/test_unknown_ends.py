@@ -21,7 +21,7 @@ class Group:
     def __init__(self, policy: PolicyName = "progress") -> None:
         self.judge = Judge(Rules(policy=policy))
         self.now = NOW
-        self.told: list[Judged] = []
+        self.reported: list[Judged] = []
 
     def looks(
         self, seconds: int, *, known: bool, lag: int = 0, other: At | None = None
@@ -34,12 +34,12 @@ class Group:
             topics = {"orders": {0: at}}
             if other is not None:
                 topics["payments"] = {0: other}
-            self.told.append(self.judge.judged(offset_event(self.now, topics)))
-        return self.told[-1].lag
+            self.reported.append(self.judge.judged(offset_event(self.now, topics)))
+        return self.reported[-1].lag
 
     @property
     def changes(self) -> list[str]:
-        return [each.change.data.status for each in self.told if each.change]
+        return [each.change.data.status for each in self.reported if each.change]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -125,6 +125,6 @@ def test_partition_without_a_commit_is_not_unknown() -> None:
         at = At(-1, -1, commits=0, log_end=NOBODY_SAYS)
         now = NOW + look * LOOK
         read = At(10 * look, now, log_end=10 * look)
-        told = judge.judged(offset_event(now, {"orders": {0: read, 1: at}}))
-    assert told.lag.is_known
-    assert told.lag.unknown_partitions == 0
+        reported = judge.judged(offset_event(now, {"orders": {0: read, 1: at}}))
+    assert reported.lag.is_known
+    assert reported.lag.unknown_partitions == 0

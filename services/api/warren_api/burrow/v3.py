@@ -13,12 +13,12 @@ from warren.contracts import OffsetEvent, group_key
 from warren.contracts.topics import OFFSETS
 from warren.errors import KafkaError
 
-from warren_api.asked import shown
 from warren_api.burrow import answers as shapes
 from warren_api.burrow.answers import ADMIN, answer, error_response
 from warren_api.burrow.config import cluster_detail
 from warren_api.context import ApiContext
 from warren_api.http.names import Segment
+from warren_api.writing import shown
 
 CLUSTER_NOT_FOUND = "cluster not found"
 
@@ -127,7 +127,7 @@ async def _forget(context: ApiContext, cluster: str, group: str, topics: list[st
         return
     until = max(context.clock.now_ms(), view.event.evaluated_at)
     # Of no position: whoever else reads the topic takes it for older than what it knows.
-    asked = OffsetEvent(
+    deletion = OffsetEvent(
         cluster=cluster,
         group=group,
         source="offsets_topic",
@@ -136,7 +136,7 @@ async def _forget(context: ApiContext, cluster: str, group: str, topics: list[st
         forget=topics,
     )
     key = group_key(cluster, group)
-    await asyncio.to_thread(context.write, OFFSETS, key, asked.to_bytes())
+    await asyncio.to_thread(context.write, OFFSETS, key, deletion.to_bytes())
     log.info("group removed until its next commit", cluster=cluster, group=group, topics=topics)
     await shown(lambda: not _has(context, cluster, group, topics))
 

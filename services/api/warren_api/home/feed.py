@@ -24,6 +24,7 @@ from warren.contracts.topics import (
     DAY_MS,
     FRESHNESS,
     GROUPS,
+    INCIDENTS,
     LAG,
     LAG_STATUS,
     NOTIFICATIONS,
@@ -81,11 +82,13 @@ class Feed(HomeThread):
         self._lag, self._changed = LAG.full_name(prefix), LAG_STATUS.full_name(prefix)
         self._freshness, self._members = FRESHNESS.full_name(prefix), GROUPS.full_name(prefix)
         self._told = NOTIFICATIONS.full_name(prefix)
+        self._incidents = INCIDENTS.full_name(prefix)
         self._appliers = {
             topic.full_name(prefix): apply
             for topic, apply in (
                 (LAG, model.apply),
                 (LAG_STATUS, model.apply_status_change),
+                (INCIDENTS, model.apply_incident),
                 (FRESHNESS, model.apply_freshness),
                 (CLUSTERS, model.apply_cluster),
                 (GROUPS, model.apply_members),
@@ -130,21 +133,25 @@ class Feed(HomeThread):
         """Reads to the end and makes the model what the topics say, no more and no less."""
         newest: dict[_Subject, Message] = {}
         changes = NewestChanges(self._model.history.limit)
+        incidents = NewestChanges(self._model.history.limit)
         attempts = NewestChanges(self._model.notifications.limit)
         while not reader.caught_up and not self._stop.is_set():
             self.turns.begin()
             records = reader.poll(POLL_SECONDS)
-            newest |= self._newest_per_key(records)
+            newest |= self._newest_per_key(records, self._told)
             changes.add(_of(self._changed, records))
+            incidents.add(_of(self._incidents, records))
             attempts.add(_of(self._told, records))
         if self._stop.is_set():
             return
         self._model.notifications.begin_again()
+        self._apply(incidents.in_order())
         self._apply(newest.values())
         self._model.keep_only(
             judged=self._live(self._lag, newest.values()),
             measured=self._live(self._freshness, newest.values()),
             described=self._live(self._members, newest.values()),
+            in_trouble=self._live(self._incidents, newest.values()),
         )
         prefix = self._home.topic_prefix
         self._model.silences.keep_only(
@@ -166,7 +173,9 @@ class Feed(HomeThread):
         while not self._stop.is_set():
             self.turns.begin()
             records = reader.poll(POLL_SECONDS)
-            self._apply(self._newest_per_key(records).values())
+            self._apply(_of(self._incidents, records))
+            left_out = (self._told, self._incidents)
+            self._apply(self._newest_per_key(records, *left_out).values())
             self._remember(_of(self._changed, records))
             self._take(_of(self._told, records))
             now = self._clock.monotonic()
@@ -177,11 +186,13 @@ class Feed(HomeThread):
                 heard_at = now
                 self._report(cluster.problem())
 
-    def _newest_per_key(self, records: Iterable[Message]) -> dict[_Subject, Message]:
+    def _newest_per_key(
+        self, records: Iterable[Message], *left_out: str
+    ) -> dict[_Subject, Message]:
         return {
             (record.topic() or "", record.key() or b"", self._kind(record)): record
             for record in records
-            if record.topic() != self._told
+            if record.topic() not in left_out
         }
 
     def _kind(self, record: Message) -> str:

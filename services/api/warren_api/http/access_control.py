@@ -117,7 +117,7 @@ class AccessControl:
                 headers.get("Authorization", "")
             ):  # a client may put it there, too
                 path = path.replace(given, HIDDEN)
-            self._note_refused(_asked(scope) | {"path": shortened(path, LONGEST_PATH)})
+            self._note_refused(_request_of(scope) | {"path": shortened(path, LONGEST_PATH)})
             return self._refusal(
                 scope,
                 ProblemKind.TOKEN_NEEDED,
@@ -125,7 +125,7 @@ class AccessControl:
                 {"WWW-Authenticate": CHALLENGE},
             )
         if who.name is not None:
-            log.warning("refused to change something", **_named(who), **_asked(scope))
+            log.warning("refused to change something", **_named(who), **_request_of(scope))
             is_person = isinstance(who, Person)
             what = "Changing something needs the" if is_person else f"{method} needs a token with"
             detail = f"{what} role admin; {who.name} may only read."
@@ -169,7 +169,7 @@ class AccessControl:
         def write(status: int | None) -> None:
             nonlocal is_written
             is_written = True
-            log.info("changing something", **_named(who), **_asked(scope), status=status)
+            log.info("changing something", **_named(who), **_request_of(scope), status=status)
 
         async def send_noted(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -214,7 +214,7 @@ def _named(who: Caller | Person) -> dict[str, str | None]:
     return {"token": who.name, "role": who.role}
 
 
-def _asked(scope: Scope) -> dict[str, str | None]:
+def _request_of(scope: Scope) -> dict[str, str | None]:
     client = scope.get("client")
     return {
         "method": scope["method"],

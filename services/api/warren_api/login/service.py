@@ -252,10 +252,10 @@ class Login:
         ProviderAway.
         """
         await self.metadata()
-        asked = {"prompt": "login"} if anew else {}
+        extra = {"prompt": "login"} if anew else {}
         with _failures():
             answer: Response = await self._app.authorize_redirect(
-                request, self.public_url + CALLBACK, **asked
+                request, self.public_url + CALLBACK, **extra
             )
         request.session["next"] = next_path(wanted)
         answer.status_code = HTTPStatus.SEE_OTHER

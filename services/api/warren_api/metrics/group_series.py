@@ -33,7 +33,7 @@ from warren_api.metrics.series import (
 )
 from warren_api.model.freshness import late_ms
 from warren_api.model.group import GroupView, group_status, partition_status
-from warren_api.model.group_incidents import KnownIncidents
+from warren_api.model.incidents import KnownIncidents
 from warren_api.model.partitions import burrow_lags, lags_to_show, least_total
 
 _GROUP_STATUSES = ("OK", "WARN", "ERR", "UNKNOWN")

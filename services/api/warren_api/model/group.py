@@ -21,7 +21,7 @@ from warren.words import deleted, loss_step
 from warren_core.judgement.counted import topics_not_counted
 from warren_core.objectives.limits import Limit
 from warren_core.objectives.near_loss import SOON_MS
-from warren_core.objectives.readings import read, told_lag
+from warren_core.objectives.readings import event_lag, read
 
 from warren_api.model.freshness import FreshnessRow, GroupFreshness
 from warren_api.model.membership import Membership
@@ -386,6 +386,6 @@ def broken_now(
     for limit in limits:
         is_it = (limit.objective, limit.name) == (breach.objective, breach.limit)
         if is_it and limit.target_of is None:  # a burn rate is of hours, which are not known here
-            reading = read(limit, view.freshness.event, lambda: told_lag(view.event.topics))
+            reading = read(limit, view.freshness.event, lambda: event_lag(view.event.topics))
             return Said(reading.sentence) if reading.verdict == "broken" else told
     return told

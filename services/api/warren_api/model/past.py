@@ -42,11 +42,11 @@ def shortest_step(length: int, most: int) -> int:
     return next((step for step in STEPS if length // step < most), DAY_MS)
 
 
-def before_a_day(asked: Period, now: int) -> Period | None:
+def before_a_day(span: Period, now: int) -> Period | None:
     """Its whole steps that the model has forgotten, or partly; None where it has them all."""
     known_from = now - now % MINUTE_MS - DAY_MS + MINUTE_MS
-    end = min(known_from + -known_from % asked.step, asked.end)
-    return Period(asked.start, end, asked.step) if asked.start < known_from else None
+    end = min(known_from + -known_from % span.step, span.end)
+    return Period(span.start, end, span.step) if span.start < known_from else None
 
 
 DAY = 24 * 60  # minutes

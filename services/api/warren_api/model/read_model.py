@@ -6,7 +6,6 @@ Fed by one thread, read by many: views are immutable and replaced whole under a 
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TypeVar
 
 from warren.contracts import (
@@ -28,8 +27,8 @@ from warren_core.judgement.counted import topics_not_counted
 from warren_api.model.cluster import ClusterView
 from warren_api.model.freshness import GroupFreshness
 from warren_api.model.group import BrokenObjective, GroupView, StatusSince
-from warren_api.model.group_incidents import KnownIncidents
 from warren_api.model.group_views import GroupName, GroupViews, LagParts
+from warren_api.model.incidents import IncidentLog, KnownIncidents
 from warren_api.model.membership import Membership
 from warren_api.model.notifications import Notifications
 from warren_api.model.past import Past
@@ -62,7 +61,7 @@ class ReadModel:
         self._parts = LagParts()
         self._views = GroupViews()
         self._changes: dict[GroupName, StatusSince] = {}
-        self._broken: dict[GroupName, dict[str, list[BrokenObjective]]] = {}  # by event type
+        self._broken: dict[GroupName, tuple[BrokenObjective, ...]] = {}
         self._freshness: dict[GroupName, GroupFreshness] = {}
         self._clusters: dict[GroupName, ClusterEvent] = {}  # by cluster and collector
         self._members: dict[GroupName, Membership] = {}
@@ -71,6 +70,7 @@ class ReadModel:
         """Another one whenever a group's status or incident may be, or whether it loses data, or a
         cluster's state.
         """
+        self._incident_log = IncidentLog(history)
         self._incidents: tuple[tuple[int, int], KnownIncidents] | None = None
         self._not_judged: tuple[Membership, ...] | None = ()
         self._newest: dict[str, int] | None = {}  # evaluation of a cluster's groups; None: look
@@ -141,8 +141,7 @@ class ReadModel:
             self._refresh(name)
 
     def apply_status_change(self, key: bytes | None, value: bytes | None) -> None:
-        """Takes a record of `warren.lag-status`: since when a group has its status, and which
-        objectives it does not keep.
+        """Takes a record of `warren.lag-status`: since when a group has its status.
 
         Raises ContractViolation when the record is not a status-change event.
         """
@@ -151,7 +150,6 @@ class ReadModel:
             return
         change = StatusChangeEvent.from_bytes(value)
         if change.type != STATUS_CHANGED:
-            self._break(name, change)
             return
         since = StatusSince(change.data.status, round(change.time.timestamp() * 1000))
         with self._lock:
@@ -162,17 +160,27 @@ class ReadModel:
             self.states += 1
             self._refresh(name)
 
-    def _break(self, name: GroupName, change: StatusChangeEvent) -> None:
-        told = change.data
-        at = round(change.time.timestamp() * 1000)
+    def apply_incident(self, key: bytes | None, value: bytes | None) -> None:
+        """Takes a record of `warren.incidents`: it has the objectives that a group does not keep.
+
+        Raises ContractViolation when the record is not an incident's event.
+        """
+        if value is None:
+            return
+        if (data := self._incident_log.take(key, value)) is None:
+            return
         broken = [
-            BrokenObjective(told.incident_id, each, at, change.type)
-            for each in told.objectives or ()
+            BrokenObjective(each.incident_id, breach, each.changed_at, each.type)
+            for each in data.open
+            for breach in each.change.objectives or ()
         ]
+        name = data.cluster, data.group
         with self._lock:
-            kinds = self._broken.setdefault(name, {})
-            kinds[change.type] = broken
-            if not any(kinds.values()):
+            if broken:
+                self._broken[name] = tuple(sorted(broken, key=_badness))
+            elif name not in self._broken:
+                return
+            else:
                 del self._broken[name]
             self.states += 1
             self._refresh(name)
@@ -227,24 +235,20 @@ class ReadModel:
             self._changes.get(name),
             measured and measured.without(topics_not_counted(event)),
             self._members.get(name),
-            self._broken_by(name),
+            self._broken.get(name, ()),
             measured,
         )
         self.states += self._views.put(name, view)
-
-    def _broken_by(self, name: GroupName) -> tuple[BrokenObjective, ...]:
-        if name not in self._broken:  # as mostly
-            return ()
-        every = chain.from_iterable(self._broken[name].values())
-        return tuple(sorted(every, key=lambda one: -Status[one.breach.status]))
 
     def keep_only(
         self,
         judged: Collection[GroupName],
         measured: Collection[GroupName],
         described: Collection[GroupName] = (),
+        in_trouble: Collection[GroupName] = (),
     ) -> None:
         """Drops what a complete reading of the topics did not show."""
+        self._incident_log.keep_only(in_trouble)
         with self._lock:
             self._newest = self._not_judged = None
             self.states += 1
@@ -267,13 +271,11 @@ class ReadModel:
 
     def incidents(self) -> KnownIncidents:
         """Of groups, folded once for each state, whoever asks."""
-        state = self.history.sequence, self.states
-        kept = self._incidents
-        if kept is not None and kept[0] == state and kept[1].is_settled:
-            return kept[1]
-        known = KnownIncidents.of(self.history.changes(), self.groups())
-        self._incidents = state, known
-        return known
+        state = self.history.sequence, self._incident_log.sequence
+        if self._incidents is None or self._incidents[0] != state:
+            known = KnownIncidents.of(self._incident_log.all(), self.history.changes())
+            self._incidents = state, known
+        return self._incidents[1]
 
     def unjudged(self, cluster: str, group: str) -> Membership | None:
         """A group that is there but has no verdict."""
@@ -322,6 +324,10 @@ class ReadModel:
     def size(self) -> ReadModelSize:
         views = self.groups()
         return ReadModelSize(len(views), sum(view.partition_count for view in views))
+
+
+def _badness(broken: BrokenObjective) -> int:
+    return -Status[broken.breach.status]
 
 
 NamedEvent = TypeVar("NamedEvent", LagEvent, FreshnessEvent, GroupEvent)

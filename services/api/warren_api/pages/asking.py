@@ -5,7 +5,6 @@ POST acts, is refused when a page of another site sends it, and leads back to wh
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
@@ -22,7 +21,15 @@ from warren.refused_words import words_of
 from warren.silences import Silences
 from warren.words import counted, seconds_of
 
-from warren_api.asked import (
+from warren_api.group_row import wrong_in
+from warren_api.http.access import asker
+from warren_api.http.names import Segment
+from warren_api.pages.environment import status_of, template_of
+from warren_api.pages.lists import at_opening
+from warren_api.pages.pages import Pages, shown_at
+from warren_api.pages.sentences import commands
+from warren_api.pages.trends import of_incident
+from warren_api.writing import (
     NewAcknowledgement,
     NewSilence,
     acknowledge,
@@ -31,18 +38,7 @@ from warren_api.asked import (
     find_incident,
     withdraw,
 )
-from warren_api.context import ApiContext
-from warren_api.group_row import GroupRow, wrong_in
-from warren_api.http.access import asker
-from warren_api.http.names import Segment
-from warren_api.model.group import GroupView
-from warren_api.pages.environment import status_of, template_of
-from warren_api.pages.lists import at_opening
-from warren_api.pages.sentences import commands
-from warren_api.pages.trends import of_incident
 
-Render = Callable[..., Response]
-RowOf = Callable[[GroupView], GroupRow]
 Form = TypeVar("Form", bound=BaseModel)
 LENGTHS = {
     "30m": "30 minutes",
@@ -68,49 +64,52 @@ HAS_ENDED = "This incident has ended: there is nothing to acknowledge."
 UNDO = "undo"  # the name of the button that takes an acknowledgement back
 
 
-def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: RowOf) -> None:
-    def silence_form(cluster: str, group: str, **said: Any) -> Response:
-        given = {"said": {}, "problem": "", "lengths": LENGTHS} | said
-        return render("silence_form.html", cluster=cluster, group=group, **given)
+class Forms(Pages):
+    """Silences, and incidents that somebody looks after."""
 
-    def no_such_group(cluster: str, group: str) -> str:
+    def silence_form(self, cluster: str, group: str, **said: Any) -> Response:
+        given = {"said": {}, "problem": "", "lengths": LENGTHS} | said
+        return self.render("silence_form.html", cluster=cluster, group=group, **given)
+
+    def no_such_group(self, cluster: str, group: str) -> str:
         """What to say where there is none; empty where there is."""
-        known = context.model.group(cluster, group) or context.model.unjudged(cluster, group)
-        if known or not context.feed_state().ready:
+        model = self.context.model
+        known = model.group(cluster, group) or model.unjudged(cluster, group)
+        if known or not self.is_ready:
             return ""
         return f"Warren knows no consumer group {group} on {cluster}: there is nothing to silence."
 
-    @routes.get("/groups/{cluster}/{name}/silence")
-    def silence_page(cluster: Segment, name: Segment) -> Response:
-        problem = no_such_group(cluster, name)
-        return silence_form(cluster, name, problem=problem, status_code=404 if problem else 200)
+    def silence_page(self, cluster: Segment, name: Segment) -> Response:
+        problem = self.no_such_group(cluster, name)
+        return self.silence_form(
+            cluster, name, problem=problem, status_code=404 if problem else 200
+        )
 
-    @routes.post("/groups/{cluster}/{name}/silence")
-    async def begin(request: Request, cluster: Segment, name: Segment) -> Response:
+    async def begin(self, request: Request, cluster: Segment, name: Segment) -> Response:
         said = await said_in(request)
-        if problem := no_such_group(cluster, name):
-            return silence_form(cluster, name, said=said, problem=problem, status_code=404)
+        if problem := self.no_such_group(cluster, name):
+            return self.silence_form(cluster, name, said=said, problem=problem, status_code=404)
         wanted, problem = read(
             NewSilence,
             cluster=exactly(cluster),
             group=exactly(name),
-            for_seconds=lasting(said.get("length", ""), context.clock.now_ms()),
+            for_seconds=lasting(said.get("length", ""), self.context.clock.now_ms()),
             why=said.get("why", "").strip() or NO_REASON,
             by=said.get("by", ""),
         )
         try:
             if wanted is not None:
-                await begin_silence(context, wanted, asker(request))
+                await begin_silence(self.context, wanted, asker(request))
                 return to(f"/groups/{segment(cluster)}/{segment(name)}")
         except KafkaError as error:
             problem = str(error)
-        return silence_form(cluster, name, said=said, problem=problem, status_code=422)
+        return self.silence_form(cluster, name, said=said, problem=problem, status_code=422)
 
-    def silence(id_: str, problem: str = "", template: str = "silence.html") -> Response:
-        ready = context.feed_state().ready
-        known, now = context.model.silences, context.clock.now_ms()
+    def silence(self, id_: str, problem: str = "", template: str = "silence.html") -> Response:
+        ready = self.is_ready
+        known, now = self.context.model.silences, self.context.clock.now_ms()
         found = known.silence(id_)
-        return render(
+        return self.render(
             template,
             status_code=status_of(found, ready=ready),
             id=id_,
@@ -119,76 +118,81 @@ def add_routes(routes: APIRouter, context: ApiContext, render: Render, row_of: R
             problem=problem,
         )
 
-    @routes.get("/silences/{id}")
-    @routes.get("/fragments/silences/{id}")
-    def one_silence(request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
-        return silence(id, template=template_of(request, "silence"))
+    def one_silence(self, request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
+        return self.silence(id, template=template_of(request, "silence"))
 
-    @routes.post("/silences/{id}")
-    async def end(request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
-        found = context.model.silences.silence(id)
+    async def end(self, request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
+        found = self.context.model.silences.silence(id)
         if found is None:
-            return silence(id)
+            return self.silence(id)
         try:
-            await end_silence(context, found, asker(request))
+            await end_silence(self.context, found, asker(request))
         except KafkaError as error:
-            return silence(id, str(error))
+            return self.silence(id, str(error))
         return to(f"/silences/{segment(id)}")
 
-    def incident(id_: str, problem: str = "", template: str = "incident.html") -> Response:
-        ready = context.feed_state().ready
-        found = find_incident(context, id_)
-        view = context.model.group(found.cluster, found.group) if found else None
-        row = row_of(view) if view else None
-        found = found and found.as_seen(view, context.model.past)
+    def incident(self, id_: str, problem: str = "", template: str = "incident.html") -> Response:
+        ready = self.is_ready
+        found = find_incident(self.context, id_)
+        view = self.context.model.group(found.cluster, found.group) if found else None
+        row = self.row_of(view) if view else None
+        found = found and found.as_seen(view, self.context.model.past)
         ids = found.ids if found else [id_]
-        acknowledgement = context.notes().acknowledgement_among(ids)
-        attempts = context.model.notifications.of_incidents(ids)[:ATTEMPTS_SHOWN]
-        return render(
+        servers = self.context.servers(row.cluster) if row else []
+        acknowledgement = self.context.notes().acknowledgement_among(ids)
+        attempts = self.context.model.notifications.of_incidents(ids)[:ATTEMPTS_SHOWN]
+        return self.render(
             template,
             cluster=found.cluster if found else None,
             status_code=status_of(found, ready=ready),
             id=id_,
             incident=found,
-            then=at_opening(found, context.model.past) if found else None,
+            then=at_opening(found, self.context.model.past) if found else None,
             lengths=LENGTHS,
             wrong=wrong_in(found, row) if found else None,
             row=row,
-            commands=commands(row.group, row.cause, context.servers(row.cluster)) if row else [],
+            commands=commands(row.group, row.cause, servers) if row else [],
             silence=row.silence if row else None,
             timeline=of_incident(found, attempts, acknowledgement) if found else [],
             acknowledgement=acknowledgement,
             attempts=attempts,
-            waiting=context.model.notifications.waiting_of(ids),
+            waiting=self.context.model.notifications.waiting_of(ids),
             problem=problem,
         )
 
-    @routes.get("/incidents/{id}")
-    @routes.get("/fragments/incidents/{id}")
-    def one_incident(request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
-        return incident(id, template=template_of(request, "incident"))
+    def one_incident(self, request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
+        return self.incident(id, template=template_of(request, "incident"))
 
-    @routes.post("/incidents/{id}")
-    async def look_after(request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
-        found, said = find_incident(context, id), await said_in(request)
+    async def look_after(self, request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
+        found, said = find_incident(self.context, id), await said_in(request)
         if found is None:
-            return incident(id)
+            return self.incident(id)
         if not found.is_open:
-            return incident(id, HAS_ENDED)
+            return self.incident(id, HAS_ENDED)
         fields = {name: said.get(name, "") for name in ("by", "why")}
         wanted, problem = read(NewAcknowledgement, **fields)
         try:
             if UNDO in said:
-                await withdraw(context, found)
+                await withdraw(self.context, found)
             elif wanted is None:
-                return incident(id, problem)
+                return self.incident(id, problem)
             else:
-                await acknowledge(context, found, wanted, asker(request))
+                await acknowledge(self.context, found, wanted, asker(request))
         except KafkaError as error:
-            return incident(id, str(error))
+            return self.incident(id, str(error))
         if "back" in said:
             return to(f"/groups/{segment(found.cluster)}/{segment(found.group)}")
         return to(f"/incidents/{segment(id)}")
+
+
+def add_routes(routes: APIRouter, forms: Forms) -> None:
+    silence = "/groups/{cluster}/{name}/silence"
+    routes.add_api_route(silence, forms.silence_page)
+    routes.add_api_route(silence, forms.begin, methods=["POST"])
+    shown_at(routes, "/silences/{id}", forms.one_silence)
+    routes.add_api_route("/silences/{id}", forms.end, methods=["POST"])
+    shown_at(routes, "/incidents/{id}", forms.one_incident)
+    routes.add_api_route("/incidents/{id}", forms.look_after, methods=["POST"])
 
 
 def lasting(length: str, now_ms: int) -> int:
@@ -285,7 +289,7 @@ def _done(
     return Done(done, of, others, ids, at)
 
 
-DoneAsked = Annotated[Done, Depends(_done)]
+DoneQuery = Annotated[Done, Depends(_done)]
 
 
 def of_one_click(silence: Silence, known: Silences, now: int) -> list[Silence]:

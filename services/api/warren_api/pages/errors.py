@@ -71,9 +71,9 @@ class PageErrors:
         in_query = [each for each in refused if each.place == "query"]
         if request.method != "GET" or not wants_page or not in_query:
             return self._otherwise.invalid(request, refused)
-        asked = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        pairs = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
         names = {each.name for each in in_query}
-        kept = urlencode([(name, value) for name, value in asked if name not in names])
+        kept = urlencode([(name, value) for name, value in pairs if name not in names])
         path = encoded_path(request.scope)
         text = self._invalid.render(
             refused=in_query,

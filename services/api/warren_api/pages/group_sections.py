@@ -159,7 +159,7 @@ def group_row_html(
     templates: Environment, trends: Trends, context: ApiContext, row: GroupRow
 ) -> Markup:
     """Its line, and what it unfolds into."""
-    view, now = row.view, row.asked.now
+    view, now = row.view, row.present.now
     is_old = now - view.event.evaluated_at > context.stale_after_ms
     macros = templates.get_template("group_row.html").module
     told: Markup = macros.told(  # type: ignore[attr-defined]  # a macro of the template

@@ -11,8 +11,8 @@ from fastapi import Query
 from warren.contracts import MINUTE_MS, Cause
 from warren.settings.api import LONGEST_SEARCH
 
+from warren_api.model.incidents import IncidentRecord
 from warren_api.model.past import Past
-from warren_api.model.status_history import IncidentRecord
 from warren_api.model.topics import TopicView
 from warren_api.search import A_CAUSE, Key, Search, choice_of, text_of, texts_of
 
@@ -131,16 +131,16 @@ class TopicListView(ListView):
 
 
 def topic_list(
-    views: Iterable[TopicView], asked: TopicListView
+    views: Iterable[TopicView], view: TopicListView
 ) -> tuple[Paged[TopicView], list[str]]:
     """`views`: by cluster and name. And what was, or may have been, not understood."""
-    search = TopicSearch(asked.q)
+    search = TopicSearch(view.q)
     found = sorted(filter(search.finds, views), key=lambda v: (v.topic.casefold(), v.cluster))
-    if asked.sort == "name":
-        found = found[::-1] if asked.is_falling else found
+    if view.sort == "name":
+        found = found[::-1] if view.is_falling else found
     else:
-        found = by_measure(found, _MEASURES[asked.sort], falling=asked.is_falling)
-    shown = paged(found, asked.page, TOPICS_SHOWN)
+        found = by_measure(found, _MEASURES[view.sort], falling=view.is_falling)
+    shown = paged(found, view.page, TOPICS_SHOWN)
     return shown, search.problems + search.hints(lambda: views)
 
 
@@ -163,8 +163,8 @@ def at_opening(incident: IncidentRecord, past: Past) -> AtOpening:
 
 
 def newest_cause(incident: IncidentRecord) -> Cause | None:
-    """What was said of it last, where anything spoke clearly for one."""
-    causes = (recorded.change.cause for recorded in reversed(incident.changes))
+    """Of the root, where anything spoke clearly for one; else of what follows."""
+    causes = (condition.change.cause for condition in incident.conditions)
     return next((cause for cause in causes if cause is not None and cause.is_known), None)
 
 
@@ -204,10 +204,10 @@ class IncidentSearch(Search[IncidentRecord]):
 
 
 def incident_list(
-    known: Sequence[IncidentRecord], asked: IncidentListView
+    known: Sequence[IncidentRecord], view: IncidentListView
 ) -> tuple[Paged[IncidentRecord], list[str]]:
     """Open ones first; `known`: newest first. And what was, or may have been, not understood."""
-    search = IncidentSearch(asked.q)
+    search = IncidentSearch(view.q)
     found = sorted(filter(search.finds, known), key=lambda each: not each.is_open)
-    shown = paged(found, asked.page, INCIDENTS_SHOWN)
+    shown = paged(found, view.page, INCIDENTS_SHOWN)
     return shown, search.problems + search.hints(lambda: known)

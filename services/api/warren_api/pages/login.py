@@ -26,50 +26,62 @@ RETRY_SECONDS = 5
 
 
 def router(login: Login) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
-    page = environment().get_template("login.html")
+    routes, pages = APIRouter(include_in_schema=False), LoginPages(login)
+    routes.add_api_route("/login", pages.begin)
+    routes.add_api_route(CALLBACK, pages.finish)
+    routes.add_api_route("/logout", pages.end, methods=["POST"])
+    routes.add_api_route(LOGGED_OUT, pages.ended)
+    return routes
 
-    def say(status_code: int, wanted: str = "/", **variables: Any) -> Response:
+
+class LoginPages:
+    """The way there and back."""
+
+    def __init__(self, login: Login) -> None:
+        self.login = login
+        self.page = environment().get_template("login.html")
+
+    def say(self, status_code: int, wanted: str = "/", **variables: Any) -> Response:
         told = {"problem": "", "refused": "", "provider_url": "", "anew": False} | variables
-        return HTMLResponse(page.render(next=wanted, **told), status_code)
+        return HTMLResponse(self.page.render(next=wanted, **told), status_code)
 
-    @routes.get("/login")
-    async def begin(request: Request) -> Response:
-        asked = request.query_params
-        wanted = next_path(asked.get("next", "/"))
+    async def begin(self, request: Request) -> Response:
+        query = request.query_params
+        wanted = next_path(query.get("next", "/"))
         if (
-            request.headers.get("Host") != login.public_url.partition("//")[2]
-            and MOVED not in asked
+            request.headers.get("Host") != self.login.public_url.partition("//")[2]
+            and MOVED not in query
         ):
             # The provider will lead back there, and only there the cookie of this login is known.
-            anew = "&anew=1" if "anew" in asked else ""
-            return _to(f"{login.public_url}/login?{MOVED}=1{anew}&next={quote(wanted, safe='/')}")
+            anew = "&anew=1" if "anew" in query else ""
+            return _to(
+                f"{self.login.public_url}/login?{MOVED}=1{anew}&next={quote(wanted, safe='/')}"
+            )
         try:
-            return await login.begin(request, wanted, anew="anew" in asked)
+            return await self.login.begin(request, wanted, anew="anew" in query)
         except ProviderAway as away:
             log.warning("the identity provider does not answer", problem=away.detail)
-            return _unavailable(say(HTTPStatus.SERVICE_UNAVAILABLE, wanted, problem=away.text))
+            return _unavailable(self.say(HTTPStatus.SERVICE_UNAVAILABLE, wanted, problem=away.text))
 
-    @routes.get(CALLBACK)
-    async def finish(request: Request) -> Response:
+    async def finish(self, request: Request) -> Response:
         client = request.client.host if request.client else None
         try:
-            person, wanted = await login.finish(request)
+            person, wanted = await self.login.finish(request)
         except ProviderAway as away:
             log.warning("login failed", problem=away.detail, client=client)
-            return _unavailable(say(HTTPStatus.SERVICE_UNAVAILABLE, problem=away.text))
+            return _unavailable(self.say(HTTPStatus.SERVICE_UNAVAILABLE, problem=away.text))
         except LoginFailed as failed:
             log.warning("login failed", problem=failed.detail, client=client)
-            return say(HTTPStatus.BAD_REQUEST, problem=failed.text)
+            return self.say(HTTPStatus.BAD_REQUEST, problem=failed.text)
         except NoRole as refused:
             log.warning(
                 "login refused: the role claim has none of the values that may anything",
                 person=refused.name,
                 subject=refused.subject,
-                claim=login.settings.roles_claim,
+                claim=self.login.settings.roles_claim,
                 client=client,
             )
-            return say(HTTPStatus.FORBIDDEN, refused=refused.name, anew=True)
+            return self.say(HTTPStatus.FORBIDDEN, refused=refused.name, anew=True)
         log.info(
             "logged in",
             person=person.name,
@@ -79,19 +91,15 @@ def router(login: Login) -> APIRouter:
         )
         return _to(wanted)
 
-    @routes.post("/logout")
-    async def end(request: Request) -> Response:
-        person = login.person(request.session)
+    async def end(self, request: Request) -> Response:
+        person = self.login.person(request.session)
         if person is not None:
             log.info("logged out", person=person.name, subject=person.subject)
         request.session.clear()
-        return say(HTTPStatus.OK, provider_url=await login.logout_url() or "", anew=True)
+        return self.say(HTTPStatus.OK, provider_url=await self.login.logout_url() or "", anew=True)
 
-    @routes.get(LOGGED_OUT)
-    async def ended() -> Response:
-        return say(HTTPStatus.OK, anew=True)
-
-    return routes
+    async def ended(self) -> Response:
+        return self.say(HTTPStatus.OK, anew=True)
 
 
 def _to(url: str) -> Response:

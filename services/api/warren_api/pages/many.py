@@ -6,7 +6,7 @@ answer takes it back. Plain forms.
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,7 +15,15 @@ from fastapi import APIRouter, Request, Response
 from warren.errors import KafkaError
 from warren.path_segments import name_of
 
-from warren_api.asked import (
+from warren_api.context import ApiContext
+from warren_api.http.access import Asker, asker
+from warren_api.model.group_views import GroupName
+from warren_api.pages.asking import NO_REASON, Done, lasting, to
+from warren_api.pages.overview import found_rows
+from warren_api.pages.pages import Pages
+from warren_api.pages.sentences import alternations
+from warren_api.search import GroupSearch
+from warren_api.writing import (
     NewAcknowledgement,
     NewSilence,
     acknowledge,
@@ -23,14 +31,6 @@ from warren_api.asked import (
     end_silence,
     withdraw,
 )
-from warren_api.context import ApiContext
-from warren_api.group_row import Asked, GroupRow
-from warren_api.http.access import Asker, asker
-from warren_api.model.group_views import GroupName
-from warren_api.pages.asking import NO_REASON, Done, lasting, to
-from warren_api.pages.overview import found_rows
-from warren_api.pages.sentences import alternations
-from warren_api.search import GroupSearch
 
 ACKNOWLEDGE = "acknowledge"
 MOST_SILENCES = 100  # by one click; each has an expression of at most LONGEST characters
@@ -47,74 +47,85 @@ PROBLEMS: dict[Problem, str] = {
 log = structlog.get_logger(__name__)
 
 
-def add_routes(
-    routes: APIRouter,
-    context: ApiContext,
-    render: Callable[..., Response],
-    asked: Callable[[], Asked],
-) -> None:
-    def found(q: str) -> list[GroupRow]:
-        return found_rows(context.model, asked(), GroupSearch(q))
+class Many(Pages):
+    """What one click does to many groups."""
 
-    def known_of(names: Sequence[GroupName]) -> list[GroupName]:
-        """While Warren is starting, all: it may come to know them."""
-        model, ready = context.model, context.feed_state().ready
-        return [one for one in names if not ready or model.group(*one) or model.unjudged(*one)]
-
-    @routes.post("/groups")
-    async def do(request: Request) -> Response:
+    async def do(self, request: Request) -> Response:
         """One button of a form: `ticked`, `all`, `one` say what is done, `owner` for whom, `end`
         which silences are over, `withdraw` when what was acknowledged.
         """
         text = (await request.body()).decode(errors="replace")
         pairs = parse_qsl(text, keep_blank_values=True)
-        said = dict(pairs)
-        back = said.get("back", "")
-        what, names, why = said.get("ticked", ""), named(v for n, v in pairs if n == "group"), ""
+        said, who = dict(pairs), asker(request)
+        back = _back(said.get("back", ""))
+        try:
+            done: Done | Problem | None = await self._taken_back(said, who)
+            if done is None:
+                ticked = named(value for name, value in pairs if name == "group")
+                done = await self._done(said, ticked, who)
+        except KafkaError as error:
+            log.warning("not written", error=str(error))
+            done = "not_written"
+        if isinstance(done, Done):
+            return to(done.on(back))
+        return to(f"/groups?{urlencode({'problem': done, 'back': back})}")
+
+    def not_done(self, problem: Problem | None = None, back: str = "") -> Response:
+        """Where a form leads that was not carried out: a reload asks for nothing again."""
+        if problem is None:
+            return to("/")
+        return self.render("many.html", problem=PROBLEMS[problem], back=_back(back))
+
+    async def _taken_back(self, said: Mapping[str, str], who: Asker) -> Done | None:
+        """None where nothing is to be."""
+        context = self.context
+        if "end" in said:
+            ids = Done(ids=said["end"])
+            over = ids.silences(context.model.silences, context.clock.now_ms())
+            await asyncio.gather(*(end_silence(context, each, who) for each in over))
+            return Done("ended", len(over))
+        if "withdraw" in said:
+            at = int(said["withdraw"]) if re.fullmatch("[0-9]{1,15}", said["withdraw"]) else 0
+            again = context.notes().acknowledged_at(at)
+            await asyncio.gather(*(withdraw(context, each) for each in again))
+            return Done("withdrawn", len(again))
+        return None
+
+    async def _done(
+        self, said: Mapping[str, str], names: list[GroupName], who: Asker
+    ) -> Done | Problem:
+        """`names`: of groups that are ticked."""
+        what, why = said.get("ticked", ""), ""
         if "one" in said:
             what, _, name = said["one"].partition(" ")
             names = named([name])
         elif "all" in said:
             what, why = said["all"], f"search: {said.get('q') or 'all groups'}"
-            names = [(row.cluster, row.group) for row in found(said.get("q", ""))]
+            names = self._found(said.get("q", ""))
         elif "owner" in said:
             what, why = OWNER_LENGTH, f"owner: {said['owner']}"
-            names = [(row.cluster, row.group) for row in found(f'owner:="{said["owner"]}"')]
-        who, known = asker(request), context.model.silences
-        problem: Problem | None = None
-        try:
-            if "end" in said:
-                over = Done(ids=said["end"]).silences(known, context.clock.now_ms())
-                await asyncio.gather(*(end_silence(context, each, who) for each in over))
-                return to(Done("ended", len(over)).on(_back(back)))
-            if "withdraw" in said:
-                again = context.notes().acknowledged_at(
-                    int(said["withdraw"]) if re.fullmatch("[0-9]{1,15}", said["withdraw"]) else 0
-                )
-                await asyncio.gather(*(withdraw(context, each) for each in again))
-                return to(Done("withdrawn", len(again)).on(_back(back)))
-            if not names:
-                problem = "none"
-            elif not (names := known_of(names)):
-                problem = "unknown"
-            elif what == ACKNOWLEDGE:
-                return to((await _acknowledge(context, names, who)).on(_back(back)))
-            else:
-                done = await _silence(context, names, what, why[:500], who)
-                if isinstance(done, Done):
-                    return to(done.on(_back(back)))
-                problem = done
-        except KafkaError as error:
-            log.warning("not written", error=str(error))
-            problem = "not_written"
-        return to(f"/groups?{urlencode({'problem': problem, 'back': _back(back)})}")
+            names = self._found(f'owner:="{said["owner"]}"')
+        if not names:
+            return "none"
+        if not (names := self._known_of(names)):
+            return "unknown"
+        if what == ACKNOWLEDGE:
+            return await _acknowledge(self.context, names, who)
+        return await _silence(self.context, names, what, why[:500], who)
 
-    @routes.get("/groups")
-    def not_done(problem: Problem | None = None, back: str = "") -> Response:
-        """Where a form leads that was not carried out: a reload asks for nothing again."""
-        if problem is None:
-            return to("/")
-        return render("many.html", problem=PROBLEMS[problem], back=_back(back))
+    def _found(self, q: str) -> list[GroupName]:
+        rows = found_rows(self.context.model, self.present(), GroupSearch(q))
+        return [(row.cluster, row.group) for row in rows]
+
+    def _known_of(self, names: Sequence[GroupName]) -> list[GroupName]:
+        """While Warren is starting, all: it may come to know them."""
+        model, ready = self.context.model, self.is_ready
+        return [one for one in names if not ready or model.group(*one) or model.unjudged(*one)]
+
+
+def add_routes(routes: APIRouter, many: Many) -> None:
+    routes.add_api_route("/groups", many.do, methods=["POST"])
+    routes.add_api_route("/groups", many.not_done)
 
 
 def named(values: Sequence[str] | Iterator[str]) -> list[GroupName]:

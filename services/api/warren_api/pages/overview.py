@@ -13,8 +13,9 @@ from typing import Literal, NamedTuple, get_args
 from warren.contracts import STATUS_CHANGED, EndReasonName
 from warren.reason_words import in_short
 
-from warren_api.group_row import Asked, GroupRow
+from warren_api.group_row import GroupRow, Present
 from warren_api.model.cluster import TROUBLE, ClusterView
+from warren_api.model.incidents import IncidentRecord
 from warren_api.model.read_model import ReadModel
 from warren_api.model.status_history import RecordedChange
 from warren_api.model.verdict import Kind
@@ -126,10 +127,10 @@ class LastChanges(NamedTuple):
 
 
 def overview(
-    model: ReadModel, asked: Asked, view: View, clusters: Sequence[ClusterView] = ()
+    model: ReadModel, present: Present, view: View, clusters: Sequence[ClusterView] = ()
 ) -> Overview:
     groups, rest = model.groups(), GroupSearch(view.rest)
-    rows = [row for row in map(asked.row, groups) if rest.finds(row)]
+    rows = [row for row in map(present.row, groups) if rest.finds(row)]
     by_cluster = defaultdict[str, Totals](no_groups)
     for row in rows:
         by_cluster[row.cluster][row.status] += 1
@@ -206,21 +207,18 @@ def _standings(
     )
 
 
-def found_rows(model: ReadModel, asked: Asked, search: GroupSearch) -> list[GroupRow]:
+def found_rows(model: ReadModel, present: Present, search: GroupSearch) -> list[GroupRow]:
     """All that the search finds, worst first."""
-    return sorted(filter(search.finds, map(asked.row, model.groups())), key=lambda row: row.rank)
+    return sorted(filter(search.finds, map(present.row, model.groups())), key=lambda row: row.rank)
 
 
-def last_changes(changes: Iterable[RecordedChange], now: int) -> LastChanges:
-    newest: RecordedChange | None = None
-    ended = set()
-    for recorded in changes:
-        is_newer = newest is None or recorded.at >= newest.at
-        if recorded.type == STATUS_CHANGED and is_newer:
-            newest = recorded
-        if recorded.change.status in ("OK", "NOTFOUND") and recorded.at > now - HOUR_MS:
-            ended.add(recorded.change.incident_id)
-    return LastChanges(newest, len(ended))
+def last_changes(
+    changes: Iterable[RecordedChange], incidents: Iterable[IncidentRecord], now: int
+) -> LastChanges:
+    of_status = [recorded for recorded in changes if recorded.type == STATUS_CHANGED]
+    newest = max(reversed(of_status), key=lambda recorded: recorded.at, default=None)
+    ended = (one.closed_at for one in incidents if one.closed_at is not None)
+    return LastChanges(newest, sum(at > now - HOUR_MS for at in ended))
 
 
 def _sorted(rows: list[GroupRow], view: View) -> list[GroupRow]:

@@ -44,12 +44,12 @@ def operations(document: dict[str, Any]) -> Iterator[Operation]:
     for path, methods in document["paths"].items():
         for method in METHODS:
             if described := methods.get(method):
-                asked = [
+                parameters = [
                     Parameter(each["name"], each.get("description", ""))
                     for each in described.get("parameters", [])
                     if each["in"] != "path"
                 ]
-                yield Operation(method.upper(), path, described["description"], asked)
+                yield Operation(method.upper(), path, described["description"], parameters)
 
 
 def add_routes(routes: APIRouter, context: ApiContext, render: Callable[..., Response]) -> None:

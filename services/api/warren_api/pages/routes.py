@@ -5,23 +5,18 @@ says as of when it is, and a link renews it: a reload would take away what is ti
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import HTMLResponse
-from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext
-from warren_api.group_row import Asked, Wrong, wrong_in
 from warren_api.http.names import Segment
-from warren_api.model.status_history import IncidentRecord, incidents
 from warren_api.pages import asking, indexes, many, reports
-from warren_api.pages.asking import DoneAsked
-from warren_api.pages.environment import RETRY_SECONDS, environment, status_of, template_of
+from warren_api.pages.asking import DoneQuery
+from warren_api.pages.environment import environment, status_of, template_of
 from warren_api.pages.group_sections import (
     broken_banners,
     group_row_html,
@@ -40,8 +35,9 @@ from warren_api.pages.lists import (
     topic_list,
 )
 from warren_api.pages.overview import By, Sort, View, last_changes, overview
+from warren_api.pages.pages import Pages, shown_at
 from warren_api.pages.sentences import commands
-from warren_api.pages.span import SpanAsked
+from warren_api.pages.span import Span
 from warren_api.pages.trends import Trends, catch_up_ms, of_group, rates_of
 from warren_api.search import Row, near_names
 
@@ -75,118 +71,89 @@ TopicsViewed = Annotated[TopicListView, Depends(_topic_list_view)]
 
 def router(context: ApiContext) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
-    templates = environment()
-    trends = Trends(context.model.past, context.archive)
-    book = ObjectiveBook(context.settings.objectives, context.settings.groups)
+    common = (context, environment(), Trends(context.model.past, context.archive))
+    pages = GroupPages(*common)
+    shown_at(routes, "/", pages.groups)
+    shown_at(routes, "/groups/{cluster}/{name}", pages.group)
+    shown_at(routes, "/topics/{cluster}/{name}", pages.topic)
+    shown_at(routes, "/topics", pages.topics)
+    shown_at(routes, "/incidents", pages.all_incidents)
+    asking.add_routes(routes, asking.Forms(*common))
+    many.add_routes(routes, many.Many(*common))
+    indexes.add_routes(routes, indexes.Indexes(*common))
+    reports.add_routes(routes, context, pages.render)
+    return routes
 
-    def render(
-        template: str, cluster: str | None = None, status_code: int = 200, **variables: Any
-    ) -> Response:
-        """`cluster`: None where the page is about all of them."""
-        doubts, model = context.doubts(), context.model
-        seen = model.newest_evaluations().keys() | {each.cluster for each in model.not_judged()}
-        about = [
-            (name, sentence, name in seen)
-            for name, own in doubts.by_cluster.items()
-            if cluster in (None, name)
-            for sentence in own
-        ]
-        variables |= {
-            "cluster": cluster,
-            "doubts": doubts.general,
-            "cluster_doubts": about,
-            "now": context.clock.now_ms(),
-            "stale_after": context.stale_after_ms,
-            "is_stale": context.is_freshness_stale,
-            "notes": context.notes(),
-            "reports": reports.written_reports(context.settings.api.reports_dir),
-            "reading": status_code == HTTPStatus.SERVICE_UNAVAILABLE,
-        }
-        headers = {"Retry-After": RETRY_SECONDS} if variables["reading"] else None
-        text = templates.get_template(template).render(variables)
-        return HTMLResponse(text, status_code, headers)
 
-    def asked() -> Asked:
-        return Asked.of(context, book)
+class GroupPages(Pages):
+    """Groups, topics, incidents."""
 
-    def words() -> Callable[[IncidentRecord], Wrong | None]:
-        about = asked()
-
-        def wrong_of(incident: IncidentRecord) -> Wrong | None:
-            view = context.model.group(incident.cluster, incident.group)
-            return wrong_in(incident, about.row(view) if view else None)
-
-        return wrong_of
-
-    @routes.get("/")
-    @routes.get("/fragments/groups")
-    def groups(request: Request, view: Viewed, done: DoneAsked) -> Response:
-        ready = context.feed_state().ready
-        about = asked()
-        clusters = [context.model.cluster(name, about.now) for name in context.clusters]
-        shown = overview(context.model, about, view, clusters)
+    def groups(self, request: Request, view: Viewed, done: DoneQuery) -> Response:
+        ready = self.is_ready
+        about = self.present()
+        clusters = [self.context.model.cluster(name, about.now) for name in self.context.clusters]
+        shown = overview(self.context.model, about, view, clusters)
         search = shown.search
-        not_judged = context.model.not_judged()
+        not_judged = self.context.model.not_judged()
 
         def everything() -> Iterator[Row]:
-            yield from map(about.row, context.model.groups())
+            yield from map(about.row, self.context.model.groups())
             yield from map(about.any_row, not_judged)
 
-        return render(
+        return self.render(
             template_of(request, "groups"),
             overview=shown,
             view=shown.view,
             q=view.q,
             done=done,
-            begun=done.silences(context.model.silences, about.now),
-            acknowledged=context.notes().acknowledged_at(done.at) if done.at else [],
+            begun=done.silences(self.context.model.silences, about.now),
+            acknowledged=self.context.notes().acknowledged_at(done.at) if done.at else [],
             search=search,
             hints=search.hints(everything) if ready else [],
-            row_of=partial(group_row_html, templates, trends, context),
-            last=last_changes(context.model.history.changes(), about.now),
+            row_of=partial(group_row_html, self.templates, self.trends, self.context),
+            last=last_changes(
+                self.context.model.history.changes(), self.context.model.incidents().all, about.now
+            ),
             headline=headline(shown.standings, about.now),
             clusters=clusters,
             no_groups=no_groups(),
-            filters=context.settings.api.filters,
+            filters=self.context.settings.api.filters,
             lengths=asking.LENGTHS,
             bys=get_args(By)[1:],
             not_judged=[each for each in not_judged if search.finds(about.any_row(each))],
             ready=ready,
         )
 
-    @routes.get("/groups/{cluster}/{name}")
-    @routes.get("/fragments/groups/{cluster}/{name}")
-    def group(request: Request, cluster: Segment, name: Segment, span: SpanAsked) -> Response:
-        ready = context.feed_state().ready
-        view = context.model.group(cluster, name)
-        membership = view.membership if view else context.model.unjudged(cluster, name)
-        notes = context.notes()
-        past, now = context.model.history.of_group(cluster, name), context.clock.now_ms()
-        known = incidents(past, [view]) if view else []
-        mine = [one for one in context.model.incidents().all if one.name == (cluster, name)]
+    def group(self, request: Request, cluster: Segment, name: Segment, span: Span) -> Response:
+        ready = self.is_ready
+        view = self.context.model.group(cluster, name)
+        membership = view.membership if view else self.context.model.unjudged(cluster, name)
+        notes = self.context.notes()
+        past, now = self.context.model.history.of_group(cluster, name), self.context.clock.now_ms()
+        mine = [one for one in self.context.model.incidents().all if one.name == (cluster, name)]
         told = mine if view else []
-        row = asked().row(view) if view else None
+        row = self.present().row(view) if view else None
         moved = rates_of(view) if view else None
-        drawn = trends.group(cluster, name, span.at(now), past, known)
+        drawn = self.trends.group(cluster, name, span.at(now), past, told)
         acknowledgement = notes.acknowledgement_of(cluster, name) if view else None
         happened = of_group(
             past[:MOMENTS_SHOWN],
-            context.model.notifications.of_group(cluster, name)[:MOMENTS_SHOWN],
+            self.context.model.notifications.of_group(cluster, name)[:MOMENTS_SHOWN],
             acknowledgement,
-            context.model.silences.matching(cluster, name),
-            trends.rebalances(cluster, name, now),
+            self.context.model.silences.matching(cluster, name),
+            self.trends.rebalances(cluster, name, now),
             now,
         )
-        return render(
+        return self.render(
             template_of(request, "group"),
             status_code=status_of(view or membership, ready=ready),
             cluster=cluster,
             view=view,
-            near=[] if view else near_names(name, context.model.groups_of(cluster)),
+            near=[] if view else near_names(name, self.context.model.groups_of(cluster)),
             last=mine[0] if mine and not view else None,
-            verdict=context.verdicts()(view) if view else None,
+            verdict=self.context.verdicts()(view) if view else None,
             partitions=partitions_of(view) if view else None,
-            group_doubts=context.group_doubts(view) if view else [],
+            group_doubts=self.context.group_doubts(view) if view else [],
             membership=membership,
             members=member_rows(membership, view.partitions if view else ())[:MEMBERS_SHOWN]
             if membership
@@ -194,12 +161,12 @@ def router(context: ApiContext) -> APIRouter:
             catch_up_ms=catch_up_ms(view, moved) if view else None,
             moved=moved,
             lengths=asking.LENGTHS,
-            commands=commands(name, view.cause if view else None, context.servers(cluster)),
+            commands=commands(name, view.cause if view else None, self.context.servers(cluster)),
             timeline=happened[:MOMENTS_SHOWN],
             trends=drawn,
             group_incidents=told[:GROUP_INCIDENTS_SHOWN],
             incidents_omitted=len(told[GROUP_INCIDENTS_SHOWN:]),
-            wrong_of=words(),
+            wrong_of=self.words(),
             group=name,
             row=row,
             broken=broken_banners(row) if row else [],
@@ -207,36 +174,32 @@ def router(context: ApiContext) -> APIRouter:
             acknowledgement=acknowledgement,
         )
 
-    @routes.get("/topics/{cluster}/{name}")
-    @routes.get("/fragments/topics/{cluster}/{name}")
-    def topic(request: Request, cluster: Segment, name: Segment, span: SpanAsked) -> Response:
-        ready = context.feed_state().ready
-        view, about = context.model.topics.topic(cluster, name), asked()
-        known = [context.model.group(cluster, group) for group in view.groups] if view else []
+    def topic(self, request: Request, cluster: Segment, name: Segment, span: Span) -> Response:
+        ready = self.is_ready
+        view, about = self.context.model.topics.topic(cluster, name), self.present()
+        known = [self.context.model.group(cluster, group) for group in view.groups] if view else []
         judged = sorted((reader for reader in known if reader), key=lambda reader: reader.rank)
         statuses = Counter(about.row(reader).status for reader in judged)
-        return render(
+        return self.render(
             template_of(request, "topic"),
             status_code=status_of(view, ready=ready),
             cluster=cluster,
             topic=name,
             view=view,
-            near=[] if view else near_names(name, context.model.topics.names(cluster)),
+            near=[] if view else near_names(name, self.context.model.topics.names(cluster)),
             groups=judged[:READERS_SHOWN],
             omitted=len(judged[READERS_SHOWN:]),
             readers=readers(len(judged), statuses["ERR"] + statuses["WARN"], statuses["UNKNOWN"]),
             row_of=about.row,
-            trends=trends.topic(cluster, name, span.at(context.clock.now_ms())),
+            trends=self.trends.topic(cluster, name, span.at(self.context.clock.now_ms())),
         )
 
-    @routes.get("/topics")
-    @routes.get("/fragments/topics")
-    def topics(request: Request, view: TopicsViewed) -> Response:
-        ready = context.feed_state().ready
-        known = context.model.topics.topics()
+    def topics(self, request: Request, view: TopicsViewed) -> Response:
+        ready = self.is_ready
+        known = self.context.model.topics.topics()
         shown, problems = topic_list(known, view)
         status_code = status_of(ready or known, ready=ready)
-        return render(
+        return self.render(
             template_of(request, "topics"),
             status_code=status_code,
             view=view,
@@ -244,24 +207,16 @@ def router(context: ApiContext) -> APIRouter:
             problems=problems,
         )
 
-    @routes.get("/incidents")
-    @routes.get("/fragments/incidents")
-    def all_incidents(request: Request, view: IncidentsViewed) -> Response:
-        ready = context.feed_state().ready
-        known = context.model.incidents()
+    def all_incidents(self, request: Request, view: IncidentsViewed) -> Response:
+        ready = self.is_ready
+        known = self.context.model.incidents()
         shown, problems = incident_list(known.all, view)
-        return render(
+        return self.render(
             template_of(request, "incidents"),
             status_code=status_of(ready, ready=ready),
             view=view,
             shown=shown,
             open=len(known.by_group),
             problems=problems,
-            wrong_of=words(),
+            wrong_of=self.words(),
         )
-
-    asking.add_routes(routes, context, render, lambda view: asked().row(view))
-    many.add_routes(routes, context, render, asked)
-    reports.add_routes(routes, context, render)
-    indexes.add_routes(routes, context, render, asked, trends)
-    return routes

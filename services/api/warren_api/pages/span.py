@@ -128,7 +128,7 @@ class SpanQuery(NamedTuple):
         return shown(now, self.span, self.start, self.end)
 
 
-def _asked(
+def _span(
     span: SpanName = "",
     from_: Annotated[Time | None, Query(alias="from")] = None,
     to: Time | None = None,
@@ -136,7 +136,7 @@ def _asked(
     return SpanQuery(span, from_, to)
 
 
-SpanAsked = Annotated[SpanQuery, Depends(_asked)]
+Span = Annotated[SpanQuery, Depends(_span)]
 
 
 def moment(at: int) -> str:

@@ -14,9 +14,10 @@ from warren.words import counted
 
 from warren_api.model.archive import Archive, LongPast
 from warren_api.model.group import GroupView
+from warren_api.model.incidents import IncidentRecord
 from warren_api.model.notifications import Attempt
 from warren_api.model.past import DAY_MS, HOUR_MS, Columns, Past, in_whole_steps
-from warren_api.model.status_history import IncidentRecord, RecordedChange
+from warren_api.model.status_history import RecordedChange
 from warren_api.model.topics import progress_on
 from warren_api.pages.charts import (
     Line,

@@ -57,10 +57,10 @@ def unanswered(
     if status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         heads = ("HEAD",) if "GET" in methods else ()
         headers = {"Allow": ", ".join(sorted({*methods, *heads}))}
-    asked = f"{request.method} {decoded_path(request.scope)}"
-    detail = f"No such endpoint: {asked}. /docs lists those there are."
+    requested = f"{request.method} {decoded_path(request.scope)}"
+    detail = f"No such endpoint: {requested}. /docs lists those there are."
     if status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        detail = f"No such endpoint: {asked}. There is one for {' and '.join(methods)}."
+        detail = f"No such endpoint: {requested}. There is one for {' and '.join(methods)}."
     return plain_problem(status_code, detail, headers)
 
 

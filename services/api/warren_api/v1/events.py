@@ -78,11 +78,11 @@ class EventStream:
 
         stop_listening = self.history.listen(notify)
         try:
-            asked = positions_of(self.last_event_id) if self.last_event_id else None
-            resumed = self.history.resume(asked)
+            since = positions_of(self.last_event_id) if self.last_event_id else None
+            resumed = self.history.resume(since)
             self._positions = {
                 partition: min(offset, resumed.positions.get(partition, 0))
-                for partition, offset in (asked or {}).items()
+                for partition, offset in (since or {}).items()
             }
             gap = _GAP if self.last_event_id and not resumed.is_complete else ""
             told = await asyncio.to_thread(self._told, resumed.missed)

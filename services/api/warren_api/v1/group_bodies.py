@@ -176,7 +176,7 @@ class GroupSummary(BaseModel):
             "freshness_at_least_ms": measured.at_least_ms if measured else None,
             "freshness_reason": measured.reason if measured else None,
             "freshness_measured_at": measured.event.measured_at if measured else None,
-            "freshness_stale": row.asked.is_stale(view),
+            "freshness_stale": row.present.is_stale(view),
         }
         return cls(**same(cls, event) | same(cls, view) | same(cls, verdict) | own)
 

@@ -9,6 +9,7 @@ from warren.bootstrap import runnable
 from warren.contracts import (
     Acknowledgement,
     Cause,
+    Condition,
     EventTypeName,
     Finding,
     FreshnessReason,
@@ -22,8 +23,9 @@ from warren.contracts import (
 
 from warren_api.group_row import GroupRow, Wrong, wrong_in
 from warren_api.model.group import BrokenObjective, Said
+from warren_api.model.incidents import IncidentRecord
 from warren_api.model.partitions import PartitionRow, ShownPartitionStatusName
-from warren_api.model.status_history import IncidentRecord, RecordedChange
+from warren_api.model.status_history import RecordedChange
 
 _ABSENT = object()
 
@@ -256,13 +258,21 @@ class ConditionView(BaseModel):
     type: EventTypeName = Field(description=_TYPE)
     open: bool
     opened_at: int
-    closed_at: int | None = Field(description="null while it is open, or when no event told it")
-    status: GroupStatusName = Field(description="As was told last; of one that is over the worst")
+    closed_at: int | None = Field(description="null while it is open")
+    status: GroupStatusName = Field(description="As it was last while it was open")
     worst: GroupStatusName
 
     @classmethod
-    def of(cls, incident: IncidentRecord) -> Self:
-        return cls(**same(cls, incident) | {"open": incident.is_open})
+    def of(cls, condition: Condition) -> Self:
+        return cls(
+            id=condition.incident_id,
+            type=condition.type,
+            open=condition.is_open,
+            opened_at=condition.since,
+            closed_at=condition.until,
+            status=condition.change.status,
+            worst=condition.worst,
+        )
 
 
 class IncidentView(BaseModel):
@@ -276,7 +286,7 @@ class IncidentView(BaseModel):
     group: str
     open: bool
     opened_at: int
-    closed_at: int | None = Field(description="null while it is open, or when no event told it")
+    closed_at: int | None = Field(description="null while it is open")
     status: GroupStatusName = Field(
         description="The worst that is open; of one that is over the worst"
     )

@@ -11,7 +11,7 @@ from warren.words import visible
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext
-from warren_api.group_row import Asked, GroupRow, UnjudgedRow
+from warren_api.group_row import GroupRow, Present, UnjudgedRow
 from warren_api.http.names import Segment
 from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.group import NEVER, ShownStatusName
@@ -142,9 +142,9 @@ def router(context: ApiContext) -> APIRouter:
         """
         require_read(context)
         search, matches = GroupSearch(query.q or ""), searcher(query.regex or "")
-        asked = Asked.of(context, book)
-        known = [asked.any_row(each) for each in context.model.groups()]
-        known += [asked.any_row(each) for each in context.model.not_judged()]
+        present = Present.of(context, book)
+        known = [present.any_row(each) for each in context.model.groups()]
+        known += [present.any_row(each) for each in context.model.not_judged()]
         rows = [
             row
             for row in known
@@ -177,6 +177,6 @@ def router(context: ApiContext) -> APIRouter:
     def group(cluster: Segment, group: Segment) -> GroupDetail:
         """One consumer group with its topics, partitions, members and status changes."""
         require_read(context)
-        return detail(Asked.of(context, book).any_row(find_group(context, cluster, group)))
+        return detail(Present.of(context, book).any_row(find_group(context, cluster, group)))
 
     return routes

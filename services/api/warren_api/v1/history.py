@@ -125,17 +125,17 @@ def router(context: ApiContext) -> APIRouter:
     long = LongPast(context.model.past, context.archive)
 
     def steps(
-        cluster: str, asked: Period, found: Columns, doubt: str | None = None
+        cluster: str, span: Period, found: Columns, doubt: str | None = None
     ) -> dict[str, Any]:
         """What all answers have in common, and the columns that were found."""
         doubts = context.doubts().of(cluster)
         return {
             **found,
             "cluster": cluster,
-            "from": asked.start,
-            "to": asked.end,
-            "step": asked.step,
-            "at": asked.steps,
+            "from": span.start,
+            "to": span.end,
+            "step": span.step,
+            "at": span.steps,
             "doubts": doubts if doubt is None else [*doubts, doubt],
         }
 
@@ -150,10 +150,10 @@ def router(context: ApiContext) -> APIRouter:
         members, as far as the archive goes."""
         require_read(context)
         find_group(context, cluster, group)
-        asked = period(query, context.clock.now_ms())
+        span = period(query, context.clock.now_ms())
         now = context.clock.now_ms()
-        known = long.group(cluster, group, asked, before_a_day(asked, now), now)
-        return GroupHistory(group=group, **steps(cluster, asked, *known))
+        known = long.group(cluster, group, span, before_a_day(span, now), now)
+        return GroupHistory(group=group, **steps(cluster, span, *known))
 
     @routes.get(
         "/topics/{cluster}/{topic}/history",
@@ -166,10 +166,10 @@ def router(context: ApiContext) -> APIRouter:
         what was produced before, as far as the archive goes."""
         require_read(context)
         find_topic(context, cluster, topic)
-        asked = period(query, context.clock.now_ms())
+        span = period(query, context.clock.now_ms())
         now = context.clock.now_ms()
-        known = long.topic(cluster, topic, asked, before_a_day(asked, now), now)
-        return TopicHistory(topic=topic, **steps(cluster, asked, *known))
+        known = long.topic(cluster, topic, span, before_a_day(span, now), now)
+        return TopicHistory(topic=topic, **steps(cluster, span, *known))
 
     @routes.get(
         "/clusters/{cluster}/history",
@@ -181,7 +181,7 @@ def router(context: ApiContext) -> APIRouter:
         """All groups of a cluster minute by minute, the last 24 hours."""
         require_read(context)
         require_cluster(context, cluster)
-        asked = period(query, context.clock.now_ms())
-        return ClusterHistory(**steps(cluster, asked, context.model.past.cluster(cluster, *asked)))
+        span = period(query, context.clock.now_ms())
+        return ClusterHistory(**steps(cluster, span, context.model.past.cluster(cluster, *span)))
 
     return routes

@@ -8,13 +8,12 @@ from warren.contracts import Acknowledgement
 from warren.patterns import searcher
 from warren_core.objectives.limits import ObjectiveBook
 
-from warren_api.asked import NewAcknowledgement, acknowledge, find_incident, withdraw
 from warren_api.context import ApiContext
-from warren_api.group_row import Asked
+from warren_api.group_row import Present
 from warren_api.http.access import asker
 from warren_api.http.names import Segment
 from warren_api.http.problem import NotDone, ProblemKind, documented
-from warren_api.model.status_history import IncidentRecord
+from warren_api.model.incidents import IncidentRecord
 from warren_api.v1.group_parts import Incidents, IncidentView
 from warren_api.v1.lists import (
     LIST_PROBLEMS,
@@ -24,6 +23,7 @@ from warren_api.v1.lists import (
     require_read,
     routes_of,
 )
+from warren_api.writing import NewAcknowledgement, acknowledge, find_incident, withdraw
 
 CHANGES = documented(
     ProblemKind.INVALID_REQUEST,
@@ -51,14 +51,16 @@ def router(context: ApiContext) -> APIRouter:
 
     book = ObjectiveBook(context.settings.objectives, context.settings.groups)
 
-    def shown(incident: IncidentRecord, asked: Asked, said: Acknowledgement | None) -> IncidentView:
+    def shown(
+        incident: IncidentRecord, present: Present, said: Acknowledgement | None
+    ) -> IncidentView:
         view = context.model.group(incident.cluster, incident.group) if incident.is_open else None
         servers = ",".join(context.servers(incident.cluster))
-        row = asked.row(view) if view else None
+        row = present.row(view) if view else None
         return IncidentView.of(incident.as_seen(view, context.model.past), said, row, servers)
 
-    def asked() -> Asked:
-        return Asked.of(context, book)
+    def present() -> Present:
+        return Present.of(context, book)
 
     def remembered(id_: str) -> IncidentRecord:
         """Raise NotDone for one that is not."""
@@ -79,7 +81,7 @@ def router(context: ApiContext) -> APIRouter:
             and query.open in (None, each.is_open)
             and matches(each.group)
         ]
-        page, about = query.page(entries), asked()
+        page, about = query.page(entries), present()
         said = about.notes.acknowledgement_among
         return Incidents(
             incidents=[shown(each, about, said(each.ids)) for each in page.rows],
@@ -94,7 +96,7 @@ def router(context: ApiContext) -> APIRouter:
     )
     def incident(id: Segment) -> IncidentView:  # noqa: A002  # the path's name
         """One incident of a group, by its id or a condition's, with all status changes."""
-        incident, about = remembered(id), asked()
+        incident, about = remembered(id), present()
         return shown(incident, about, about.notes.acknowledgement_among(incident.ids))
 
     @routes.post("/incidents/{id}/acknowledge", responses=CHANGES)
@@ -111,13 +113,13 @@ def router(context: ApiContext) -> APIRouter:
             raise NotDone(ProblemKind.INCIDENT_OVER, f"Incident {id} has ended.")
         about = wanted or NewAcknowledgement()
         said = await acknowledge(context, incident, about, asker(request))
-        return shown(incident, asked(), said)
+        return shown(incident, present(), said)
 
     @routes.delete("/incidents/{id}/acknowledge", responses=CHANGES)
     async def no_longer(id: Segment) -> IncidentView:  # noqa: A002  # the path's name
         """Say that nobody looks after an incident any more."""
         incident = remembered(id)
         await withdraw(context, incident)
-        return shown(incident, asked(), None)
+        return shown(incident, present(), None)
 
     return routes

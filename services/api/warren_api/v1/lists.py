@@ -57,10 +57,10 @@ def largest_first(measure: float | None) -> tuple[int, float]:
 def _behind(cursor: str, query: str) -> Key:
     """The key of the last row that was shown. Raises InvalidCursor."""
     try:
-        asked, *key = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        made_for, *key = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (binascii.Error, ValueError, TypeError, RecursionError):
         raise InvalidCursor from None
-    if asked != query:
+    if made_for != query:
         raise InvalidCursor
     return tuple(key)
 
@@ -100,7 +100,7 @@ class ListQuery(BaseModel):
 
     def page(self, entries: list[Entry[Row]]) -> Page[Row]:
         """The page that is asked for. Raises InvalidCursor when the cursor is of another list."""
-        query, rest = self._asked(), sorted(entries, key=lambda entry: entry.key)
+        query, rest = self._made_for(), sorted(entries, key=lambda entry: entry.key)
         if self.cursor is not None:
             last = _behind(self.cursor, query)
             try:
@@ -114,10 +114,10 @@ class ListQuery(BaseModel):
             following = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
         return Page([entry.row for entry in shown], following, len(entries))
 
-    def _asked(self) -> str:
+    def _made_for(self) -> str:
         """All that decides what the list shows, whatever the page."""
-        asked = self.model_dump(exclude={"limit", "cursor"})
-        return f"{self.noun}{zlib.crc32(json.dumps(asked).encode()):08x}"
+        made_for = self.model_dump(exclude={"limit", "cursor"})
+        return f"{self.noun}{zlib.crc32(json.dumps(made_for).encode()):08x}"
 
 
 def require_read(context: ApiContext) -> None:

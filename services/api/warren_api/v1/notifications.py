@@ -19,14 +19,6 @@ from warren.contracts import (
 from warren.contracts.silence import Person
 from warren.patterns import searcher
 
-from warren_api.asked import (
-    NewSilence,
-    NewTest,
-    begin_silence,
-    end_silence,
-    find_incident,
-    test_route,
-)
 from warren_api.context import ApiContext
 from warren_api.http.access import asker
 from warren_api.http.names import Segment
@@ -41,6 +33,14 @@ from warren_api.v1.lists import (
     Regex,
     require_read,
     routes_of,
+)
+from warren_api.writing import (
+    NewSilence,
+    NewTest,
+    begin_silence,
+    end_silence,
+    find_incident,
+    test_route,
 )
 
 
@@ -212,8 +212,8 @@ class NotificationQuery(ListQuery):
     def wanted(self, context: ApiContext) -> Callable[[str, str, str, str], bool]:
         """Of (cluster, group, incident, channel)."""
         matches = searcher(self.regex or "")
-        asked = find_incident(context, self.incident) if self.incident is not None else None
-        ids = asked.ids if asked is not None else [self.incident]
+        wanted = find_incident(context, self.incident) if self.incident is not None else None
+        ids = wanted.ids if wanted is not None else [self.incident]
         return lambda cluster, group, incident, channel: (
             self.cluster in (None, cluster)
             and (self.incident is None or incident in ids)

@@ -1,3 +1,1 @@
-"""What follows from silver, by the hour and by the day: pure functions of tables, and what keeps
-them up.
-"""
+"""What follows from silver, by the hour and by the day, and the SQL that makes it."""

@@ -1,14 +1,8 @@
 """The catalogue of gold tables: docs/tables.md is made from it."""
 
-from collections.abc import Mapping
-
 from pyspark.sql.types import ArrayType, StructField, StructType
 
-from warren_archiver.gold.units import Unit
 from warren_archiver.lake.table import DAY, RATIO, SMALL, TEXT, TIME, WHOLE, Field, Table
-
-Pair = Mapping[Unit, Table]
-"""The same by the hour and by the day."""
 
 _GROUP = (
     Field("cluster", TEXT, "The cluster's name"),
@@ -17,215 +11,114 @@ _GROUP = (
 _SKETCH = ArrayType(StructType([StructField("bucket", SMALL), StructField("count", WHOLE)]))
 _HOW = (
     "how often values of about each size occurred; sketches of any hours add up, and percentiles "
-    "of that are off by at most 1 % (`warren_archiver.gold.sketch`)"
+    "of that are off by at most 1 % (analytics.md)"
 )
 
 
-def _pair(noun: str, summary: str, by: tuple[Field, ...], fields: tuple[Field, ...]) -> Pair:
-    return {
-        unit: Table(
-            f"{noun}_{unit.suffix}",
-            f"By the {unit.column}: {summary}",
-            (*(field.name for field in by), unit.column),
-            (
-                *by,
-                Field(unit.column, TIME, "Its beginning"),
-                *fields,
-                Field("date", DAY, f"UTC day of `{unit.column}`"),
-            ),
-        )
-        for unit in Unit
-    }
+def _by(unit: str, noun: str, summary: str, by: tuple[Field, ...], *fields: Field) -> Table:
+    """`unit`: hour or day."""
+    return Table(
+        f"{noun}_{unit}s",
+        f"By the {unit}: {summary}",
+        (*(field.name for field in by), unit),
+        (
+            *by,
+            Field(unit, TIME, "Its beginning"),
+            *fields,
+            Field("date", DAY, f"UTC day of `{unit}`"),
+        ),
+    )
 
 
-STATUS = _pair(
+STATUS_HOURS = _by(
+    "hour",
     "status",
     "how long a group had which status, and how far it was behind. A status holds from its "
     "evaluation until the next one, at most three heartbeats (`collector.heartbeat`); the rest of "
     "the time nobody has judged.",
     _GROUP,
-    (
-        Field("evaluations", WHOLE, "How many there were"),
-        Field("ok_ms", WHOLE, "Milliseconds OK"),
-        Field("warn_ms", WHOLE, "Milliseconds WARN"),
-        Field("err_ms", WHOLE, "Milliseconds ERR"),
-        *(
-            Field(
-                f"lag_p{share}", WHOLE, f"{share}th percentile of total lag, exact", null="unknown"
-            )
-            for share in (50, 95, 99)
-        ),
-        Field("lag_max", WHOLE, "Greatest total lag", null="unknown"),
-        Field("lag_sketch", _SKETCH, f"Of total lag: {_HOW}", null="unknown"),
+    Field("evaluations", WHOLE, "How many there were"),
+    Field("ok_ms", WHOLE, "Milliseconds OK"),
+    Field("warn_ms", WHOLE, "Milliseconds WARN"),
+    Field("err_ms", WHOLE, "Milliseconds ERR"),
+    *(
+        Field(f"lag_p{share}", WHOLE, f"{share}th percentile of total lag, exact", null="unknown")
+        for share in (50, 95, 99)
     ),
+    Field("lag_max", WHOLE, "Greatest total lag", null="unknown"),
+    Field("lag_sketch", _SKETCH, f"Of total lag: {_HOW}", null="unknown"),
 )
 
-RATE = _pair(
+RATE_HOURS = _by(
+    "hour",
     "rate",
     "what was produced to a group's topics and what it consumed, from the minutes in which it was "
     "observed.",
     _GROUP,
-    (
-        Field("minutes", WHOLE, "In which it was observed"),
-        Field("produced_minutes", WHOLE, "Of these, in which it is known what was produced"),
-        Field("consumed_minutes", WHOLE, "The same, consumed"),
-        Field("produced", WHOLE, "Records", null="unknown"),
-        Field("consumed", WHOLE, "Records", null="unknown"),
-        Field("rewound", WHOLE, "Records that it went back over", null="unknown"),
-        Field(
-            "produce_rate",
-            RATIO,
-            "Records a second, on average of the minutes that are known",
-            null="unknown",
-        ),
-        Field("consume_rate", RATIO, "The same, consumed", null="unknown"),
-        Field("produce_peak", RATIO, "Of the busiest minute, records a second", null="unknown"),
-        Field("consume_peak", RATIO, "The same, consumed", null="unknown"),
-        Field(
-            "busiest_hour_rate",
-            RATIO,
-            "Produced in the busiest hour, records a second, of hours of which 30 min are known",
-            null="without such an hour",
-        ),
-        Field("behind_minutes", WHOLE, "That began with as much left as was consumed in them"),
-        Field(
-            "pace_behind",
-            RATIO,
-            "Consumed a second over five minutes in a row, behind all the time: the best",
-            null="when it was not behind for so long",
-        ),
-        Field("lag_end", WHOLE, "At its end", null="unknown"),
-        Field("lag_max", WHOLE, "Greatest of its minutes' ends", null="unknown"),
-        Field("partitions", WHOLE, "That were observed, most"),
+    Field("minutes", WHOLE, "In which it was observed"),
+    Field("produced_minutes", WHOLE, "Of these, in which it is known what was produced"),
+    Field("consumed_minutes", WHOLE, "The same, consumed"),
+    Field("produced", WHOLE, "Records", null="unknown"),
+    Field("consumed", WHOLE, "Records", null="unknown"),
+    Field("rewound", WHOLE, "Records that it went back over", null="unknown"),
+    Field(
+        "produce_rate",
+        RATIO,
+        "Records a second, on average of the minutes that are known",
+        null="unknown",
     ),
+    Field("consume_rate", RATIO, "The same, consumed", null="unknown"),
+    Field("produce_peak", RATIO, "Of the busiest minute, records a second", null="unknown"),
+    Field("consume_peak", RATIO, "The same, consumed", null="unknown"),
+    Field(
+        "busiest_hour_rate",
+        RATIO,
+        "Produced in the busiest hour, records a second, of hours of which 30 min are known",
+        null="without such an hour",
+    ),
+    Field("behind_minutes", WHOLE, "That began with as much left as was consumed in them"),
+    Field(
+        "pace_behind",
+        RATIO,
+        "Consumed a second over five minutes in a row, behind all the time: the best",
+        null="when it was not behind for so long",
+    ),
+    Field("lag_end", WHOLE, "At its end", null="unknown"),
+    Field("lag_max", WHOLE, "Greatest of its minutes' ends", null="unknown"),
+    Field("partitions", WHOLE, "That were observed, most"),
 )
 
-LATENESS = _pair(
+LATENESS_HOURS = _by(
+    "hour",
     "lateness",
     "how late a group was (its latest topic), as measured by the freshness service.",
     _GROUP,
-    (
-        Field("minutes", WHOLE, "In which it was measured"),
-        Field("known_minutes", WHOLE, "In which something was known"),
-        *(
-            Field(
-                f"late_p{share}_ms",
-                WHOLE,
-                f"{share}th percentile of the minutes' lateness, exact",
-                null="unknown",
-            )
-            for share in (50, 95, 99)
-        ),
-        Field("late_max_ms", WHOLE, "Greatest lateness that was measured", null="unknown"),
+    Field("minutes", WHOLE, "In which it was measured"),
+    Field("known_minutes", WHOLE, "In which something was known"),
+    *(
         Field(
-            "late_sketch",
-            _SKETCH,
-            f"Of the minutes' lateness, milliseconds: {_HOW}",
+            f"late_p{share}_ms",
+            WHOLE,
+            f"{share}th percentile of the minutes' lateness, exact",
             null="unknown",
-        ),
-        Field(
-            "time_to_loss_ms",
-            WHOLE,
-            "Least time until retention may delete something",
-            null="unknown, or never",
-        ),
-        Field("time_to_loss_end_ms", WHOLE, "The last one that was known", null="when none was"),
-        Field(
-            "lost_records", WHOLE, "Lost at most at a time, as it was told", null="when too many"
-        ),
+        )
+        for share in (50, 95, 99)
     ),
-)
-
-INCIDENT = _pair(
-    "incident",
-    "the incidents of a group that began then, whenever they ended.",
-    _GROUP,
-    (
-        Field("opened", WHOLE, "How many began"),
-        Field("errors", WHOLE, "Of these, that became ERR"),
-        Field("closed", WHOLE, "That are over"),
-        Field("short", WHOLE, "Noise: over within 5 min"),
-        Field("flapped", WHOLE, "Noise: began within 15 min of the end of another one"),
-        Field("told", WHOLE, "That somebody was told of"),
-        Field("deliveries", WHOLE, "Messages about them that arrived"),
-        Field("detected", WHOLE, "Of which it is known when the group last kept up"),
-        Field(
-            "mttd_ms",
-            WHOLE,
-            "Mean time to detect: from the end of the last minute, of the hour before, in which "
-            "the group had nothing left or consumed what was produced, to the incident's beginning",
-            null="unknown",
-        ),
-        Field(
-            "mean_time_to_tell_ms",
-            WHOLE,
-            "Mean time from there to the first message",
-            null="when nobody was told",
-        ),
-        Field(
-            "mttr_ms",
-            WHOLE,
-            "Mean time from beginning to end, of those that are over",
-            null="when none is",
-        ),
-        Field("longest_ms", WHOLE, "The longest that is over", null="when none is"),
-        Field("peak_lag", WHOLE, "Greatest total lag that a status change gave"),
+    Field("late_max_ms", WHOLE, "Greatest lateness that was measured", null="unknown"),
+    Field(
+        "late_sketch",
+        _SKETCH,
+        f"Of the minutes' lateness, milliseconds: {_HOW}",
+        null="unknown",
     ),
-)
-
-ALERT = _pair(
-    "alert",
-    "what was sent to a channel, and how much of it was noise.",
-    (
-        Field("route", TEXT, "The route's name"),
-        Field("channel", TEXT, "The channel's name"),
+    Field(
+        "time_to_loss_ms",
+        WHOLE,
+        "Least time until retention may delete something",
+        null="unknown, or never",
     ),
-    (
-        Field("deliveries", WHOLE, "That arrived; a digest is one for each event that it tells of"),
-        Field("failures", WHOLE, "Attempts that failed"),
-        Field("undelivered", WHOLE, "Refused, or given up"),
-        Field("groups", WHOLE, "Groups that messages were about"),
-        Field("incidents", WHOLE, "Incidents that they were about"),
-        Field(
-            "short",
-            WHOLE,
-            "Of these, begun that day or the day before, and over within 5 min",
-        ),
-        Field(
-            "flapped",
-            WHOLE,
-            "Likewise, begun within 15 min of the end of another one of the group",
-        ),
-        Field(
-            "mean_duration_ms", WHOLE, "Mean time that a delivery took", null="when none arrived"
-        ),
-    ),
-)
-
-MEMBERSHIP = _pair(
-    "membership",
-    "rebalances and members of a group. Where its state was not told, there is no row.",
-    _GROUP,
-    (
-        Field("rebalances", WHOLE, "Generations, or group epochs, that were new"),
-        Field("joined", WHOLE, "Members that joined"),
-        Field("left", WHOLE, "Members that left"),
-        Field("members_max", WHOLE, "Most members"),
-        Field("members_min", WHOLE, "Fewest members"),
-        Field("idle_members_max", WHOLE, "Most members that were assigned nothing", null="unknown"),
-        Field(
-            "unowned_partitions_max",
-            WHOLE,
-            "Most partitions without an owner",
-            null="when not told",
-        ),
-        Field(
-            "assignment_skew_max",
-            RATIO,
-            "Greatest: most / mean partitions per member",
-            null="unknown",
-        ),
-    ),
+    Field("time_to_loss_end_ms", WHOLE, "The last one that was known", null="when none was"),
+    Field("lost_records", WHOLE, "Lost at most at a time, as it was told", null="when too many"),
 )
 
 _LIMIT = (
@@ -233,19 +126,18 @@ _LIMIT = (
     Field("objective", TEXT, "The objective's name"),
     Field("limit", TEXT, "max_freshness, max_lag, min_produce_rate or min_time_to_loss"),
 )
-OBJECTIVE = _pair(
+OBJECTIVE_DAYS = _by(
+    "day",
     "objective",
     "in how many minutes a group kept a limit of an objective, by the archiver's settings. A "
     "minute of which nothing is known counts as kept.",
     _LIMIT,
-    (
-        Field("wanted", RATIO, "What was asked for: milliseconds, records, or records a second"),
-        Field("target", RATIO, "Share of the time that was asked for", null="for none"),
-        Field("minutes", WHOLE, "In which the group was observed or measured"),
-        Field("broken", WHOLE, "In which it did not keep the limit"),
-        Field("attainment", RATIO, "Share in which it did"),
-        Field("burn_rate", RATIO, "Broken, in times of what the target allows", null="without one"),
-    ),
+    Field("wanted", RATIO, "What was asked for: milliseconds, records, or records a second"),
+    Field("target", RATIO, "Share of the time that was asked for", null="for none"),
+    Field("minutes", WHOLE, "In which the group was observed or measured"),
+    Field("broken", WHOLE, "In which it did not keep the limit"),
+    Field("attainment", RATIO, "Share in which it did"),
+    Field("burn_rate", RATIO, "Broken, in times of what the target allows", null="without one"),
 )
 
 ERROR_BUDGETS = Table(
@@ -323,31 +215,20 @@ CAPACITY = Table(
 
 PROGRESS = Table(
     "gold_progress",
-    "Internal: how far tables were taken in, and by which definitions of the tables of gold. Hours "
-    "that ended by `until` are whole.",
+    "Internal: up to when gold is made of tables of silver. Hours that ended by then are whole.",
     ("source",),
     (
-        Field("source", TEXT, "The table, or `definitions`"),
-        Field("version", WHOLE, "Its version that was taken in, or by which gold was made"),
-        Field(
-            "until",
-            TIME,
-            "Up to when that version had all of its rows",
-            null="when it has no such column, or none",
-        ),
+        Field("source", TEXT, "The table"),
+        Field("until", TIME, "Up to when it had all of its rows"),
         Field("date", DAY, "Always the same"),
     ),
 )
 
-TABLES: tuple[Table, ...] = (
-    *STATUS.values(),
-    *RATE.values(),
-    *LATENESS.values(),
-    *INCIDENT.values(),
-    *ALERT.values(),
-    *MEMBERSHIP.values(),
-    *OBJECTIVE.values(),
-    ERROR_BUDGETS,
-    CAPACITY,
-    PROGRESS,
-)
+TABLES: tuple[Table, ...] = (STATUS_HOURS, RATE_HOURS, LATENESS_HOURS, OBJECTIVE_DAYS, PROGRESS)
+VIEWS: tuple[Table, ...] = (ERROR_BUDGETS, CAPACITY)
+"""Made by their SQL when they are read."""
+VIEWED = {
+    ERROR_BUDGETS.name: (OBJECTIVE_DAYS,),
+    CAPACITY.name: (RATE_HOURS, LATENESS_HOURS),
+}
+"""Of what views are made."""

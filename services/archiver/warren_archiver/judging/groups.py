@@ -11,8 +11,6 @@ from warren_core.evaluation import GroupRules, RuleBook
 from warren_core.judgement.cohort import Brief, Entry, is_ordinary, judge_together
 from warren_core.judgement.judge import Ended, Judged, Taken, judge
 from warren_core.judgement.state import GroupGone, GroupState, Rows
-from warren_core.judgement.state_arrays import CorruptState
-from warren_core.judgement.state_codec import decode, encode, remains
 
 # As the evaluator does, which knows a record when it is appended.
 MOST_AHEAD_MS = 24 * 3_600_000
@@ -76,22 +74,6 @@ def key_of(key: bytes | None) -> GroupKey | None:
         return split_group_key(key)
     except ContractViolation:
         return None
-
-
-def remembered(state: bytes | None) -> GroupState | GroupGone | None:
-    """From what was stored. Of what cannot be read, as a later version of Warren wrote it, the
-    incident goes on, as in the evaluator.
-    """
-    if state is None:
-        return None
-    try:
-        return decode(state)
-    except CorruptState:
-        return remains(state)
-
-
-def stored(state: GroupState | GroupGone | None) -> bytes | None:
-    return None if state is None else encode(state)
 
 
 def _by_group(sources: Iterable[Source]) -> dict[GroupKey, list[_Given]]:

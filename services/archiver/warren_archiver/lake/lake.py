@@ -87,18 +87,18 @@ class Lake:
     def gaps(self) -> str:
         return f"{self.root}/bronze/gaps"
 
+    def path(self, layer: str, name: str) -> str:
+        """Of a table."""
+        return f"{self.root}/{layer}/{name}"
+
     def silver(self, name: str) -> str:
-        return f"{self.root}/silver/{name}"
+        return self.path("silver", name)
 
     def gold(self, name: str) -> str:
-        return f"{self.root}/gold/{name}"
+        return self.path("gold", name)
 
     def replay(self, name: str) -> str:
-        return f"{self.root}/replay/{name}"
-
-    @property
-    def silver_checkpoint(self) -> str:
-        return f"{self.root}/checkpoints/silver"
+        return self.path("replay", name)
 
     def ensure(self, spark: SparkSession) -> None:
         """Creates the tables of bronze that are missing."""
@@ -135,13 +135,6 @@ def exists(spark: SparkSession, path: str) -> bool:
         if is_half_made(spark, path):  # its first commit cannot be read
             return False
         raise
-
-
-def table_id(spark: SparkSession, path: str) -> str:
-    """Delta's own: another where the table was made anew."""
-    found = DeltaTable.forPath(spark, path).detail().select("id").first()
-    assert found is not None  # one row, of the table
-    return str(found["id"])
 
 
 def as_of(spark: SparkSession, path: str, version: int) -> DataFrame:

@@ -29,10 +29,6 @@ class SmallFiles:
         listed = self._files.listStatus(self._hadoop_path(directory))
         return [status.getPath().getName() for status in listed]
 
-    def numbers(self, directory: str) -> list[int]:
-        """Names of its files that are numbers, in order."""
-        return sorted(int(name) for name in self.names(directory) if name.isdigit())
-
     def read(self, path: str) -> str:
         stream = self._files.open(self._hadoop_path(path))
         try:

@@ -152,7 +152,7 @@ class Archived:
         book = (settings.evaluation, settings.collector)
         self._tell(Step("judging", f"{grouped(self.count)} events", 0, 1))
         tasks = -(-self.count // EVENTS_OF_A_TASK)
-        rows = judged(self._events, None, book, _CHANGE, _change_row, least_tasks=tasks).collect()
+        rows = judged(self._events, book, _CHANGE, _change_row, least_tasks=tasks).collect()
         self._tell(Step("judging", "", 1, 1))
         changes = [Change((row[0], row[1]), *row[2:]) for row in rows]
         return incidents(changes, self.period.start_ms, self.period.end_ms)

@@ -51,7 +51,7 @@ def find(
     judged = first(_Source("silver/evaluations", "at"), *hours("status"), _of_topic(evaluations))
     observed = first(_Source("silver/group_minutes", "minute"), *hours("rate"))
     measured = first(_Source("silver/lateness_minutes", "minute"))
-    changed = _Source("silver/status_intervals", "from")
+    changed = _Source("silver/status_changes", "from")
     told = _Source("silver/notifications", "at")
     return {
         "evaluations": judged,

@@ -4,6 +4,7 @@ from typing import Any
 
 from warren.history.lake_tables import LakeTables, typed
 
+from warren_archiver.dialect import MACROS, for_duckdb, sql
 from warren_archiver.report.group_report import Budget, Outlook
 from warren_archiver.report.incident import Key
 from warren_archiver.report.lag_sketch import SKETCH, of_sketch, percentiles
@@ -11,10 +12,7 @@ from warren_archiver.report.period import DAY_MS, Period, Split
 
 _WHO = typed(VARCHAR="cluster group")
 _LATE = typed(BIGINT="late_max_ms time_to_loss_ms")
-_OUTLOOK = typed(
-    DOUBLE="capacity level slope crosses_in_days days_until_loss",
-    DATE="crosses_on earliest_on latest_on",
-)
+_HOUR = _WHO | typed(TIMESTAMPTZ="hour")
 _MINUTE_MS = 60_000
 
 
@@ -64,22 +62,35 @@ def memberships(tables: LakeTables, period: Period) -> dict[Key, dict[str, Any]]
 
 def outlooks(tables: LakeTables, period: Period) -> dict[Key, Outlook]:
     """As of the period's last day, or the newest one before that is known."""
-    columns = _WHO | _OUTLOOK | typed(TIMESTAMPTZ="day")
-    tables.view("capacity", "gold/capacity", period.widened(DAY_MS).days, columns)
-    found = tables.rows(
-        'SELECT * EXCLUDE ("day") FROM capacity '
-        'QUALIFY row_number() OVER (PARTITION BY cluster, "group" ORDER BY "day" DESC) = 1'
+    days = period.widened(28 * DAY_MS).days[-29:]
+    rates = typed(
+        BIGINT="minutes", DOUBLE="busiest_hour_rate produce_peak consume_peak pace_behind"
     )
+    tables.view("rate_hours", "gold/rate_hours", days, _HOUR | rates)
+    left = typed(BIGINT="time_to_loss_end_ms")
+    tables.view("lateness_hours", "gold/lateness_hours", days[-2:], _HOUR | left)
+    bounds = {"first": days[-2]}
+    tables.rows(MACROS)
+    found = tables.rows(_OUTLOOKS.format(capacity=_view("capacity")), bounds)
     return {key: Outlook(**row) for key, row in _by_group(found).items()}
 
 
 def budgets(tables: LakeTables, period: Period) -> list[Budget]:
     """Those of which least is left come first."""
+    days = period.widened(30 * DAY_MS).days
     columns = _WHO | typed(
-        VARCHAR="objective limit", TIMESTAMPTZ="day", DOUBLE="target attainment_30d budget_left"
+        VARCHAR="objective limit", TIMESTAMPTZ="day", DOUBLE="target", BIGINT="minutes broken"
     )
-    tables.view("budgets", "gold/error_budgets", period.widened(DAY_MS).days, columns)
-    return [Budget(**row) for row in tables.rows(_BUDGETS)]
+    tables.view("objective_days", "gold/objective_days", days, columns)
+    bounds = {"first": period.widened(DAY_MS).days[0]}
+    tables.rows(MACROS)
+    found = tables.rows(_BUDGETS.format(budgets=_view("error_budgets")), bounds)
+    return [Budget(**row) for row in found]
+
+
+def _view(name: str) -> str:
+    """Its text in DuckDB's words."""
+    return for_duckdb(sql("gold", name, {}))
 
 
 def _days(hours: Period) -> list[Any]:
@@ -176,10 +187,16 @@ SELECT cluster, "group", count(*) FILTER (is_rebalance) AS rebalances,
     AS idle_members
 FROM of_period GROUP BY ALL
 """
+_OUTLOOKS = """
+SELECT cluster, "group", capacity, level, slope, crosses_on, earliest_on, latest_on,
+  crosses_in_days, days_until_loss
+FROM ({capacity}) WHERE date >= $first
+QUALIFY row_number() OVER (PARTITION BY cluster, "group" ORDER BY "day" DESC) = 1
+"""
 _BUDGETS = """
 SELECT cluster, "group", objective, "limit", target, attainment_30d AS attainment,
   budget_left AS left
-FROM budgets
+FROM ({budgets}) WHERE date >= $first
 QUALIFY row_number() OVER (
   PARTITION BY cluster, "group", objective, "limit" ORDER BY "day" DESC) = 1
 ORDER BY budget_left, cluster, "group", objective, "limit"

@@ -47,7 +47,7 @@ def incidents(
     first = period.widened(round(CHANGES_READ.total_seconds() * 1000))
     days = [day for day in tables.days("silver/incidents") if day <= period.days[-1]]
     tables.view("incidents", "silver/incidents", days, _INCIDENT)
-    tables.view("changes", "silver/status_intervals", first.days, _CHANGE)
+    tables.view("changes", "silver/status_changes", first.days, _CHANGE)
     tables.view("notified", "silver/notifications", first.days, _NOTIFIED)
     tables.rows(_FRESH, {"changes": changes, "deliveries": deliveries})
     _prepare_latest(tables, period, evaluations, latest_ms)

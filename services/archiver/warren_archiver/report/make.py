@@ -12,7 +12,7 @@ from warren.patterns import searcher
 from warren.settings import Settings
 
 from warren_archiver.errors import NothingArchived
-from warren_archiver.gold.conventions import ERROR, GAP_HEARTBEATS
+from warren_archiver.gold.conventions import ERROR, longest_ms
 from warren_archiver.report import beginnings, facts, incidents, known, statuses
 from warren_archiver.report.group_report import STATUSES, GroupReport, Report, trouble
 from warren_archiver.report.incident import Key
@@ -59,7 +59,7 @@ def report(
     else:
         end = newest - SETTLE_MS
         period = Period(end - wanted, end)
-    max_gap_ms = round(settings.collector.heartbeat * GAP_HEARTBEATS * 1000)
+    max_gap_ms = longest_ms(settings.collector.heartbeat)
     untils = _gold_until(tables)
     until = _whole_until(untils)
     parts = split(period, until)

@@ -46,36 +46,11 @@ _MOVES = (
     Field("rewound", WHOLE, "Records that it went back over", null="unknown"),
 )
 
-POSITIONS = Table(
-    "positions",
-    "One partition's position in one observation of a group. Moves are those since the partition's "
-    "observation before; null where that is more than 10 min ago, or there is none.",
-    (*_PLACE, "topic", "partition"),
-    (
-        *_GROUP,
-        *_PARTITION,
-        _AT,
-        Field("source", TEXT, "offsets_topic, admin_api or zookeeper"),
-        Field("position", WHOLE, "In __consumer_offsets; -1 for other sources"),
-        Field("committed", WHOLE, "Committed offset", null="when never committed"),
-        Field("committed_at", TIME, "When it was committed", null="when never"),
-        Field("commits", WHOLE, "Commits folded into the observation", null="unknown"),
-        Field("log_start", WHOLE, "Log start offset", null="unknown"),
-        Field("log_end", WHOLE, "Log end offset", null="unknown"),
-        Field("lag", WHOLE, "Log end - committed offset, at least 0", null="unknown"),
-        *_MOVES,
-        Field("elapsed_ms", WHOLE, "Since the observation before", null="where moves are"),
-        Field("repeated", FLAG, "The same observation was archived before, in another record"),
-        *_COORDINATES,
-        _date("at"),
-    ),
-    Kept.AS_EVENTS,
-)
-
 PARTITION_MINUTES = Table(
     "partition_minutes",
-    "A partition of a group in a minute in which it was observed. Moves are sums of `positions`: "
-    "one that began in the minute before counts where it was observed.",
+    "A partition of a group in a minute in which it was observed. Moves are those since the "
+    "observation before: one that began in the minute before counts where it was observed. They "
+    "are null where that is more than 10 min ago, or there is none.",
     ("cluster", "group", "topic", "partition", "minute"),
     (
         *_GROUP,
@@ -113,35 +88,15 @@ GROUP_MINUTES = Table(
     Kept.AS_MINUTES,
 )
 
-LOG_ENDS = Table(
-    "log_ends",
-    "Where the logs of a cluster's topics ended: the last that was told in a minute.",
-    ("cluster", "minute"),
-    (
-        _GROUP[0],
-        _MINUTE,
-        _AT,
-        Field(
-            "log_ends",
-            ArrayType(
-                StructType([StructField("topic", TEXT), StructField("ends", ArrayType(WHOLE))])
-            ),
-            "By topic: log end offsets, in order of partitions; -1 unknown",
-        ),
-        *_COORDINATES,
-        _date("minute"),
-    ),
-    Kept.AS_EVENTS,
-)
-
 TOPIC_MINUTES = Table(
     "topic_minutes",
-    "A topic in a minute, whether a group consumes it or not.",
+    "A topic in a minute, whether a group consumes it or not, as it was told last in it.",
     ("cluster", "topic", "minute"),
     (
         _GROUP[0],
         _PARTITION[0],
         _MINUTE,
+        _AT,
         Field("partitions", WHOLE, "Partitions whose log end was known"),
         Field("log_end", WHOLE, "Sum of their log ends", null="when too large"),
         Field(
@@ -195,9 +150,9 @@ LATENESS_MINUTES = Table(
 CONSEQUENCE = StructType(
     [StructField("name", TEXT), StructField("sentence", TEXT), StructField("action", TEXT)]
 )
-STATUS_INTERVALS = Table(
-    "status_intervals",
-    "A group's status from one status change to the next of the same type. An event that was "
+STATUS_CHANGES = Table(
+    "status_changes",
+    "Changes of groups' statuses: each holds until the next one of its type. An event that was "
     "published twice counts once.",
     ("cluster", "group", "event_id"),
     (
@@ -205,7 +160,6 @@ STATUS_INTERVALS = Table(
         Field("event_id", TEXT, "The CloudEvent's id"),
         Field("type", TEXT, "Its type: by commits, by an objective of freshness, or of retention"),
         Field("from", TIME, "When the status began"),
-        Field("until", TIME, "When the next one did", null="while it lasts"),
         Field("status", TEXT, "OK, WARN, ERR, or NOTFOUND when the group ended"),
         Field("previous", TEXT, "The status before"),
         Field("reason", TEXT, "Why", null="when OK"),
@@ -232,7 +186,8 @@ STATUS_INTERVALS = Table(
 
 NOTIFICATIONS = Table(
     "notifications",
-    "An attempt to tell somebody, or the end of a delivery without one.",
+    "An attempt to tell somebody, or the end of a delivery without one. What is published again "
+    "within a day is there once.",
     ("delivery_id", "attempt", "outcome"),
     (
         *_GROUP,
@@ -261,8 +216,8 @@ NOTIFICATIONS = Table(
 
 INCIDENTS = Table(
     "incidents",
-    "A time during which a group was not OK: one row for each, from all status changes and "
-    "deliveries about it.",
+    "A time during which a group was not OK: one row for each, from the status changes and "
+    "deliveries about it; of one that lasts for more than 30 days, from those of the last 30.",
     ("incident_id",),
     (
         *_GROUP,
@@ -293,8 +248,8 @@ INCIDENTS = Table(
 
 MEMBERSHIP_CHANGES = Table(
     "membership_changes",
-    "A group's state as it was told, and what differs from the one before. A state that was told "
-    "twice counts once; a group's end is one without members.",
+    "A group's state as it was told, and what differs from the one before, if that is not older "
+    "than a week. A state that was told twice counts once; a group's end is one without members.",
     ("cluster", "group", "at", "position"),
     (
         *_GROUP,
@@ -324,49 +279,26 @@ MEMBERSHIP_CHANGES = Table(
 
 EVALUATIONS = Table(
     "evaluations",
-    "A group as it was judged, from each of its observations: the evaluator's own judgement, by "
-    "the archiver's settings. Causes are left out: they need what was known of members then.",
+    "A group as the evaluator judged it, each time: `warren.lag` as published, of which the topic "
+    "keeps the newest. What was published twice is there twice.",
     _PLACE,
     (
         *_GROUP,
         Field("at", TIME, "The observation's time"),
         Field("position", WHOLE, "In __consumer_offsets; -1 for other sources"),
         Field("status", TEXT, "OK, WARN or ERR"),
+        Field("is_known", FLAG, "False: UNKNOWN; status and incident are those known last"),
         Field("complete", RATIO, "Share of partitions with a full window, 0 to 1"),
         Field("total_lag", WHOLE, "Sum of the known lags, records"),
-        Field("partitions", WHOLE, "Partitions that were judged"),
-        Field("bad_partitions", WHOLE, "Those that were not OK"),
         Field("policy", TEXT, "By which policy"),
         Field("reason", TEXT, "Of the worst partition", null="when OK"),
+        Field("cause", TEXT, "Whose trouble it is", null="unknown, or OK"),
         Field("incident_id", TEXT, "The incident", null="when OK"),
         Field("opened_at", TIME, "When it began", null="when OK"),
         *_COORDINATES,
         _date("at"),
     ),
     Kept.AS_EVENTS,
-)
-
-EVALUATION_STATES = Table(
-    "evaluation_states",
-    "Internal: what is remembered of a group after its last evaluation.",
-    ("cluster", "group"),
-    (
-        *_GROUP,
-        Field("state", BYTES, "As the evaluator writes it", null="when nothing is"),
-        Field("date", DAY, "UTC day of the last event that was judged"),
-    ),
-)
-
-EVALUATION_PROGRESS = Table(
-    "evaluation_progress",
-    "Internal: how far events were judged.",
-    ("topic_id", "partition"),
-    (
-        Field("topic_id", TEXT, "Of the topic of offset events"),
-        Field("partition", SMALL, "Its partition"),
-        Field("until", WHOLE, "Offset of the last event that was judged"),
-        Field("date", DAY, "Always the same"),
-    ),
 )
 
 QUARANTINE = Table(
@@ -384,18 +316,14 @@ QUARANTINE = Table(
 )
 
 TABLES: tuple[Table, ...] = (
-    POSITIONS,
     PARTITION_MINUTES,
     GROUP_MINUTES,
-    LOG_ENDS,
     TOPIC_MINUTES,
     LATENESS_MINUTES,
-    STATUS_INTERVALS,
+    STATUS_CHANGES,
     NOTIFICATIONS,
     INCIDENTS,
     MEMBERSHIP_CHANGES,
     EVALUATIONS,
-    EVALUATION_STATES,
-    EVALUATION_PROGRESS,
     QUARANTINE,
 )

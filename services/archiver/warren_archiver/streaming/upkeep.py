@@ -8,15 +8,22 @@ from typing import NamedTuple
 import structlog
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.settings import ArchiverSettings
 
 from warren_archiver.errors import spark_cause
-from warren_archiver.gold.snapshot import touched
-from warren_archiver.lake.lake import Lake, exists, newest_version, properties_of, set_properties
+from warren_archiver.gold import catalogue as gold
+from warren_archiver.lake.lake import (
+    Lake,
+    as_of,
+    exists,
+    newest_version,
+    properties_of,
+    set_properties,
+)
 from warren_archiver.lake.table import Kept
 from warren_archiver.layers import LAYERS
 from warren_archiver.moments import moment
@@ -28,12 +35,9 @@ NOTED = "warren.upkeep"
 """A table's property: on which day it was put in order, and up to which version; of the table of
 events: when upkeep was done with all."""
 CLUSTERED = {
-    silver.POSITIONS.name: "group",
-    silver.PARTITION_MINUTES.name: "group",
-    silver.GROUP_MINUTES.name: "group",
-    silver.LATENESS_MINUTES.name: "group",
-    silver.TOPIC_MINUTES.name: "topic",
-    silver.EVALUATIONS.name: "group",
+    table.name: "group" if "group" in table.names else "topic"
+    for table in (*silver.TABLES, *gold.TABLES)
+    if "cluster" in table.names
 }
 """By what rows of a day lie together: who asks for one of these opens a part of the day's files."""
 
@@ -171,3 +175,34 @@ def _name(path: str) -> str:
 def _files(table: DeltaTable) -> int:
     found = table.detail().select("numFiles").first()
     return 0 if found is None else int(found["numFiles"])
+
+
+_FILE = "struct<partitionValues:map<string,string>,dataChange:boolean>"
+_LOG = f"add {_FILE}, remove {_FILE}"
+
+
+def touched(spark: SparkSession, path: str, since: int | None, version: int) -> frozenset[date]:
+    """Days with rows that were added, replaced or removed after version `since`, up to `version`.
+
+    All days of the table when `since` is None, or when its log does not reach back so far. Joining
+    of files changes no day.
+    """
+    if since is not None and since <= version:
+        files = [
+            f"{path}/_delta_log/{number:020d}.json" for number in range(since + 1, version + 1)
+        ]
+        try:
+            return _days_of_log(spark, files) if files else frozenset()
+        except AnalysisException:
+            pass  # the log's beginning was removed
+    every = as_of(spark, path, version).select("date").distinct().collect()
+    return frozenset(row["date"] for row in every if row["date"] is not None)
+
+
+def _days_of_log(spark: SparkSession, files: list[str]) -> frozenset[date]:
+    actions = spark.read.schema(_LOG).json(files)
+    changed = F.when(F.col("add.dataChange"), F.col("add.partitionValues"))
+    gone = F.when(F.col("remove.dataChange"), F.col("remove.partitionValues"))
+    day = F.coalesce(changed, gone)["date"]
+    rows = actions.select(day.alias("day")).where("day IS NOT NULL").distinct().collect()
+    return frozenset(date.fromisoformat(row["day"]) for row in rows)

@@ -1,8 +1,8 @@
-"""What the archiver does, in turn: bronze, silver, gold, upkeep."""
+"""What the archiver does, in turn: bronze, silver with gold, upkeep."""
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import structlog
@@ -11,19 +11,20 @@ from warren.clock import Clock
 from warren.contracts.topics import Topic
 from warren.kafka.connection import connect
 from warren.kafka.topics import HOME
-from warren.metrics.archiver import ARCHIVER_GOLD_ROWS
+from warren.metrics.archiver import ARCHIVER_REFINED
 from warren.settings import Settings
 from warren.standstill import Look, obstacle
 
 from warren_archiver.bronze.bronze import ANSWER_SECONDS, Bronze
-from warren_archiver.errors import ArchiveFailed
-from warren_archiver.gold.gold import Gold
-from warren_archiver.gold.gold import ensure as ensure_gold
+from warren_archiver.dialect import for_spark, sql
+from warren_archiver.gold.catalogue import VIEWED, VIEWS
 from warren_archiver.lake.lake import Lake, exists
 from warren_archiver.layers import LAYERS, name_of
+from warren_archiver.refining.new_events import NewEvents
+from warren_archiver.refining.progress import Progress
+from warren_archiver.refining.refine import Refinery, ensure
 from warren_archiver.spark_failures import told_by_spark
 from warren_archiver.streaming.part import Part
-from warren_archiver.streaming.silver_query import SilverQuery
 from warren_archiver.streaming.upkeep import Upkeep
 from warren_archiver.submitted import is_submitted
 
@@ -31,8 +32,8 @@ log = structlog.get_logger(__name__)
 
 
 def register(spark: SparkSession, lake: Lake, schema: str) -> None:
-    """Register the tables that are there and have no name yet, in the catalog that Spark is
-    configured with. A name that is taken stays whose it is."""
+    """Register the tables and views that are there and have no name yet, in the catalog that Spark
+    is configured with. A name that is taken stays whose it is."""
     spark.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}")
     known = {row["tableName"] for row in spark.sql(f"SHOW TABLES IN {schema}").collect()}
     for layer, tables in LAYERS.items():
@@ -42,6 +43,13 @@ def register(spark: SparkSession, lake: Lake, schema: str) -> None:
                 spark.sql(
                     f"CREATE TABLE IF NOT EXISTS {schema}.{name} USING delta LOCATION '{path}'"
                 )
+                known.add(name)
+    for view in VIEWS:
+        if view.name not in known and {each.name for each in VIEWED[view.name]} <= known:
+            spark.sql(f"USE {schema}")  # whose tables the names in it are
+            made = for_spark(sql("gold", view.name, {}))
+            names = ", ".join(f"`{name}`" for name in view.names)
+            spark.sql(f"CREATE VIEW IF NOT EXISTS {view.name} AS SELECT {names} FROM ({made})")
 
 
 LOOK_EVERY = 1.0  # seconds
@@ -72,16 +80,15 @@ class Work:
         self._clock = clock
         self._stop = stop
         self._bronze = Bronze(spark, settings, lake, topics, clock)
-        self._silver = SilverQuery(spark, lake, settings, topics, clock)
+        names = {topic.full_name(settings.home.topic_prefix): topic for topic in topics}
+        self._refinery = Refinery(spark, lake, settings, names, clock)
         self._upkeep = Upkeep(spark, lake, archiver, clock)
         self.archiving = Part("archiving", archiver.path, clock, archiver.interval)
         self._refining = Part("silver", archiver.path, clock, archiver.silver_interval)
-        self._summing = Part("gold", archiver.path, clock, archiver.gold_interval)
         self._naming = Part("registering", archiver.path, clock, NAMED_EVERY)
         self._has_silver = archiver.silver_interval > 0
-        self._has_gold = self._has_silver and archiver.gold_interval > 0
-        self._archived_ms = self._refined_ms = 0
-        """What had come by then is in bronze, and in silver."""
+        self._archived_ms = 0
+        """What had come by then is in bronze."""
         self._doing = ""
         self._turn = 0
         self._looked: Look | None = None
@@ -92,26 +99,18 @@ class Work:
 
     def once(self) -> None:
         """All that is there now. Raises ArchiveFailed, LakeGone, KafkaError."""
-        self._find_silver()
         self._do(self.archiving, self._take_bronze, once=True)
         if self._has_silver:
             self._do(self._refining, self._take_silver, once=True)
-        if self._has_gold:
-            self._do(self._summing, self._take_gold, once=True)
         self._look_after_tables()
-        if self._silver.problem:  # all else is done
-            raise ArchiveFailed(f"events could not be judged again: {self._silver.problem}")
 
     def follow(self) -> None:
         """Until told to stop; what fails stops nothing else. Raises LakeGone."""
-        self._find_silver()
         self._refining.due_in(min(FIRST, self._settings.archiver.silver_interval))
         while not self._stop.is_set():
             self._do(self.archiving, self._take_bronze)
             if self._has_silver:
                 self._do(self._refining, self._take_silver)
-            if self._has_gold and self._refining.went_well:
-                self._do(self._summing, self._take_gold)
             if self._refining.tried or not self._has_silver:
                 self._look_after_tables()
             self._stop.wait(LOOK_EVERY)
@@ -122,11 +121,6 @@ class Work:
             self._do(self._naming, lambda _: register(self._spark, self._lake, schema))
         if not self._stop.is_set():
             self._upkeep.look()
-
-    def _find_silver(self) -> None:
-        """Before anything more is archived: later versions would hide that it was set back."""
-        if self._has_silver:
-            self._silver.find_checkpoint()
 
     def _do(
         self, part: Part, step: Callable[[threading.Event], None], *, once: bool = False
@@ -145,25 +139,23 @@ class Work:
         self._archived_ms = began
 
     def _take_silver(self, stop: threading.Event) -> None:
-        archived = self._archived_ms
-        self._silver.take(stop)
-        self._refined_ms = archived
-
-    def _take_gold(self, _: threading.Event) -> None:
-        started = self._clock.monotonic()
-        ensure_gold(self._spark, self._lake)
-        gold = Gold(
-            self._spark, self._lake, self._settings, self._clock, archived_ms=self._refined_ms
-        )
-        written = gold.catch_up()
-        for table, rows in written.items():
-            ARCHIVER_GOLD_ROWS.labels(table).inc(rows)
-        seconds = round(self._clock.monotonic() - started, 2)
-        log.info("gold written", rows=sum(written.values()), seconds=seconds)
+        progress = Progress(self._spark, self._lake)
+        for chunk in NewEvents(self._spark, self._lake, self._clock).since(progress.position):
+            if stop.is_set():
+                return
+            newest: Mapping[str, int] = {}
+            if chunk.events is not None:
+                started = self._clock.monotonic()
+                ensure(self._spark, self._lake)
+                written, newest = self._refinery.take(chunk.events)
+                for table, rows in written.items():
+                    ARCHIVER_REFINED.labels(table).inc(rows)
+                seconds = round(self._clock.monotonic() - started, 2)
+                log.info("tables written", rows=sum(written.values()), seconds=seconds)
+            progress.note(chunk.position, newest, self._archived_ms)
 
     def interrupt(self) -> None:
         """Give up what is being done; it is done next time."""
-        self._silver.interrupt()
         self._spark.interruptAll()
 
     def look(self) -> Look:

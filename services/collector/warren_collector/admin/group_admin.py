@@ -86,25 +86,25 @@ class GroupAdmin:
 
     async def committed(self, groups: Iterable[ListedGroup]) -> dict[str, TopicOffsets | Refusal]:
         """All committed offsets of these groups; groups whose coordinator is away are missing."""
-        asked = [
+        requested = [
             self._committed(broker, [group.name for group in some])
             for (broker, _type), some in _requests(groups)
         ]
         answers: dict[str, TopicOffsets | Refusal] = {}
-        for answer in await asyncio.gather(*asked):
+        for answer in await asyncio.gather(*requested):
             answers |= answer
         return answers
 
     async def describe(self, groups: Iterable[ListedGroup]) -> dict[str, Any]:
         """What the responses say of each group, by name: dicts named as in Kafka's schemas, or a
         Refusal. Missing: groups whose coordinator is away, types that it cannot describe."""
-        asked = [
+        requested = [
             self._describe(broker, _DESCRIBE[type_], [group.name for group in some])
             for (broker, type_), some in _requests(groups)
             if type_ in _DESCRIBE
         ]
         answers: dict[str, Any] = {}
-        for answer in await asyncio.gather(*asked):
+        for answer in await asyncio.gather(*requested):
             answers |= answer
         return answers
 

@@ -19,7 +19,7 @@ from warren.settings.clusters import shares_offsets_topic
 
 from warren_collector.cluster.meters import Meters
 from warren_collector.groups.live.describers import AdminDescriber, ZookeeperDescriber
-from warren_collector.groups.live.groups import Asked, Describer, LiveGroups, LiveReader
+from warren_collector.groups.live.groups import Describer, LiveGroups, LiveReader, Requested
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.positions.base import Positions
 from warren_collector.positions.merged import MergedPositions, Part
@@ -82,8 +82,8 @@ class SourceSet:
 
     @property
     def problem(self) -> KafkaError | None:
-        asked = next((source.problem for source in self._polled if source.problem), None)
-        return self._offsets_topic.problem or asked if self._offsets_topic else asked
+        requested = next((source.problem for source in self._polled if source.problem), None)
+        return self._offsets_topic.problem or requested if self._offsets_topic else requested
 
     @property
     def obstacle(self) -> KafkaError | None:
@@ -299,19 +299,19 @@ class Sources:
 
     def _live(self, names: Sequence[SourceName], shards: Shards, closing: ExitStack) -> LiveGroups:
         """Coordinators know their groups whether offsets are read from the topic or asked for."""
-        asked: list[Asked] = []
+        requested: list[Requested] = []
         if self._settings.collector.describe_interval:
             if names != ["zookeeper"]:
                 is_source = "offsets_topic" not in names
-                asked.append(self._asked(self._admin_describer(), shards, is_source))
+                requested.append(self._requested(self._admin_describer(), shards, is_source))
             if "zookeeper" in names:
                 describer = ZookeeperDescriber(self._zookeeper(), self._admin_describer())
-                asked.append(self._asked(describer, shards, is_source=True))
-        for one in asked:
+                requested.append(self._requested(describer, shards, is_source=True))
+        for one in requested:
             closing.callback(one.polling.close)
-        return LiveGroups(asked, shards, lambda: self._meters.source_failed(LIVE_STATE))
+        return LiveGroups(requested, shards, lambda: self._meters.source_failed(LIVE_STATE))
 
-    def _asked(self, describer: Describer, shards: Shards, is_source: bool) -> Asked:
+    def _requested(self, describer: Describer, shards: Shards, is_source: bool) -> Requested:
         settings = self._settings.collector
         polling = Polling(
             f"groups of {self._cluster}",
@@ -321,7 +321,7 @@ class Sources:
             settings.interval,
         )
         over = "live state of groups is told again"
-        return Asked(polling, Trouble(self._cluster, self._clock, over), is_source)
+        return Requested(polling, Trouble(self._cluster, self._clock, over), is_source)
 
     def _admin_describer(self) -> AdminDescriber:
         connection = self._settings.clusters[self._cluster]

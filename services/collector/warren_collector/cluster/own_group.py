@@ -53,17 +53,17 @@ class OwnGroup:
         self._is_own = is_own
         self._describe = describe
         self._clock = clock
-        self._asked: Future[Members] | None = None
+        self._requested: Future[Members] | None = None
         self._due = clock.monotonic()
 
     def look(self) -> None:
         """Asks every 10 s, and takes the answer once it is there; never waits."""
-        if self._asked is not None and self._asked.done():
-            answer, self._asked = self._asked, None
+        if self._requested is not None and self._requested.done():
+            answer, self._requested = self._requested, None
             self._take(answer)
-        if self._asked is None and self._clock.monotonic() >= self._due:
+        if self._requested is None and self._clock.monotonic() >= self._due:
             self._due = self._clock.monotonic() + EVERY
-            self._asked = self._describe(self._group)
+            self._requested = self._describe(self._group)
 
     def _take(self, answer: Future[Members]) -> None:
         try:
@@ -81,12 +81,12 @@ class OwnGroup:
         before, self.foreign = self.foreign, sorted(f"{m.client_id} at {m.host}" for m in foreign)
         if self.foreign == before:
             return
-        told = {"cluster": self._cluster, "group": self._group, "setting": SETTING}
+        fields = {"cluster": self._cluster, "group": self._group, "setting": SETTING}
         if not self.foreign:
             self.problem = None
-            log.info("no other Warren is in our consumer group any more", **told)
+            log.info("no other Warren is in our consumer group any more", **fields)
             return
-        log.warning("another Warren is in our consumer group", members=self.foreign, **told)
+        log.warning("another Warren is in our consumer group", members=self.foreign, **fields)
         self.problem = ForeignMembers(
             self._cluster,
             SETTING,

@@ -42,24 +42,24 @@ class Settling:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._asked_at: float | None = None
+        self._requested_at: float | None = None
         self._until: float | None = None
 
-    def asked(self) -> None:
+    def requested(self) -> None:
         """Since the first question that was not answered it may be away."""
-        if self._asked_at is None:
-            self._asked_at = self._clock.monotonic()
+        if self._requested_at is None:
+            self._requested_at = self._clock.monotonic()
 
     def answered(self) -> bool:
         """Whether it has to settle still. One that is always slow settles every other time."""
-        now, asked_at = self._clock.monotonic(), self._asked_at
-        self._asked_at = None
+        now, requested_at = self._clock.monotonic(), self._requested_at
+        self._requested_at = None
         if self._until is not None:
             if now < self._until:
                 return True
             self._until = None
             return False
-        if asked_at is not None and now - asked_at > AWAY:
+        if requested_at is not None and now - requested_at > AWAY:
             self._until = now + SETTLES
             return True
         return False
@@ -170,7 +170,7 @@ class Ticker:
         live: dict[int, int],
         now: float,
     ) -> bool:
-        self._settling.asked()
+        self._settling.requested()
         try:
             ends = self._ends.read(self._named(groups, live))
         except (ClusterUnreachable, AuthenticationFailed) as error:

@@ -31,7 +31,7 @@ class OffsetsRetention:
         self._ask_brokers = brokers
         self._ask_config = config
         self._clock = clock
-        self._asked_at: float | None = None
+        self._requested_at: float | None = None
         self._brokers: Future[Any] | None = None
         self._config: Future[Mapping[str, Any]] | None = None
         self.milliseconds = DEFAULT_MS
@@ -39,16 +39,16 @@ class OffsetsRetention:
     def refresh(self) -> None:
         """Takes in what was answered meanwhile, and asks once in five minutes."""
         now = self._clock.monotonic()
-        if self._asked_at is None or now - self._asked_at >= ASK_AGAIN_AFTER:
-            self._asked_at = now
+        if self._requested_at is None or now - self._requested_at >= ASK_AGAIN_AFTER:
+            self._requested_at = now
             self._brokers, self._config = self._ask_brokers(), None
         try:
             if self._brokers is not None and self._brokers.done():
                 answered, self._brokers = self._brokers, None
                 self._config = self._ask_config(answered.result().nodes[0].id)
             if self._config is not None and self._config.done():
-                told, self._config = self._config, None
-                self.milliseconds = int(told.result()[NAME].value) * 60_000
+                answer, self._config = self._config, None
+                self.milliseconds = int(answer.result()[NAME].value) * 60_000
         except (KafkaException, KeyError, IndexError, ValueError):
             return  # refused, or not told: what was known stays
 

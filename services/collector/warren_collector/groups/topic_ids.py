@@ -29,7 +29,7 @@ class TopicIds:
         self._ask = ask
         self._clock = clock
         self._names: dict[UUID, str] = {}
-        self._asked_at: dict[str, float] = {}
+        self._requested_at: dict[str, float] = {}
         self._pending: dict[str, Future[TopicDescription]] = {}
         self._wanted: set[str] = set()
 
@@ -47,27 +47,27 @@ class TopicIds:
         stale = {
             name
             for name in names - self._pending.keys()
-            if now - self._asked_at.get(name, -ASK_AGAIN_AFTER) >= ASK_AGAIN_AFTER
+            if now - self._requested_at.get(name, -ASK_AGAIN_AFTER) >= ASK_AGAIN_AFTER
         }
         self._wanted |= stale
         return bool(stale) or not names.isdisjoint(self._pending)
 
     def refresh(self) -> None:
         """Takes in what was answered meanwhile and asks for what is wanted."""
-        self._pending, asked = {}, self._pending
-        for name, answer in asked.items():
+        self._pending, requested = {}, self._pending
+        for name, answer in requested.items():
             if answer.done():
                 self._take(name, answer)
             elif not self._is_lost(name):
                 self._pending[name] = answer
         if self._wanted:
             wanted, self._wanted = sorted(self._wanted), set()
-            self._asked_at |= dict.fromkeys(wanted, self._clock.monotonic())
+            self._requested_at |= dict.fromkeys(wanted, self._clock.monotonic())
             self._pending |= self._ask(wanted)
 
     def _is_lost(self, name: str) -> bool:
         """Whether its answer never comes (`connection.awaited`): nobody shall wait for it."""
-        waited = self._clock.monotonic() - self._asked_at[name]
+        waited = self._clock.monotonic() - self._requested_at[name]
         return waited >= REQUEST_TIMEOUT + GRACE_SECONDS
 
     def _take(self, name: str, answer: Future[TopicDescription]) -> None:

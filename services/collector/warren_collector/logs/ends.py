@@ -141,8 +141,8 @@ class LogEndsReader:
             log = topics[topic]
             open_there = (found >= 0) & (found < log.end)
             if open_there.any():
-                told = np.where(open_there, found, UNKNOWN)
-                topics[topic] = replace(log, last_stable=told)
+                places = np.where(open_there, found, UNKNOWN)
+                topics[topic] = replace(log, last_stable=places)
         return replace(ends, topics=topics)
 
     async def _all(self, accepts: Callable[[str], bool]) -> list[str]:
@@ -218,11 +218,11 @@ class LogEndsReader:
             for leader, partitions in by_leader.items():
                 if leader != NO_LEADER:
                     wanted[leader].append((topic, partitions))
-        asked = [
+        requested = [
             self._ask(broker, partitions, timestamp, isolation, offsets)
             for broker, partitions in wanted.items()
         ]
-        return all(await asyncio.gather(*asked))
+        return all(await asyncio.gather(*requested))
 
     async def _ask(
         self,

@@ -36,7 +36,7 @@ class TopicMetadata:
         """Of the same topics; empty where brokers have no ids."""
         self._clock = clock
         self._refreshed_at: float | None = None
-        self._asked: frozenset[str] = frozenset()
+        self._requested: frozenset[str] = frozenset()
         self._wanted: set[str] = set()
         self._unauthorised: set[str] = set()
         self._absences: Counter[str] = Counter()
@@ -75,19 +75,21 @@ class TopicMetadata:
         now = self._clock.monotonic()
         self._wanted.update(named)
         is_fresh = self._refreshed_at is not None and now - self._refreshed_at < MAX_AGE
-        if is_fresh and self._asked.issuperset(named):
+        if is_fresh and self._requested.issuperset(named):
             doubtful = list(self._doubtful(named))
             if doubtful:
                 self._take(doubtful, await brokers.metadata(doubtful), look)
         else:
-            self._asked = frozenset(self._wanted)
+            self._requested = frozenset(self._wanted)
             # What is not asked about any more; ids stay, to tell a topic made anew.
-            self.leaders = {t: leaders for t, leaders in self.leaders.items() if t in self._asked}
-            self._unauthorised &= self._asked
+            self.leaders = {
+                t: leaders for t, leaders in self.leaders.items() if t in self._requested
+            }
+            self._unauthorised &= self._requested
             for doubts in (self._absences, self._shortfalls):
-                for topic in doubts.keys() - self._asked:
+                for topic in doubts.keys() - self._requested:
                     del doubts[topic]
-            self._take(self._asked, await brokers.metadata(sorted(self._asked)), look)
+            self._take(self._requested, await brokers.metadata(sorted(self._requested)), look)
             if not is_fresh:
                 self._wanted = set(named)  # others are asked for again when somebody wants them
             self._refreshed_at = now
@@ -109,8 +111,8 @@ class TopicMetadata:
             self._describe(topic)
             self._absences.pop(topic.name, None)
         self._wanted.update(names)
-        self._asked |= frozenset(names)
-        if self._asked.issubset(names):
+        self._requested |= frozenset(names)
+        if self._requested.issubset(names):
             self._refreshed_at = self._clock.monotonic()
         return names
 
@@ -119,8 +121,8 @@ class TopicMetadata:
             if partitions > len(self.leaders.get(topic, ())) and topic not in self._unauthorised:
                 yield topic
 
-    def _take(self, asked: Iterable[str], response: Any, look: int) -> None:
-        self._unauthorised.difference_update(asked)
+    def _take(self, requested: Iterable[str], response: Any, look: int) -> None:
+        self._unauthorised.difference_update(requested)
         described, absent = set(), set()
         for topic in described_topics(response):
             if topic.error == NO_ERROR:
@@ -130,9 +132,9 @@ class TopicMetadata:
                 absent.add(topic.name)
             elif topic.error == NOT_AUTHORISED:
                 self._unauthorised.add(topic.name)
-        for name in set(asked) - described:
+        for name in set(requested) - described:
             self.leaders.pop(name, None)
-        for name in set(asked) - absent:
+        for name in set(requested) - absent:
             self._absences.pop(name, None)
         for name in absent:
             self._absences[name] = max(self._absences[name] + look, 1)

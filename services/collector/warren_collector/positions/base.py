@@ -48,9 +48,9 @@ class Positions(ABC):
         if rows:
             published = np.concatenate(rows)
             self.columns.commits[published] = 0
-            self.columns.told[published] = True
-            self.columns.told_offset[published] = self.columns.offset[published]
-            self.earlier.drop(self.columns.told)
+            self.columns.published[published] = True
+            self.columns.published_offset[published] = self.columns.offset[published]
+            self.earlier.drop(self.columns.published)
         self.groups.published(groups, at)
         for group in groups:
             group.are_published()

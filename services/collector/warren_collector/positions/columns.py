@@ -52,9 +52,9 @@ class PositionColumns:
         self.committed_at = np.full(self._free.capacity, NO_OFFSET, np.int64)
         self.commits = np.zeros(self._free.capacity, np.int64)
         self.group = np.zeros(self._free.capacity, np.int32)
-        self.told = np.zeros(self._free.capacity, np.bool_)
-        self.told[NEVER_COMMITTED] = True
-        self.told_offset = np.full(self._free.capacity, NO_OFFSET, np.int64)
+        self.published = np.zeros(self._free.capacity, np.bool_)
+        self.published[NEVER_COMMITTED] = True
+        self.published_offset = np.full(self._free.capacity, NO_OFFSET, np.int64)
         self.key: list[bytes] = [b""]
 
     @property
@@ -80,11 +80,11 @@ class PositionColumns:
             self.committed_at = np.concatenate([self.committed_at, unused])
             self.commits = np.concatenate([self.commits, np.zeros(more, np.int64)])
             self.group = np.concatenate([self.group, np.zeros(more, np.int32)])
-            self.told_offset = np.concatenate([self.told_offset, unused])
-            self.told = np.concatenate([self.told, np.zeros(more, np.bool_)])
+            self.published_offset = np.concatenate([self.published_offset, unused])
+            self.published = np.concatenate([self.published, np.zeros(more, np.bool_)])
         self.group[row] = group
-        self.told[row] = False
-        self.told_offset[row] = NO_OFFSET
+        self.published[row] = False
+        self.published_offset[row] = NO_OFFSET
         return row
 
     def give_back(self, row: int) -> None:

@@ -98,9 +98,9 @@ class Past:
         """None when all were told before, as nearly always."""
         found: dict[str, EarlierPositions] = {}
         for topic, listed in topics.items():
-            told = columns.told[listed.row]
-            if not told.all():
-                new = (~told).nonzero()[0]
+            published = columns.published[listed.row]
+            if not published.all():
+                new = (~published).nonzero()[0]
                 partition = listed.partition[new]
                 offset, committed_at = self.commits.of(listed.row[new], listed.committed[new])
                 found[topic] = EarlierPositions.model_construct(
@@ -248,8 +248,8 @@ def _below(last_stable: Int64s | None, committed: Int64s, end: Int64s) -> Int64s
     """Only where the group has something left to read."""
     if last_stable is None:
         return None
-    told = np.where((committed >= 0) & (committed < end), last_stable, UNKNOWN)
-    return None if (told == UNKNOWN).all() else told
+    stable = np.where((committed >= 0) & (committed < end), last_stable, UNKNOWN)
+    return None if (stable == UNKNOWN).all() else stable
 
 
 def _parts(topics: dict[str, Columns], most: int) -> Iterator[dict[str, Columns]]:

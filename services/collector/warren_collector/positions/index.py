@@ -226,7 +226,9 @@ def standing(groups: Iterable[Group], columns: PositionColumns, ends: LogEnds) -
                 continue
             chosen = rows.rows(len(log.end))
             offset = columns.offset[chosen]
-            stands = (offset == columns.told_offset[chosen]) & (offset >= 0) & (offset < log.end)
+            stands = (
+                (offset == columns.published_offset[chosen]) & (offset >= 0) & (offset < log.end)
+            )
             if stands.any():
                 known = marked.get(topic)
                 marked[topic] = stands if known is None else known | stands

@@ -57,7 +57,7 @@ class Polling(Generic[Result]):
         self._wake = threading.Condition()
         self._is_changed = False
         self._is_closed = False
-        self._told = threading.Condition()
+        self._changed = threading.Condition()
         self._result: Result | Exception | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -75,9 +75,9 @@ class Polling(Generic[Result]):
 
         Raises what reading raised: KafkaError, which does not end the polling, or a fault.
         """
-        with self._told:
+        with self._changed:
             if self._result is None and timeout > 0:
-                self._told.wait(timeout)
+                self._changed.wait(timeout)
             result, self._result = self._result, None
         if isinstance(result, Exception):
             raise result
@@ -116,9 +116,9 @@ class Polling(Generic[Result]):
             )
         except Exception as error:  # noqa: BLE001  # raised again by `take`, in the stack's thread
             result = error
-        with self._told:
+        with self._changed:
             self._result = result
-            self._told.notify()
+            self._changed.notify()
 
 
 class AdminApiReader:
@@ -144,12 +144,12 @@ class AdminApiReader:
     async def _read(self, shards: frozenset[int], owns: Owns) -> Snapshot:
         listing = await self._admin.list()
         # Share groups have no committed offsets.
-        asked = [
+        requested = [
             group
             for group in listing.groups.values()
             if (group.type != "share" and owns(group.name))
         ]
-        answers = await self._admin.committed(asked)
+        answers = await self._admin.committed(requested)
         read: dict[str, TopicOffsets] = {}
         refused: set[str] = set()
         for group, answer in answers.items():

@@ -1,10 +1,11 @@
-"""Open incidents of groups whose stored state cannot be read: `warren.lag` knows them too."""
+"""Open incidents of groups whose stored state is lost, or cannot be read: topics know them too."""
 
 from collections.abc import Collection
+from contextlib import suppress
 
 import structlog
-from warren.contracts import LagEvent, Status
-from warren.contracts.topics import LAG
+from warren.contracts import GroupIncidentEvent, LagEvent, Status
+from warren.contracts.topics import INCIDENTS, LAG, Topic
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
@@ -21,21 +22,41 @@ def read_incidents(
     """By key, of groups that were not OK when last judged. Reads these partitions from beginning
     to end, which takes a while; empty when the cluster does not answer.
     """
-    topic = LAG.full_name(home.topic_prefix)
-    newest: dict[bytes, bytes | None] = {}
+    newest = _newest(home, LAG, partitions)
+    found = {key: _incident(value) for key, (_, value) in newest.items() if key in keys}
+    return {key: incident for key, incident in found.items() if incident is not None}
+
+
+def read_folded(
+    home: HomeSettings, partitions: Collection[int]
+) -> dict[bytes, tuple[int, GroupIncidentEvent]]:
+    """By key, the partition and the newest event of the group's incident; likewise."""
+    found = {}
+    for key, (partition, value) in _newest(home, INCIDENTS, partitions).items():
+        with suppress(ContractViolation):  # of nobody's making
+            found[key] = partition, GroupIncidentEvent.from_bytes(value)
+    return found
+
+
+def _newest(
+    home: HomeSettings, of: Topic, partitions: Collection[int]
+) -> dict[bytes, tuple[int, bytes]]:
+    """Partition and value of each key's newest record that is no tombstone."""
+    newest: dict[bytes, tuple[int, bytes | None]] = {}
     try:
-        reader = TopicReader(HOME, "home", home, [topic], partitions=partitions)
+        reader = TopicReader(
+            HOME, "home", home, [of.full_name(home.topic_prefix)], partitions=partitions
+        )
         try:
             while not reader.caught_up:
                 for record in reader.poll(POLL):
-                    if (key := record.key()) is not None and key in keys:
-                        newest[key] = record.value()
+                    if (key := record.key()) is not None:
+                        newest[key] = record.partition() or 0, record.value()
         finally:
             reader.close()
     except KafkaError as error:
-        log.warning("incidents of unreadable states are not known", problem=str(error))
-    found = {key: _incident(value) for key, value in newest.items() if value is not None}
-    return {key: incident for key, incident in found.items() if incident is not None}
+        log.warning("incidents of lost states are not known", problem=str(error))
+    return {key: (number, value) for key, (number, value) in newest.items() if value is not None}
 
 
 def _incident(value: bytes) -> GroupState | None:

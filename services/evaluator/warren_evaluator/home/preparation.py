@@ -11,6 +11,7 @@ from warren.contracts.topics import (
     DEAD_LETTERS,
     FRESHNESS,
     GROUPS,
+    INCIDENTS,
     LAG,
     LAG_STATUS,
     MAX_MESSAGE_BYTES,
@@ -30,7 +31,7 @@ from warren_wire.groups import ClassicGroup, GroupRefused, describe_group
 TABLE = "windows"
 MEMBERS = "members"
 LATENESS = "lateness"
-TABLES = (TABLE, MEMBERS, LATENESS)
+TABLES = (TABLE, MEMBERS, LATENESS, "incidents")
 SETTING = "evaluator.app_id"
 CONFIG = {
     "cleanup.policy": "compact",
@@ -118,7 +119,8 @@ def check_rights(admin: AdminClient, settings: Settings) -> None:
         GROUPS.full_name(prefix): {READ},
         FRESHNESS.full_name(prefix): {READ},
         LAG.full_name(prefix): {WRITE},
-        LAG_STATUS.full_name(prefix): {WRITE},
+        LAG_STATUS.full_name(prefix): {READ, WRITE},
+        INCIDENTS.full_name(prefix): {WRITE},
         TRENDS.full_name(prefix): {WRITE},
         DEAD_LETTERS.full_name(prefix): {WRITE},
         **{changelog_name(app, table): {READ, WRITE} for table in TABLES},
@@ -163,7 +165,7 @@ def _require(on: str, missing: set[AclOperation]) -> None:
 
 
 log = structlog.get_logger(__name__)
-TOPICS = (OFFSETS, GROUPS, FRESHNESS, LAG, LAG_STATUS, TRENDS, DEAD_LETTERS)
+TOPICS = (OFFSETS, GROUPS, FRESHNESS, LAG, LAG_STATUS, INCIDENTS, TRENDS, DEAD_LETTERS)
 VISIBLE_WITHIN = 10.0
 
 

@@ -212,8 +212,8 @@ class PositionReadings:
         partitions = {(p.topic, p.partition) for p in missing if p.topic in tiered}
         local = {}
         if partitions:
-            asked = dict.fromkeys(partitions, EARLIEST_LOCAL)
-            local = await self._reader.look_up(asked, timeout=left())
+            requested = dict.fromkeys(partitions, EARLIEST_LOCAL)
+            local = await self._reader.look_up(requested, timeout=left())
         return {
             place
             for place in missing

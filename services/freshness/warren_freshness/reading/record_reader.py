@@ -40,7 +40,7 @@ class RecordReader:
         self._counted = 0
         self._trouble = Trouble(cluster, clock, over="measuring again")
         self._failed: KafkaError | None = None
-        self._asked = self._answered = 0
+        self._requested = self._answered = 0
         self._wanted: frozenset[str] = frozenset()
         self.obstacle: KafkaError | None = None
         """Why the last pass, as far as it is settled, could measure nothing."""
@@ -49,7 +49,7 @@ class RecordReader:
         """Begins a pass: learns who leads the topics' partitions; on trouble, what is known must
         do.
         """
-        self._failed, self._asked, self._answered = None, 0, 0
+        self._failed, self._requested, self._answered = None, 0, 0
         self._wanted = frozenset(topics)
         try:
             async with asyncio.timeout(timeout):
@@ -62,8 +62,10 @@ class RecordReader:
     def settle(self) -> None:
         """Ends a pass: says what was wrong in it, and whether anything could be measured."""
         why = self._failed
-        if why is None and self._asked and not self._answered:
-            why = self._unreachable(f"none of {self._asked} questions to partitions is answered")
+        if why is None and self._requested and not self._answered:
+            why = self._unreachable(
+                f"none of {self._requested} questions to partitions is answered"
+            )
         if why is not None:
             self._trouble.tell(why)
         else:
@@ -112,7 +114,7 @@ class RecordReader:
         found: dict[TopicPartition, FoundOffset] = {}
         try:
             async with asyncio.timeout(timeout):
-                self._asked += sum(1 for p in times if self.metadata.leader(*p) != NO_LEADER)
+                self._requested += sum(1 for p in times if self.metadata.leader(*p) != NO_LEADER)
                 for failure in await self._offsets.look_up(times, found):
                     self._handle(failure)
         except TimeoutError:
@@ -137,7 +139,7 @@ class RecordReader:
                 self.metadata.expire()
             else:
                 by_broker[leader].append(search)
-        self._asked += sum(map(len, by_broker.values()))
+        self._requested += sum(map(len, by_broker.values()))
         return [
             BrokerFetches(self.brokers, broker, self.metadata, its_searches, budget, self.sizes)
             for broker, its_searches in by_broker.items()

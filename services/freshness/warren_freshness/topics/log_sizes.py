@@ -116,7 +116,7 @@ class LogSizes:
         self._brokers = brokers
         self._metadata = metadata
         self._clock = clock
-        self._asked_at: float | None = None
+        self._requested_at: float | None = None
 
     async def refresh(self, partitions: Iterable[TopicPartition], *, timeout: float) -> None:
         """Looks at the sizes of these logs, and forgets all others."""
@@ -124,16 +124,16 @@ class LogSizes:
         self.growth = {p: growth for p, growth in self.growth.items() if p in wanted}
         now = self._clock.monotonic()
         every = ASK_AGAIN if self.is_refused else ASK_EVERY
-        if not wanted or (self._asked_at is not None and now - self._asked_at < every):
+        if not wanted or (self._requested_at is not None and now - self._requested_at < every):
             return
-        self._asked_at = now
+        self._requested_at = now
         by_leader: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         for topic, partition in sorted(wanted):
             by_leader[self._metadata.leader(topic, partition)][topic].append(partition)
         by_leader.pop(NO_LEADER, None)
         try:
             async with asyncio.timeout(timeout):
-                await asyncio.gather(*(self._try(*asked) for asked in by_leader.items()))
+                await asyncio.gather(*(self._try(*requested) for requested in by_leader.items()))
         except TimeoutError:
             log.debug("sizes of logs unknown", cluster=self._cluster, problem="no time left")
 
@@ -157,8 +157,8 @@ class LogSizes:
     async def _offsets(
         self, leader: int, topics: Mapping[str, list[int]], time: int
     ) -> dict[TopicPartition, int]:
-        asked = [(topic, [(p, time) for p in listed]) for topic, listed in topics.items()]
-        answer = await self._brokers.send(leader, ListOffsetsRequest(asked))
+        requested = [(topic, [(p, time) for p in listed]) for topic, listed in topics.items()]
+        answer = await self._brokers.send(leader, ListOffsetsRequest(requested))
         return {
             place: found.offset
             for place, error, found in listed_offsets(answer)

@@ -27,8 +27,8 @@ class TopicMetadata:
         self._setting = setting
         self._clock = clock
         self._topics: dict[str, TopicDescription] = {}
-        self._asked: frozenset[str] = frozenset()
-        self._asked_at: float | None = None
+        self._requested: frozenset[str] = frozenset()
+        self._requested_at: float | None = None
         self._not_authorised: frozenset[str] = frozenset()
         self._reported: frozenset[str] = frozenset()
 
@@ -36,14 +36,14 @@ class TopicMetadata:
         """Raises ClusterUnreachable or AuthenticationFailed; what was known stays known."""
         wanted = frozenset(topics)
         now = self._clock.monotonic()
-        fresh = self._asked_at is not None and now - self._asked_at < MAX_AGE
-        if not wanted or (fresh and self._asked >= wanted):
+        fresh = self._requested_at is not None and now - self._requested_at < MAX_AGE
+        if not wanted or (fresh and self._requested >= wanted):
             return
         self._take(await self._brokers.metadata(sorted(wanted)))
-        self._asked, self._asked_at = wanted, now
+        self._requested, self._requested_at = wanted, now
 
     def expire(self) -> None:
-        self._asked_at = None
+        self._requested_at = None
 
     def leader(self, topic: str, partition: int) -> int:
         """Broker id, or NO_LEADER."""

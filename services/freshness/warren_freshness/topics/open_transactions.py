@@ -62,12 +62,12 @@ class OpenTransactions:
         self, begins: Iterable[LogPosition]
     ) -> dict[LogPosition, TransactionOwner | None]:
         by_leader: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-        asked: dict[LogPosition, TransactionOwner | None] = {}
+        requested: dict[LogPosition, TransactionOwner | None] = {}
         for begin in begins:
             leader = self._metadata.leader(begin.topic, begin.partition)
             if leader != NO_LEADER:
                 by_leader[leader][begin.topic].append(begin.partition)
-                asked[begin] = None
+                requested[begin] = None
         producers: list[OpenProducer] = []
         for leader, partitions in by_leader.items():
             request = DescribeProducersRequest(partitions)
@@ -75,9 +75,9 @@ class OpenTransactions:
         names = await self._names({producer.producer_id for producer in producers})
         for topic, partition, producer_id, epoch, start in producers:
             begin = LogPosition(topic, partition, start)
-            if begin in asked:
-                asked[begin] = TransactionOwner(producer_id, epoch, names.get(producer_id))
-        return asked
+            if begin in requested:
+                requested[begin] = TransactionOwner(producer_id, epoch, names.get(producer_id))
+        return requested
 
     async def _names(self, producer_ids: set[int]) -> dict[int, str]:
         """Transactional ids: each broker knows those that it coordinates."""

@@ -55,8 +55,8 @@ class Retention:
         self._refresh_after = refresh_after
         self._clock = clock
         self._retention: dict[str, TopicRetention] = {}
-        self._asked: frozenset[str] = frozenset()
-        self._asked_at: float | None = None
+        self._requested: frozenset[str] = frozenset()
+        self._requested_at: float | None = None
 
     def of(self, topic: str) -> int | None:
         """Milliseconds that a record is kept at least; None: for ever, or unknown."""
@@ -78,20 +78,20 @@ class Retention:
         """Asks for topics that are new, and for all after a while. On trouble, what was stays."""
         wanted = frozenset(topics)
         now = self._clock.monotonic()
-        due = self._asked_at is None or now - self._asked_at >= self._refresh_after
-        asked = sorted(wanted if due else wanted - self._asked)
-        if not asked:
+        due = self._requested_at is None or now - self._requested_at >= self._refresh_after
+        requested = sorted(wanted if due else wanted - self._requested)
+        if not requested:
             return
         try:
             async with asyncio.timeout(timeout):
-                found = await self._ask(asked)
+                found = await self._ask(requested)
         except (*UNANSWERED, KafkaError) as error:
             log.debug("retention unknown", cluster=self._cluster, problem=str(error))
             return
         kept = {} if due else self._retention
         self._retention = kept | found
-        self._asked = wanted if due else self._asked | wanted
-        self._asked_at = now if due else self._asked_at
+        self._requested = wanted if due else self._requested | wanted
+        self._requested_at = now if due else self._requested_at
 
     async def _ask(self, topics: list[str]) -> dict[str, TopicRetention]:
         found: dict[str, TopicRetention] = {}

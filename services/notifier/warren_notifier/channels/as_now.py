@@ -8,12 +8,10 @@ again by them is told as that.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from warren.bootstrap import addressed
 from warren.contracts import (
-    GROUP_INCIDENT,
     MAX_PARTITIONS,
     STATUS_CHANGED,
     Acknowledged,
@@ -21,20 +19,19 @@ from warren.contracts import (
     BadPartition,
     Breach,
     Cause,
+    Condition,
     FreshnessEvent,
     GroupIncidentEvent,
     LagEvent,
     MaxLag,
-    StatusChange,
-    StatusChangeEvent,
 )
 from warren.contracts.status import Status
 from warren.words import LOST_RECORDS, as_of
 from warren_core.judgement.lateness import late_ms
 from warren_core.objectives.limits import Limit
-from warren_core.objectives.readings import UNKNOWN, Reading, read, told_lag
+from warren_core.objectives.readings import UNKNOWN, Reading, event_lag, read
 
-from warren_notifier.channels.told_event import at, loss_in, type_of
+from warren_notifier.channels.notice import IncidentNow, loss_in
 
 APART_MS = 60_000
 """Figures that were measured so far apart are not told as those of one moment."""
@@ -56,85 +53,78 @@ class Standing:
     """Of incidents that are over, by their ids."""
 
 
-def ids_of(event: GroupIncidentEvent) -> list[str]:
-    """By which an incident may have been acknowledged: its own, then those of its conditions."""
-    data = event.data
-    return [data.incident_id, *(each.data.incident_id for each in data.conditions)]
-
-
-def as_now(text: str, standing_of: Callable[[GroupIncidentEvent], Standing]) -> str:
-    """The event of a group's incident with what is known now; any other one as it is."""
-    if type_of(text) != GROUP_INCIDENT:
-        return text
-    event = GroupIncidentEvent.from_bytes(text.encode())
-    standing = standing_of(event)
-    if not event.data.conditions:
-        was = [_with_cause(each, standing.causes) for each in event.data.was]
-        ended = event.data.model_copy(update={"was": was})
-        return event.model_copy(update={"data": ended}).model_dump_json()
-    found = [_renewed(each, standing) for each in event.data.conditions]
-    conditions = [_with_address(each, standing) for each, _ in found if each is not None]
+def as_now(
+    event: GroupIncidentEvent, standing_of: Callable[[GroupIncidentEvent], Standing]
+) -> GroupIncidentEvent:
+    """The event of a group's incident with what is known now."""
+    standing, data = standing_of(event), event.data
+    over = [_with_cause(each, standing.causes) for each in data.over]
+    if not data.is_open:
+        return _with(event, conditions=over)
+    found = [_renewed(each, standing) for each in data.open]
+    open_now = [_with_address(each, standing) for each, _ in found if each is not None]
     kept = [each for _, each in found if each is not None]
     said = standing.acknowledged
-    data = event.data.model_copy(
-        update={
-            "conditions": conditions,
-            "kept": kept,
-            "acknowledged": said and Acknowledged(at=said.at, by=said.by, why=said.why),
-            "silenced_until": standing.silenced_until,
-        }
+    now = IncidentNow.model_construct(
+        **(dict(data) | {"conditions": [*open_now, *over]}),
+        seen_at=max([data.changed_at, *(each.changed_at for each in [*open_now, *kept])]),
+        kept=kept,
+        acknowledged=None if said is None else Acknowledged(at=said.at, by=said.by, why=said.why),
+        silenced_until=standing.silenced_until,
     )
-    newest = max([event.time, *(each.time for each in [*conditions, *kept])])
-    return event.model_copy(update={"time": newest, "data": data}).model_dump_json()
+    return event.model_copy(update={"data": now})
 
 
-Renewed = tuple[StatusChangeEvent | None, StatusChangeEvent | None]
+def _with(event: GroupIncidentEvent, **fields: object) -> GroupIncidentEvent:
+    return event.model_copy(update={"data": event.data.model_copy(update=fields)})
+
+
+Renewed = tuple[Condition | None, Condition | None]
 """What is wrong of a condition, and what is not any more while its incident is not over."""
 
 
-def _renewed(event: StatusChangeEvent, standing: Standing) -> Renewed:
+def _renewed(condition: Condition, standing: Standing) -> Renewed:
     """A condition by the newest judgement of it; as it was where that says nothing of it."""
     lag, freshness = standing.lag, standing.freshness
-    if lag is None or not lag.is_known or lag.evaluated_at < at(event):
-        return event, None
-    if event.type == STATUS_CHANGED:
+    if lag is None or not lag.is_known or lag.evaluated_at < condition.changed_at:
+        return condition, None
+    if condition.type == STATUS_CHANGED:
         if lag.incident is None and lag.status == "OK":
             seen = lag.evaluated_at
-            return None, _at(event, seen, _figures(lag, seen, freshness))
-        if lag.incident is None or lag.incident.id != event.data.incident_id:
-            return event, None
+            return None, _at(condition, seen, _figures(lag, seen, freshness))
+        if lag.incident is None or lag.incident.id != condition.incident_id:
+            return condition, None
         update = _of_commits(lag) | _figures(lag, lag.evaluated_at, freshness)
-        return _at(event, lag.evaluated_at, update), None
-    if freshness is None or freshness.measured_at < at(event):
-        return event, None
+        return _at(condition, lag.evaluated_at, update), None
+    if freshness is None or freshness.measured_at < condition.changed_at:
+        return condition, None
     if abs(freshness.measured_at - lag.evaluated_at) > APART_MS:
-        return event, None
-    return _of_objectives(event, lag, freshness, standing.limits)
+        return condition, None
+    return _of_objectives(condition, lag, freshness, standing.limits)
 
 
 def _of_objectives(
-    event: StatusChangeEvent, lag: LagEvent, freshness: FreshnessEvent, limits: Sequence[Limit]
+    condition: Condition, lag: LagEvent, freshness: FreshnessEvent, limits: Sequence[Limit]
 ) -> Renewed:
     seen = freshness.measured_at
     update = _figures(lag, seen, freshness)
-    breaches = event.data.objectives or []
+    breaches = condition.change.objectives or []
     found = [(each, _reading(each, limits, freshness, lag)) for each in breaches]
-    kept = [_dated(each, event, seen) for each, reading in found if reading.verdict == "kept"]
+    kept = [_dated(each, condition, seen) for each, reading in found if reading.verdict == "kept"]
     broken = [
-        _broken(each, reading) if reading.verdict == "broken" else _dated(each, event, seen)
+        _broken(each, reading) if reading.verdict == "broken" else _dated(each, condition, seen)
         for each, reading in found
         if reading.verdict != "kept"
     ]
     return (
-        None if kept and not broken else _at(event, seen, update | {"objectives": broken}),
-        _at(event, seen, update | {"objectives": kept}) if kept else None,
+        None if kept and not broken else _at(condition, seen, update | {"objectives": broken}),
+        _at(condition, seen, update | {"objectives": kept}) if kept else None,
     )
 
 
-def _at(event: StatusChangeEvent, when: int, update: dict[str, Any]) -> StatusChangeEvent:
-    time = datetime.fromtimestamp(when / 1000, UTC)
-    data: StatusChange = event.data.model_copy(update=update)
-    return event.model_copy(update={"time": time, "data": data})
+def _at(condition: Condition, when: int, update: dict[str, Any]) -> Condition:
+    change = condition.change.model_copy(update=update)
+    return condition.model_copy(update={"changed_at": when, "change": change})
 
 
 def _of_commits(lag: LagEvent) -> dict[str, Any]:
@@ -197,7 +187,7 @@ def _reading(
     limit = next(named, None)
     if limit is None or limit.target_of is not None:
         return UNKNOWN
-    return read(limit, freshness, lambda: None if lag.parts > 1 else told_lag(lag.topics))
+    return read(limit, freshness, lambda: None if lag.parts > 1 else event_lag(lag.topics))
 
 
 def _broken(breach: Breach, reading: Reading) -> Breach:
@@ -208,28 +198,27 @@ def _broken(breach: Breach, reading: Reading) -> Breach:
     return breach.model_copy(update={name: getattr(reading, name) for name in fields})
 
 
-def _dated(breach: Breach, event: StatusChangeEvent, now: int) -> Breach:
+def _dated(breach: Breach, condition: Condition, now: int) -> Breach:
     """The sentence carries the time of its event; what is lost stays so at any time."""
     if breach.limit == LOST_RECORDS:
         return breach
-    said = as_of(breach.sentence, at(event), now)
+    said = as_of(breach.sentence, condition.changed_at, now)
     return breach.model_copy(update={"sentence": said, "value": None})
 
 
-def _with_cause(event: StatusChangeEvent, causes: Mapping[str, Cause]) -> StatusChangeEvent:
+def _with_cause(over: Condition, causes: Mapping[str, Cause]) -> Condition:
     """What is over by the cause that was known later, where its event has none."""
-    cause = event.data.cause
-    if event.type != STATUS_CHANGED or (cause is not None and cause.is_known):
-        return event
-    update = {"cause": causes.get(event.data.incident_id, cause)}
-    return event.model_copy(update={"data": event.data.model_copy(update=update)})
+    cause = over.change.cause
+    if over.type != STATUS_CHANGED or (cause is not None and cause.is_known):
+        return over
+    update = {"cause": causes.get(over.incident_id, cause)}
+    return over.model_copy(update={"change": over.change.model_copy(update=update)})
 
 
-def _with_address(event: StatusChangeEvent, standing: Standing) -> StatusChangeEvent:
+def _with_address(condition: Condition, standing: Standing) -> Condition:
     """Commands in what to do have the cluster's address, or say what is to be put there."""
-    cause = event.data.cause
-    if cause is None:
-        return event
-    filled = addressed(cause, standing.servers, event.data.cluster)
-    data = event.data.model_copy(update={"cause": filled})
-    return event.model_copy(update={"data": data})
+    change = condition.change
+    if change.cause is None:
+        return condition
+    filled = addressed(change.cause, standing.servers, change.cluster)
+    return condition.model_copy(update={"change": change.model_copy(update={"cause": filled})})

@@ -4,7 +4,7 @@ to do first. Pure.
 
 from collections.abc import Callable, Iterable, Iterator
 
-from warren.contracts import Cause, LimitName, PartitionStatusName, StatusChange, StatusChangeEvent
+from warren.contracts import Cause, Condition, LimitName, PartitionStatusName, StatusChange
 from warren.words import (
     LOST_RECORDS,
     NEAR_LOSS,
@@ -15,10 +15,11 @@ from warren.words import (
     shell_word,
     visible,
 )
+from warren_core.group_incident import LOST_CAUSE
 
 from warren_notifier.channels.links import is_web_link
-from warren_notifier.channels.told_event import CALLED, LOST_CAUSE, ToldEvent
-from warren_notifier.routing.group_incident import REPLACED as END_NOT_SEEN
+from warren_notifier.channels.notice import CALLED, Notice
+from warren_notifier.routing.change import REPLACED as END_NOT_SEEN
 
 _LOST = (LOST_CAUSE, LOST_RECORDS)
 """The same seen by a cause and by a limit."""
@@ -139,29 +140,29 @@ _END = {
 _KEPT = ("objectives kept again", "keeps its objectives again")
 
 
-def end_of(told: ToldEvent) -> tuple[str, str]:
+def end_of(notice: Notice) -> tuple[str, str]:
     """`OK again` and `is OK again`, of all of it."""
-    ends = _end(told.change)
-    return _END[None] if ends is _KEPT and len(told.was) > 1 else ends
+    ends = _end(notice.change)
+    return _END[None] if ends is _KEPT and len(notice.was) > 1 else ends
 
 
-def tag(told: ToldEvent) -> str:
+def tag(notice: Notice) -> str:
     """`OK`; what has ended without being well again is `OVER`."""
-    return "OK" if _end(told.change) in (_END[None], _KEPT) else "OVER"
+    return "OK" if _end(notice.change) in (_END[None], _KEPT) else "OVER"
 
 
-def ending(told: ToldEvent) -> str:
+def ending(notice: Notice) -> str:
     """`OK again after 5m; was stuck at one record; 62 records stay lost`."""
-    said = [f"{end_of(told)[0]} after {duration(told.at - told.change.opened_at)}"]
-    said += [f"was {brief([told.was[0].data])}"] if told.was else []
-    said += [stay_lost(told.lost)] if told.lost else []
+    said = [f"{end_of(notice)[0]} after {duration(notice.at - notice.change.opened_at)}"]
+    said += [f"was {brief([notice.was[0].change])}"] if notice.was else []
+    said += [stay_lost(notice.lost)] if notice.lost else []
     return "; ".join(said)
 
 
-def condition_over(event: StatusChangeEvent, told: ToldEvent) -> str:
+def condition_over(ended: Condition) -> str:
     """`lag too large: objectives kept again`, of a condition that is over while others last."""
-    was = [each.data for each in told.was if each.type == event.type and each.data.objectives]
-    return f"{brief(was) or CALLED[event.type]}: {how_it_ended(event.data)}"
+    was = brief([ended.change]) if ended.change.objectives else CALLED[ended.type]
+    return f"{was}: {how_it_ended(ended.end or ended.change)}"
 
 
 def stay_lost(count: int) -> str:

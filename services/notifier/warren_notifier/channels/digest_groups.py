@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from warren.contracts import DeliveryKind, DigestKey
+from warren.contracts import DeliveryKind, DigestKey, GroupIncidentEvent
 from warren.words import duration, visible
 from warren_core.objectives.near_loss import SOON_MS
 
 from warren_notifier.channels.brief import ending, how_it_ended, is_losing, things
-from warren_notifier.channels.told_event import CALLED, ToldEvent, at, told_event
+from warren_notifier.channels.notice import CALLED, Notice, notice_of
 from warren_notifier.state.telling import Delivery
 
 BAD = {"ERR": 0, "WARN": 1}  # worst first
@@ -25,7 +25,7 @@ class Digest:
     key: DigestKey
     news: Sequence[Delivery]
     """In the order in which they happened, per group; of several about one the last counts."""
-    lasting: Sequence[str]
+    lasting: Sequence[GroupIncidentEvent]
     """Newest events of incidents that were told before, still last, and have no news."""
     thread: str | None
     """The message that began the thread; None: this one does."""
@@ -51,56 +51,56 @@ class Group:
     ended that this one has followed since.
     """
 
-    told: ToldEvent
+    notice: Notice
     kind: DeliveryKind | None = None
     before: Sequence[str] = ()
 
     @property
     def name(self) -> str:
-        return visible(self.told.change.group)
+        return visible(self.notice.change.group)
 
     @property
     def is_bad(self) -> bool:
-        return bool(self.told.open)
+        return bool(self.notice.open)
 
     @property
     def is_over(self) -> bool:
-        return not self.told.open and not self.told.kept
+        return not self.notice.open and not self.notice.kept
 
     @property
     def conditions(self) -> list[str]:
         """What is wrong, one by one, in words that several groups have in common."""
-        return things(each.data for each in self.told.open)
+        return things(each.change for each in self.notice.open)
 
     @property
     def is_acknowledged(self) -> bool:
-        return self.told.acknowledged is not None
+        return self.notice.acknowledged is not None
 
     @property
     def is_handled(self) -> bool:
         """Somebody looks after it, or wants to hear nothing of it for a while."""
-        return self.is_acknowledged or self.told.silenced_until is not None
+        return self.is_acknowledged or self.notice.silenced_until is not None
 
     @property
     def rank(self) -> tuple[bool, bool, float, int, int]:
         """Sorts the worst first: who is well by now or handled comes last, who loses data, or will
         within the hour, first; then by status and lag.
         """
-        place = BAD.get(self.told.status, len(BAD))
-        return not self.is_bad, self.is_handled, self._loss, place, -self.told.lag[0]
+        place = BAD.get(self.notice.status, len(BAD))
+        return not self.is_bad, self.is_handled, self._loss, place, -self.notice.lag[0]
 
     @property
     def _loss(self) -> float:
         """When data is lost, Unix milliseconds; 0 where it is, infinity where nothing is near."""
-        if any(is_losing(each.data) for each in self.told.open):
+        if any(is_losing(each.change) for each in self.notice.open):
             return 0
-        loss_at, seen = (self.told.loss_at if self.is_bad else None) or (SOON_MS, 0)
+        loss_at, seen = (self.notice.loss_at if self.is_bad else None) or (SOON_MS, 0)
         return loss_at if loss_at - seen < SOON_MS else float("inf")
 
     @property
     def ends(self) -> str:
         """How it ended."""
-        return "; ".join([*self.before, ending(self.told)])
+        return "; ".join([*self.before, ending(self.notice)])
 
     @property
     def over(self) -> str:
@@ -108,15 +108,16 @@ class Group:
         empty for nothing.
         """
         said = [f"incident before: {end}" for end in self.before]
-        for each in self.told.ended if self.kind is not None else ():
-            lasted = duration(at(each) - each.data.opened_at)
-            said.append(f"{CALLED[each.type]}: {how_it_ended(each.data)} after {lasted}")
+        for each in self.notice.ended if self.kind is not None else ():
+            lasted = duration((each.until or self.notice.at) - each.since)
+            ended = how_it_ended(each.end or each.change)
+            said.append(f"{CALLED[each.type]}: {ended} after {lasted}")
         return visible("; ".join(said))
 
 
 def digest_groups(digest: Digest) -> list[Group]:
     """What the message tells, or an earlier one has told: as it is now."""
-    news = ((one.event, one.pending.kind) for one in digest.news)
+    news = ((one.event, one.pending.kind) for one in digest.news if one.event is not None)
     return _joined([*((event, None) for event in digest.lasting), *news])
 
 
@@ -125,12 +126,12 @@ def lasting_groups(digest: Digest) -> list[Group]:
     return _joined((event, None) for event in digest.lasting)
 
 
-def _joined(told: Iterable[tuple[str, DeliveryKind | None]]) -> list[Group]:
+def _joined(notice: Iterable[tuple[GroupIncidentEvent, DeliveryKind | None]]) -> list[Group]:
     """Of several events about one group the last counts: people are told of all of it."""
-    newest: dict[tuple[str, str], tuple[ToldEvent, DeliveryKind | None]] = {}
+    newest: dict[tuple[str, str], tuple[Notice, DeliveryKind | None]] = {}
     ends: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
-    for text, kind in told:
-        of = told_event(text)
+    for event, kind in notice:
+        of = notice_of(event)
         group = of.change.cluster, of.change.group
         newest[group] = of, kind
         if kind == "resolved":

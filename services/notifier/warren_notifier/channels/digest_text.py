@@ -61,8 +61,8 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
     over = [group for group in groups if group.is_over]
     where = place(digest.key)
     # Of those that nobody handles, where there are any.
-    told = [group.told.status for group in bad if not group.is_handled and group.is_bad]
-    status = min(told or [group.told.status for group in bad], key=_badness, default="OK")
+    notice = [group.notice.status for group in bad if not group.is_handled and group.is_bad]
+    status = min(notice or [group.notice.status for group in bad], key=_badness, default="OK")
     return DigestText(
         status=status,
         title=f"[{status}] {visible(digest.key.cluster)}: {_state(bad, over, now)}",
@@ -91,12 +91,12 @@ def besides(digest: Digest) -> str:
     about = digest.news[0].subject
     said, others = [], []
     for group in lasting_groups(digest):
-        if (group.told.change.cluster, group.told.change.group) != (about.cluster, about.group):
+        if (group.notice.change.cluster, group.notice.change.group) != (about.cluster, about.group):
             others.append(group)
         elif group.is_bad:
             said.append(f"of this group: {', '.join(group.conditions)}")
     if others:
-        worst = min((each.told.status for each in others), key=_badness)
+        worst = min((each.notice.status for each in others), key=_badness)
         said.append(f"{counted(len(others), 'group')} {place(digest.key)} (worst {worst})")
     return "; ".join(said)
 
@@ -134,7 +134,7 @@ def _state(bad: Sequence[Group], over: Sequence[Group], now: int) -> str:
 
 def _wrong(group: Group, now: int) -> str:
     """What is wrong in a few words, or was where it is well by now."""
-    return ", ".join(group.conditions) if group.is_bad else what_is_wrong(group.told, now)
+    return ", ".join(group.conditions) if group.is_bad else what_is_wrong(group.notice, now)
 
 
 def _some(said: Sequence[tuple[str, int]], between: str) -> str:
@@ -156,7 +156,7 @@ def _headline(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
         return f"{count} {where}: {are_over}."
     troubled = [group for group in bad if group.is_bad]
     well = len(bad) - len(troubled)
-    counts = Counter[str](group.told.status for group in troubled)
+    counts = Counter[str](group.notice.status for group in troubled)
     said = ", ".join(f"{grouped(counts[status])} {status}" for status in BAD if counts[status])
     verb = "is" if len(troubled) == 1 else "are"
     trouble = f"{counted(len(troubled), 'consumer group')} {where} {verb} in trouble: {said}."
@@ -166,7 +166,7 @@ def _headline(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
 
 def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tuple[str, str]]:
     if bad:
-        yield "Since", utc(min(group.told.change.opened_at for group in bad))
+        yield "Since", utc(min(group.notice.change.opened_at for group in bad))
     kinds = Counter[str | None](group.kind for group in bad)
     for name, kind in (("New", "opened"), ("Changed", "changed"), ("Reminded", "repeated")):
         if kinds[kind]:
@@ -190,29 +190,29 @@ def _total_lag(bad: Sequence[Group], now: int) -> str:
     """Of all that were measured at about the same time, and how many others there are: a sum over
     figures of different times is none of now.
     """
-    newest = max(group.told.lag[1] for group in bad)
-    together = [group for group in bad if newest - group.told.lag[1] <= APART_MS]
-    total = then(records(sum(group.told.lag[0] for group in together)), newest, now)
+    newest = max(group.notice.lag[1] for group in bad)
+    together = [group for group in bad if newest - group.notice.lag[1] <= APART_MS]
+    total = then(records(sum(group.notice.lag[0] for group in together)), newest, now)
     rest = len(bad) - len(together)
     return f"{total}; {counted(rest, 'group')} not measured lately" if rest else total
 
 
 def _line(group: Group, link_base: str, now: int) -> GroupLine:
-    told, change = group.told, group.told.change
-    lag, seen = told.lag
+    notice, change = group.notice, group.notice.change
+    lag, seen = notice.lag
     figures = [f"since {clock(change.opened_at, now)}", then(f"lag {grouped(lag)}", seen, now)]
-    if group.is_bad and told.loss_at is not None:
-        figures.append(f"data loss {loss(*told.loss_at, now)}")
-    figures += [f"{records(told.lost)} lost"] if told.lost else []
+    if group.is_bad and notice.loss_at is not None:
+        figures.append(f"data loss {loss(*notice.loss_at, now)}")
+    figures += [f"{records(notice.lost)} lost"] if notice.lost else []
     figures += [group.over] if group.over else []
-    wrong = [each.data for each in told.open]
+    wrong = [each.change for each in notice.open]
     page = ("Look at it", page_link(link_base, "groups", change.cluster, change.group))
-    if told.acknowledged is None:
+    if notice.acknowledged is None:
         page = ("Acknowledge", page_link(link_base, "incidents", change.incident_id))
     runbook = ("Runbook", next(filter(is_web_link, runbooks(wrong)), ""))
-    figures += handled(told.acknowledged, told.silenced_until, now)
+    figures += handled(notice.acknowledged, notice.silenced_until, now)
     return GroupLine(
-        status=told.status,
+        status=notice.status,
         name=group.name,
         what=_wrong(group, now),
         figures=" · ".join(figures),

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator, Sequence
 from warren.contracts import (
     Acknowledged,
     BadPartition,
+    Condition,
     DeliveryKind,
     StatusChange,
-    StatusChangeEvent,
 )
 from warren.words import (
     LOST_RECORDS,
@@ -20,6 +20,7 @@ from warren.words import (
     utc,
     visible,
 )
+from warren_core.group_incident import LOST_CAUSE
 
 from warren_notifier.channels.brief import (
     brief,
@@ -30,7 +31,7 @@ from warren_notifier.channels.brief import (
     stay_lost,
 )
 from warren_notifier.channels.links import is_web_link
-from warren_notifier.channels.told_event import CALLED, LOST_CAUSE, ToldEvent, at, said_already
+from warren_notifier.channels.notice import CALLED, Notice, said_already
 
 OLD_MS = 10_000
 """From this age on figures are others by now: they carry the time of which they are."""
@@ -71,84 +72,82 @@ def handled(acknowledged: Acknowledged | None, silenced_until: int | None, now: 
     return found
 
 
-def facts_of(kind: DeliveryKind, told: ToldEvent, now: int) -> list[tuple[str, str]]:
+def facts_of(kind: DeliveryKind, notice: Notice, now: int) -> list[tuple[str, str]]:
     """(name, value) pairs as of `now`, Unix milliseconds; each once."""
     if kind == "resolved":
-        return [*_of_end(told), *_handled(told, now)]
-    of = _of_several(told, now) if told.is_several else _of_one(told.change, told.at, now)
-    found = list(dict.fromkeys([*of, *_handled(told, now)]))
-    if not told.open:
+        return [*_of_end(notice), *_handled(notice, now)]
+    of = _of_several(notice, now) if notice.is_several else _of_one(notice.change, notice.at, now)
+    found = list(dict.fromkeys([*of, *_handled(notice, now)]))
+    if not notice.open:
         return found
-    step = loss_step(b for each in told.open for b in each.data.objectives or ())
+    step = loss_step(b for each in notice.open for b in each.change.objectives or ())
     names = [name for name, _ in found]
     if STEP not in names:
         place = next((n for n, name in enumerate(names) if name in FIGURES), len(found))
-        found.insert(place, (STEP, first_step(e.data for e in told.open)))
+        found.insert(place, (STEP, first_step(each.change for each in notice.open)))
     elif step and visible(step) not in (value for _, value in found):
         place = max(n for n, name in enumerate(names) if name in (*SENTENCES, *STEPS))
         found.insert(place + 1, (THEN, visible(step)))
     return found
 
 
-def _handled(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
-    said = told.acknowledged
+def _handled(notice: Notice, now: int) -> Iterator[tuple[str, str]]:
+    said = notice.acknowledged
     if said is not None:
         why = f": {visible(said.why)}" if said.why else ""
         yield "Handled", f"Acknowledged by {visible(said.by)} at {clock(said.at, now)}{why}"
-    for each in handled(None, told.silenced_until, now):
+    for each in handled(None, notice.silenced_until, now):
         yield "Handled", each.capitalize()
 
 
-def _of_several(told: ToldEvent, now: int) -> Iterator[tuple[str, str]]:
+def _of_several(notice: Notice, now: int) -> Iterator[tuple[str, str]]:
     """Each condition has a time of its own: what is old carries it."""
-    yield "Since", utc(told.change.opened_at)
-    everything = said_already(each.data for each in (*told.open, *told.kept))
-    needless = said_already(each.data for each in told.open) | (everything & {LOST_CAUSE})
-    for each in told.open:
-        seen, data = at(each), each.data
+    yield "Since", utc(notice.change.opened_at)
+    everything = said_already(each.change for each in (*notice.open, *notice.kept))
+    needless = said_already(each.change for each in notice.open) | (everything & {LOST_CAUSE})
+    for each in notice.open:
+        seen, data = each.changed_at, each.change
         found = [*_why(data, needless), *_objectives(data, needless)]
         if not found and not data.objectives:
             yield "Condition", f"{CALLED[each.type]} {data.status}"
         for name, value in found:
             is_dated = name in SENTENCES and is_old(seen, now)
             yield name, as_of(value, seen, now) if is_dated else value
-    yield from _ownership([each.data for each in (*told.open, *told.kept)])
-    for each in told.kept:
+    yield from _ownership([each.change for each in (*notice.open, *notice.kept)])
+    for each in notice.kept:
         yield from _well_again(each, everything, now)
-    for each in told.ended:
-        lasted = duration(at(each) - each.data.opened_at)
-        yield "Over", f"{condition_over(each, told)} after {lasted}"
-    if told.late_ms is not None:
-        late, seen = told.late_ms
+    for each in notice.ended:
+        lasted = duration((each.until or notice.at) - each.since)
+        yield "Over", f"{condition_over(each)} after {lasted}"
+    if notice.late_ms is not None:
+        late, seen = notice.late_ms
         yield "Late by", then(duration(late), seen, now)
-    if told.loss_at is not None:
-        yield "Data loss", loss(*told.loss_at, now)
-    lag, seen = told.lag
+    if notice.loss_at is not None:
+        yield "Data loss", loss(*notice.loss_at, now)
+    lag, seen = notice.lag
     yield "Lag", then(records(lag), seen, now)
 
 
-def _well_again(
-    event: StatusChangeEvent, needless: Collection[str], now: int
-) -> Iterator[tuple[str, str]]:
+def _well_again(kept: Condition, needless: Collection[str], now: int) -> Iterator[tuple[str, str]]:
     """What holds no more by now, though its incident is not over."""
-    seen = clock(at(event), now)
-    if event.data.objectives is None:
-        yield "Well again", f"{CALLED[event.type]} at {seen}; before: {brief([event.data])}"
-    for breach in event.data.objectives or ():
+    seen = clock(kept.changed_at, now)
+    if kept.change.objectives is None:
+        yield "Well again", f"{CALLED[kept.type]} at {seen}; before: {brief([kept.change])}"
+    for breach in kept.change.objectives or ():
         if breach.limit == LOST_RECORDS:
             yield "Lost", visible(breach.sentence)
         elif breach.limit not in needless:
             yield "Kept again", visible(f"{breach.objective} at {seen}; before, {breach.sentence}")
 
 
-def _of_end(told: ToldEvent) -> Iterator[tuple[str, str]]:
-    change, seen = told.change, told.at
+def _of_end(notice: Notice) -> Iterator[tuple[str, str]]:
+    change, seen = notice.change, notice.at
     yield "From", utc(change.opened_at)
     yield "Until", f"{utc(seen)} ({duration(seen - change.opened_at)})"
-    if told.was:
-        yield "Was", brief(each.data for each in told.was)
-    if told.lost:
-        yield "Lost", stay_lost(told.lost)
+    if notice.was:
+        yield "Was", brief(each.change for each in notice.was)
+    if notice.lost:
+        yield "Lost", stay_lost(notice.lost)
     if is_explained(change):
         yield "Explanation", visible(change.explanation or "")
     yield from _ownership([change]) if change.objectives else ()

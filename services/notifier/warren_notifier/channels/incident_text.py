@@ -23,7 +23,7 @@ from warren_notifier.channels.brief import (
 )
 from warren_notifier.channels.facts import facts_of, is_old, row_of
 from warren_notifier.channels.links import is_web_link, page_link
-from warren_notifier.channels.told_event import ToldEvent, told_event
+from warren_notifier.channels.notice import Notice, notice_of
 from warren_notifier.state.telling import Delivery
 
 SHOWN = 10
@@ -116,73 +116,77 @@ class IncidentText:
 
 def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "") -> IncidentText:
     """The text for a delivery as of `now`, Unix milliseconds. `besides`: what else lasts."""
-    kind, told = delivery.pending.kind, told_event(delivery.event)
-    change, seen = told.change, told.at
+    if delivery.event is None:
+        raise TypeError("only what has an event is told")
+    kind, notice = delivery.pending.kind, notice_of(delivery.event)
+    change, seen = notice.change, notice.at
     group, cluster = visible(change.group), visible(change.cluster)
     bad = [] if kind == "resolved" else change.partitions
     committed = {partition.status for partition in bad if partition.committed >= 0}
     return IncidentText(
         change=change,
-        event_type=told.event.type,
+        event_type=notice.event_type,
         at=seen,
-        root_at=told.root_at,
+        root_at=notice.root_at,
         now=now,
-        status=told.status,
-        title=_title(delivery, told, now),
-        what="" if kind == "resolved" else what_is_wrong(told, now),
-        headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, told, now)}",
+        status=notice.status,
+        title=_title(delivery, notice, now),
+        what="" if kind == "resolved" else what_is_wrong(notice, now),
+        headline=f"Consumer group {group} on cluster {cluster} {_sentence(kind, notice, now)}",
         facts=[
-            *facts_of(kind, told, now),
+            *facts_of(kind, notice, now),
             *_of_delivery(delivery.pending, now),
             *([("Also open", besides)] if besides else []),
         ],
         partitions=[row_of(partition) for partition in bad[:SHOWN]],
-        measured=f" at {clock(told.root_at, now)}"
-        if told.is_several and is_old(told.root_at, now)
+        measured=f" at {clock(notice.root_at, now)}"
+        if notice.is_several and is_old(notice.root_at, now)
         else "",
         omitted=max(len(bad) - SHOWN, 0) + (change.partitions_omitted if bad else 0),
         meanings=[(status, text) for status, text in MEANING.items() if status in committed],
         link=page_link(link_base, "groups", change.cluster, change.group),
         acknowledge=page_link(link_base, "incidents", change.incident_id)
-        if kind != "resolved" and told.acknowledged is None
+        if kind != "resolved" and notice.acknowledged is None
         else "",
     )
 
 
-def _title(delivery: Delivery, told: ToldEvent, now: int) -> str:
+def _title(delivery: Delivery, notice: Notice, now: int) -> str:
     """What an SRE reads on a telephone: where, who, and what is wrong in a few words."""
-    change = told.change
+    change = notice.change
     is_over = delivery.pending.kind == "resolved"
-    status = tag(told) if is_over else told.status
+    status = tag(notice) if is_over else notice.status
     who = f"[{status}] {visible(change.cluster)}: {visible(change.group)}"
     if is_over:
-        return f"{who} {ending(told)}"
+        return f"{who} {ending(notice)}"
     flapping = delivery.pending.flapping
     said = [
         f"flapping, {_times(flapping, now)}" if flapping is not None else "",
-        what_is_wrong(told, now) or "not OK",
-        _since(delivery.pending.kind, told, now),
-        *(condition_over(each, told) for each in told.ended),
-        stay_lost(told.lost) if told.lost and told.kept_at is not None else "",
+        what_is_wrong(notice, now) or "not OK",
+        _since(delivery.pending.kind, notice, now),
+        *(condition_over(each) for each in notice.ended),
+        stay_lost(notice.lost) if notice.lost and notice.kept_at is not None else "",
     ]
     return f"{who} {'; '.join(filter(None, said))}"
 
 
-def what_is_wrong(told: ToldEvent, now: int) -> str:
+def what_is_wrong(notice: Notice, now: int) -> str:
     """In a few words; what was, where all is well by now."""
-    if told.kept_at is not None:
-        return f"OK at {clock(told.kept_at, now)}, was {brief(each.data for each in told.kept)}"
-    return brief(each.data for each in told.open)
+    if notice.kept_at is not None:
+        return (
+            f"OK at {clock(notice.kept_at, now)}, was {brief(each.change for each in notice.kept)}"
+        )
+    return brief(each.change for each in notice.open)
 
 
-def _since(kind: DeliveryKind, told: ToldEvent, now: int) -> str:
+def _since(kind: DeliveryKind, notice: Notice, now: int) -> str:
     """A reminder says since when it is so; what may be otherwise by now, of when it is."""
-    if told.kept_at is not None:
+    if notice.kept_at is not None:
         return ""
     if kind == "repeated":
-        return f"since {clock(told.change.opened_at, now)}"
-    is_of_then = now - told.root_at >= APART_MS
-    return f"as of {clock(told.root_at, now)}" if is_of_then else ""
+        return f"since {clock(notice.change.opened_at, now)}"
+    is_of_then = now - notice.root_at >= APART_MS
+    return f"as of {clock(notice.root_at, now)}" if is_of_then else ""
 
 
 def _times(flapping: Flapping, now: int) -> str:
@@ -198,16 +202,16 @@ def _of_delivery(pending: PendingDelivery, now: int) -> Iterator[tuple[str, str]
         yield "Flapping", f"{_times(flapping, now)}; {said}"
 
 
-def _sentence(kind: DeliveryKind, told: ToldEvent, now: int) -> str:
-    change = told.change
+def _sentence(kind: DeliveryKind, notice: Notice, now: int) -> str:
+    change = notice.change
     if kind == "resolved":
-        return f"{end_of(told)[1]}."
-    if told.kept_at is not None:
-        return f"is OK at {clock(told.kept_at, now)}; its incident is over when it stays so."
+        return f"{end_of(notice)[1]}."
+    if notice.kept_at is not None:
+        return f"is OK at {clock(notice.kept_at, now)}; its incident is over when it stays so."
     if kind == "repeated":
-        return f"is still {told.status}."
+        return f"is still {notice.status}."
     if kind == "changed":
-        if change.previous == told.status:
-            return f"is still {told.status}."
-        return f"went from {change.previous} to {told.status}."
-    return f"is {told.status}."
+        if change.previous == notice.status:
+            return f"is still {notice.status}."
+        return f"went from {change.previous} to {notice.status}."
+    return f"is {notice.status}."

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import structlog
-from warren.contracts import PendingDelivery
+from warren.contracts import GroupIncidentEvent, PendingDelivery
 from warren.metrics.notifier import NOTIFIER_ATTEMPT_SECONDS
 
 from warren_notifier.channels.channel import (
@@ -73,6 +73,8 @@ class RetryPlan:
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
+AsNow = Callable[[GroupIncidentEvent], GroupIncidentEvent]
+"""An event with what is known of its group now, which people are told."""
 UNFIT_IN_A_ROW = 16  # of 32,000 news in halves one is alone by then: more, and it is the receiver
 
 
@@ -89,8 +91,7 @@ class Shared:
     check_lease: Callable[[], None]
     """Raises when nothing may be sent any more."""
     limits: Mapping[str, RateLimit]
-    as_now: Callable[[str], str]
-    """An event's text with what is known of its group now, which people are told."""
+    as_now: AsNow
     known: Callable[[], Awaitable[None]]
     """Returns when that is known."""
 
@@ -117,9 +118,9 @@ class Attempts:
         prepared = await self.shared.outcomes.begin(line)
         if prepared is None:
             return None
-        told = await self._of_now(_delivery_now, prepared.delivery)
+        notified = await self._of_now(_delivery_now, prepared.delivery)
         self.shared.check_lease()
-        result, milliseconds = await self._timed(self._channel.send(told))
+        result, milliseconds = await self._timed(self._channel.send(notified))
         step = self._plan.after(prepared.delivery.pending, result, self._clock.now_ms())
         return Attempted(prepared.delivery, step, milliseconds, _uncertain(prepared, result))
 
@@ -127,9 +128,9 @@ class Attempts:
         """All news in one message: what it led to is the same for each. One that is
         refused as such is told in halves: what makes it unfit is refused alone in the end.
         """
-        told = await self._of_now(_digest_now, digest)
+        notified = await self._of_now(_digest_now, digest)
         self.shared.check_lease()
-        result, milliseconds = await self._timed(self._channel.send_many(told))
+        result, milliseconds = await self._timed(self._channel.send_many(notified))
         backoff = self._plan.backoff(1 + max(one.delivery.pending.attempts for one in news))
         at_most = None
         is_unfit = isinstance(result, Refused) and result.of_message
@@ -151,17 +152,17 @@ class Attempts:
             for one in news
         ]
 
-    async def _of_now(self, made: Callable[[T, Callable[[str], str]], T], told: T) -> T:
+    async def _of_now(self, made: Callable[[T, AsNow], T], notified: T) -> T:
         """What people are told. Thousands of incidents take a while to read: not in the loop's
         thread.
         """
         if not self._channel.tells_people:
-            return told
+            return notified
         try:
-            return await asyncio.to_thread(made, told, self.shared.as_now)
+            return await asyncio.to_thread(made, notified, self.shared.as_now)
         except Exception:  # a fault of ours keeps nobody from being told
             log.exception("told as it was published", channel=self.name)
-            return told
+            return notified
 
     async def _timed(self, sending: Awaitable[Result]) -> tuple[Result, int]:
         started = self._clock.monotonic()
@@ -188,11 +189,11 @@ class Attempts:
             return Retry(f"{type(error).__name__}: {error}", uncertain=True)
 
 
-def _delivery_now(delivery: Delivery, as_now: Callable[[str], str]) -> Delivery:
+def _delivery_now(delivery: Delivery, as_now: AsNow) -> Delivery:
     return replace(delivery, event=as_now(delivery.event)) if delivery.event else delivery
 
 
-def _digest_now(digest: Digest, as_now: Callable[[str], str]) -> Digest:
+def _digest_now(digest: Digest, as_now: AsNow) -> Digest:
     return replace(
         digest,
         news=[_delivery_now(each, as_now) for each in digest.news],

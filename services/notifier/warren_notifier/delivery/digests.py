@@ -44,11 +44,11 @@ class GroupQueue:
 @dataclass(slots=True, eq=False)
 class _Member:
     queue: GroupQueue
-    told: asyncio.Future[list[Attempted]]
+    notified: asyncio.Future[list[Attempted]]
 
     @property
-    def can_be_told(self) -> bool:
-        return self.queue.head.can_be_told
+    def can_be_sent(self) -> bool:
+        return self.queue.head.can_be_sent
 
     def lines(self, key: DigestKey, within: float, clock: Clock) -> list[Line]:
         """The first one, and those behind it that are due within so many seconds."""
@@ -56,7 +56,7 @@ class _Member:
         for line in self.queue.lines:
             if line.delivery is None:
                 continue
-            if line.digest != key or not line.can_be_told or line.wait(clock) > within:
+            if line.digest != key or not line.can_be_sent or line.wait(clock) > within:
                 break
             found.append(line)
         return found
@@ -79,9 +79,9 @@ class _Waiting:
     """By the monotonic clock: the receiver has failed."""
 
     @property
-    def can_be_told(self) -> bool:
+    def can_be_sent(self) -> bool:
         """Whether there is anything left to tell."""
-        return any(member.can_be_told for member in self.members)
+        return any(member.can_be_sent for member in self.members)
 
     @property
     def was_tried(self) -> bool:
@@ -121,7 +121,7 @@ class Digests:
         if waiting.task is None:
             waiting.task = self._shared.tasks.create_task(self._work_off(waiting))
         try:
-            return await member.told
+            return await member.notified
         finally:
             waiting.members.pop(member, None)
             if not waiting.members and waiting.task is not None:
@@ -131,7 +131,7 @@ class Digests:
     async def _work_off(self, waiting: _Waiting) -> None:
         self._recall(waiting)
         while waiting.members:
-            for member in [m for m in waiting.members if not m.can_be_told]:
+            for member in [m for m in waiting.members if not m.can_be_sent]:
                 self._release(waiting, member, [])
             if not waiting.members:
                 break
@@ -144,23 +144,25 @@ class Digests:
                 continue
             await self._attempts.ready()
             tried = waiting.was_tried
-            async with self._slots.turn(lambda: waiting.can_be_told, tried=tried) as wanted:
+            async with self._slots.turn(lambda: waiting.can_be_sent, tried=tried) as wanted:
                 if wanted:
                     await self._send(waiting)
         waiting.task = None
 
     def _release(self, waiting: _Waiting, member: _Member, attempted: list[Attempted]) -> None:
         waiting.members.pop(member, None)
-        if not member.told.done():  # its partition may have gone
-            member.told.set_result(attempted)
+        if not member.notified.done():  # its partition may have gone
+            member.notified.set_result(attempted)
 
     def _recall(self, waiting: _Waiting) -> None:
         """What tellings remember of the newest message: this notifier may not have sent it."""
         lines = self._owned.digest(self._attempts.name, waiting.key)
-        told = [line.telling.told for line in lines if line.telling is not None]
-        newest = max(told, key=lambda one: one.told_at or 0, default=None)
-        if newest is not None and (newest.told_at or 0) > max(waiting.sent_at, waiting.recalled_at):
-            waiting.recalled_at = newest.told_at or 0
+        notified = [line.telling.notified for line in lines if line.telling is not None]
+        newest = max(notified, key=lambda one: one.notified_at or 0, default=None)
+        if newest is not None and (newest.notified_at or 0) > max(
+            waiting.sent_at, waiting.recalled_at
+        ):
+            waiting.recalled_at = newest.notified_at or 0
             waiting.sent_at, waiting.thread = waiting.recalled_at, newest.thread
             waiting.sent = waiting.sent or [waiting.sent_at]
 
@@ -225,9 +227,9 @@ class Digests:
             telling, state = line.telling, line.owned.state
             if telling is None:
                 continue
-            goes_on |= telling.told.thread is not None
+            goes_on |= telling.notified.thread is not None
             incident = state.incident.incident_id if state.incident is not None else None
-            is_open = telling.told.opened and incident == telling.told.incident_id
+            is_open = telling.notified.opened and incident == telling.notified.incident_id
             if line in news or not is_open or state.change is None:
                 continue
             if state.open_now is not None:  # a group that flaps may be well now

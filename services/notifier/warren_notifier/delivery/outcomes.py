@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 import structlog
 from warren.clock import Clock
 from warren.contracts import DeadLetter, NotificationEvent, group_key
-from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
+from warren.contracts.topics import DEAD_LETTERS, INCIDENTS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.metrics.notifier import NOTIFIER_DELIVERIES
 from warren.redaction import Redaction
 from warren.words import visible
 
-from warren_notifier.channels.told_event import told_event
 from warren_notifier.decide import decide
 from warren_notifier.inputs import Attempted, Begun, Effect, MayArrive, NotSent, PutOff
 from warren_notifier.owned import Line, Owned, OwnedSubjects
@@ -72,10 +71,10 @@ class Records:
         reason: str,
         now: int,
     ) -> Record:
-        """An event of `warren.lag-status` that could not be used, or not be delivered."""
+        """An event of `warren.incidents` that could not be used, or not be delivered."""
         letter = DeadLetter.of(
             service="notifier",
-            topic=LAG_STATUS.full_name(self.prefix),
+            topic=INCIDENTS.full_name(self.prefix),
             partition=partition,
             offset=offset,
             reason=reason,
@@ -89,7 +88,7 @@ class Records:
     def state(self, owned: Owned, *, settled: bool) -> Record:
         """The state as it is now, for `warren.notifier-state`; a tombstone once it is settled."""
         subject = owned.subject
-        key = f"{subject.cluster}|{subject.group}|{subject.event_type}".encode()
+        key = group_key(subject.cluster, subject.group)
         value = None if settled else to_store(owned.state, owned.is_sent_at_once).to_bytes()
         owned.stored_bytes = len(value or b"")
         return Record(NOTIFIER_STATE.full_name(self.prefix), owned.partition, key, value)
@@ -99,10 +98,10 @@ def _conditions(delivery: Delivery) -> list[str]:
     """Incident ids of what a group's incident is made of, where that is not one of its id; none of
     a delivery that was replaced before this notifier began, whose event nobody has any more.
     """
-    if not delivery.event:
+    if delivery.event is None:
         return []
-    told = told_event(delivery.event)
-    found = [each.data.incident_id for each in (*told.open, *told.ended)]
+    data = delivery.event.data
+    found = [each.incident_id for each in (*data.open, *data.ended)]
     return [] if found == [delivery.pending.incident_id] else found
 
 
@@ -153,7 +152,7 @@ class Outcomes:
         telling, delivery = line.telling, line.delivery
         if telling is None or delivery is None or telling.is_held:
             return None
-        uncertain = telling.told.uncertain
+        uncertain = telling.notified.uncertain
         is_written = line.owned.is_sent_at_once(delivery) or delivery.pending.kind == "resolved"
         if not is_written and not uncertain:
             self._decide(line.owned, MayArrive(delivery))
@@ -187,7 +186,7 @@ class Outcomes:
             )
             key = group_key(delivery.subject.cluster, delivery.subject.group)
             at = (delivery.partition, pending.offset)
-            value = delivery.event.encode()
+            value = delivery.event.to_bytes() if delivery.event is not None else None
             records.append(self.records.dead_letter(*at, key, value, reason, now))
         await self.writer.write(records)
         if not self.owned.owns(delivery):  # its partition went to another notifier meanwhile

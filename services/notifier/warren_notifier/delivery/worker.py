@@ -112,7 +112,7 @@ class Worker:
         if needless is not None:
             await self._shared.outcomes.record(Attempted(needless.delivery, needless.step))
             return
-        if telling.told.digest is not None:
+        if telling.notified.digest is not None:
             # The digest says when, and what it led to.
             for attempted in await self._digests.join(queue):
                 await self._shared.outcomes.record(attempted)
@@ -122,7 +122,7 @@ class Worker:
             await self._shared.sleep(wait)
             return  # the clock decides again
         tried = telling.delivery.pending.attempts > 0
-        async with self._slots.turn(lambda: line.can_be_told, tried=tried) as wanted:
+        async with self._slots.turn(lambda: line.can_be_sent, tried=tried) as wanted:
             if not wanted:
                 return  # what it is to know has changed while it waited
             queue.busy = True

@@ -1,29 +1,26 @@
-"""A change of a group's status, as routes see it, read from an event of `warren.lag-status`."""
+"""A change of a group's incident, as routes see it, read from an event of `warren.incidents`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import IntEnum
 from typing import NamedTuple
+from uuid import UUID, uuid5
 
-from pydantic import BaseModel, ConfigDict, ValidationError
 from warren.contracts import (
-    EVENT_TYPES,
-    GROUP_INCIDENT,
-    STATUS_CHANGED,
+    Condition,
     GroupIncidentEvent,
     GroupStatusName,
     OpenIncident,
     StatusChange,
-    StatusChangeEvent,
 )
 from warren.errors import ContractViolation
-from warren.words import LATEST_MOMENT
+from warren_core.group_incident import LARGEST, short
 
-LARGEST = 512 * 1024
-"""Bytes of an event, far more than Warren's own have. What is remembered of several, each up to
-twice as large where it is text in text, must fit into one record.
-"""
+REPLACED = "incident_replaced"
+"""A reason: the end of an incident that nobody saw."""
+_ENDS = UUID("5f0f3c8e-9d1b-4c57-8a4e-2f3b8f6f5d20")  # namespace of event ids
 
 
 class Severity(IntEnum):
@@ -35,21 +32,10 @@ class Severity(IntEnum):
 
 
 class Subject(NamedTuple):
-    """What an incident is about: one condition of one group, by its event type, or the group as a
-    whole (GROUP_INCIDENT). Each has at most one open incident.
-    """
+    """The group that an incident is about. It has at most one open incident."""
 
     cluster: str
     group: str
-    event_type: str
-
-    @property
-    def whole(self) -> Subject:
-        return Subject(self.cluster, self.group, GROUP_INCIDENT)
-
-    @property
-    def is_whole(self) -> bool:
-        return self.event_type == GROUP_INCIDENT
 
 
 class Part(NamedTuple):
@@ -57,64 +43,81 @@ class Part(NamedTuple):
 
     event_type: str
     severity: Severity
-    incident_id: str
     further: tuple[str, ...] = ()
     """Objectives' limits that are broken beside the first, by name: each is news."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One event. `event` is its text exactly as published."""
+    """One event."""
 
-    event_id: str
-    subject: Subject
-    status: GroupStatusName
+    event: GroupIncidentEvent
     incident_id: str
     """As channels know it: see `as_known`."""
-    event: str
-    at: int = 0
-    """When it happened, Unix milliseconds."""
-    opened_at: int = 0
-    """When its incident began, likewise."""
-    cause: str = ""
-    further: tuple[str, ...] = ()
-    """See `Part`."""
-    of_whole: tuple[Part, ...] = ()
-    """Of a group's incident: its open conditions, or those that ended last."""
-    begins: bool = False
-    """Whether a condition of the group's incident opens again."""
-    loses: bool = False
-    """Whether the group's incident begins to lose records."""
-    lost: int = 0
-    """Records that conditions of the group's incident have lost that are over."""
+    parts: tuple[Part, ...]
+    """Open conditions, or those that ended last."""
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        of_one = Part(self.subject.event_type, self.severity, self.incident_id, self.further)
-        return self.of_whole or (of_one,)
+    def event_id(self) -> str:
+        return self.event.id
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(self.event.data.cluster, self.event.data.group)
+
+    @property
+    def status(self) -> GroupStatusName:
+        return self.event.data.status
+
+    @property
+    def at(self) -> int:
+        """When it happened, Unix milliseconds."""
+        return self.event.data.changed_at
+
+    @property
+    def opened_at(self) -> int:
+        """When its incident began, likewise."""
+        return self.event.data.opened_at
 
     @property
     def conditions(self) -> list[str]:
-        """Those that are open, of a group's incident, by their own incidents; and further limits
-        that are broken.
-        """
+        """Those that are open, by type; and further limits that are broken."""
         found = [part for part in self.parts if part.severity > Severity.OK]
-        ids = [part.incident_id for part in found if self.of_whole]
-        return sorted([*ids, *(limit for part in found for limit in part.further)])
+        further = (limit for part in found for limit in part.further)
+        return sorted([*(part.event_type for part in found), *further])
 
     @property
     def severity(self) -> Severity:
         return severity_of(self.status)
 
     @property
-    def is_told_once(self) -> bool:
+    def is_sent_once(self) -> bool:
         """Nobody need be reminded: it stays as it is until somebody has time for it."""
-        return self.severity is Severity.WARN and self.cause in ("unsubscribed", "never_committed")
+        causes = (each.change.cause for each in self.event.data.open)
+        first = next((cause.name for cause in causes if cause is not None), "")
+        return self.severity is Severity.WARN and first in ("unsubscribed", "never_committed")
 
     @property
     def closing(self) -> bool:
-        """Whether it ends the group's incident."""
-        return self.severity is Severity.OK
+        """Whether it ends the incident."""
+        return not self.event.data.is_open
+
+    @property
+    def begins(self) -> bool:
+        """Whether a condition opens again in the same incident."""
+        data = self.event.data
+        mine = (each for each in data.open if each.type == data.by)
+        return data.did == "began" and any(each.openings > 1 for each in mine)
+
+    @property
+    def loses(self) -> bool:
+        """Whether the incident begins to lose records."""
+        return self.event.data.loses
+
+    @property
+    def lost(self) -> int:
+        """Records that conditions have lost that are over."""
+        return self.event.data.lost_before
 
 
 def severity_of(status: GroupStatusName) -> Severity:
@@ -122,82 +125,24 @@ def severity_of(status: GroupStatusName) -> Severity:
     return {"WARN": Severity.WARN, "ERR": Severity.ERR}.get(status, Severity.OK)
 
 
-class _Envelope(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    type: str
-
-
-def read_change(value: bytes | None) -> Change | None:
-    """The change in an event's bytes; None for a type of event that this version does not know.
-
-    Raises ContractViolation for anything that is no event.
-    """
+def read_change(value: bytes | None) -> Change:
+    """The change in an event's bytes. Raises ContractViolation for anything that is no event."""
     if value is not None and len(value) > LARGEST:
         raise ContractViolation(f"larger than {LARGEST} bytes")
-    try:
-        event_type = _Envelope.model_validate_json(value or b"").type
-    except ValidationError:
-        event_type = STATUS_CHANGED  # its contract says best what is wrong
-    if event_type not in EVENT_TYPES:
-        return None
-    event = StatusChangeEvent.from_bytes(value)
-    if not 0 <= event.data.opened_at <= LATEST_MOMENT:
-        raise ContractViolation("data.opened_at: no Unix time in milliseconds")
-    if value is None:  # from_bytes has refused it
-        raise ContractViolation("no value")
-    return Change(
-        event_id=event.id,
-        subject=Subject(event.data.cluster, event.data.group, event.type),
-        status=event.data.status,
-        incident_id=event.data.incident_id,
-        event=value.decode(),
-        at=round(event.time.timestamp() * 1000),
-        opened_at=event.data.opened_at,
-        cause=event.data.cause.name if event.data.cause is not None else "",
-        further=_further(event.data),
-    )
+    return change_of(GroupIncidentEvent.from_bytes(value))
 
 
-def read_stored(text: str) -> Change | None:
-    """The change in an event's text as a state remembers it; a group's incident is among them."""
-    value = text.encode()
-    try:
-        is_whole = _Envelope.model_validate_json(value).type == GROUP_INCIDENT
-    except ValidationError:
-        is_whole = False
-    return whole(GroupIncidentEvent.from_bytes(value), text) if is_whole else read_change(value)
+def change_of(event: GroupIncidentEvent) -> Change:
+    parts = [_part(each, each.change) for each in event.data.open]
+    parts = parts or [_part(each, each.end or each.change) for each in event.data.ended]
+    return Change(event, event.data.incident_id, tuple(parts))
 
 
-def whole(
-    event: GroupIncidentEvent, text: str, *, begins: bool = False, loses: bool = False
-) -> Change:
-    """The change of a group's incident."""
-    data = event.data
-    said = data.conditions or data.ended
-    causes = (each.data.cause.name for each in said if each.data.cause is not None)
-    return Change(
-        event_id=event.id,
-        subject=Subject(data.cluster, data.group, GROUP_INCIDENT),
-        status=data.status,
-        incident_id=data.incident_id,
-        event=text,
-        at=round(event.time.timestamp() * 1000),
-        opened_at=data.opened_at,
-        cause=next(causes, ""),
-        of_whole=tuple(
-            Part(
-                each.type,
-                severity_of(each.data.status),
-                each.data.incident_id,
-                _further(each.data),
-            )
-            for each in said
-        ),
-        begins=begins,
-        loses=loses,
-        lost=data.lost,
-    )
+def _part(condition: Condition, change: StatusChange) -> Part:
+    # All but one, in an order that does not depend on which is worst.
+    broken = sorted(f"{each.objective} {each.limit}" for each in change.objectives or ())
+    severity = severity_of(change.status)
+    return Part(condition.type, severity, tuple(broken[1:]))
 
 
 def as_known(change: Change, incident: OpenIncident | None) -> Change:
@@ -207,7 +152,48 @@ def as_known(change: Change, incident: OpenIncident | None) -> Change:
     return replace(change, incident_id=incident.incident_id)
 
 
-def _further(change: StatusChange) -> tuple[str, ...]:
-    """All but one, in an order that does not depend on which is worst."""
-    broken = sorted(f"{each.objective} {each.limit}" for each in change.objectives or ())
-    return tuple(broken[1:])
+def lost_end(of: Change, by: Change) -> Change:
+    """An event as if one had been published, when the change `by` of the next incident was. `of`:
+    the newest that is known of the one that has ended. The same two always give the same.
+    """
+    data = of.event.data
+    end = {"status": "OK", "reason": REPLACED, "previous": data.status, "cause": None}
+    end["explanation"] = "its end was not seen, and another incident has begun since"
+    conditions = [
+        each
+        if not each.is_open
+        else each.model_copy(
+            update={
+                "until": by.at,
+                "change": short(each.change),
+                "end": short(each.change).model_copy(
+                    update={**end, "objectives": None if each.change.objectives is None else []}
+                ),
+            }
+        )
+        for each in data.conditions
+    ]
+    update = {
+        "status": "OK",
+        "previous": data.status,
+        "incident_id": of.incident_id,
+        "changed_at": by.at,
+        "revision": data.revision + 1,
+        "by": next(each.type for each in data.conditions if each.is_open),
+        "did": "ended",
+        "loses": False,
+        "closed_at": by.at,
+        "reason": REPLACED,
+        "lost_before": data.lost_records,
+        "losing_since": None,
+        "conditions": conditions,
+    }
+    return change_of(
+        of.event.model_copy(
+            update={
+                "id": str(uuid5(_ENDS, f"{of.incident_id}|{by.event_id}")),
+                "time": datetime.fromtimestamp(by.at / 1000, UTC),
+                "data": data.model_copy(update=update),
+            }
+        )
+    )

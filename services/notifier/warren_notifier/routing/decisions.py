@@ -10,14 +10,14 @@ from uuid import UUID, uuid5
 from warren.contracts import (
     ChannelIdentity,
     DeliveryKind,
+    Notified,
     OpenIncident,
     PendingDelivery,
     RouteProgress,
-    Told,
 )
 
 from warren_notifier.routing.change import Change, Severity
-from warren_notifier.routing.routes import Grouping, Route, channels_told, matching
+from warren_notifier.routing.routes import Grouping, Route, channels_notified, matching
 
 _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of delivery ids
 
@@ -26,7 +26,7 @@ _DELIVERIES = UUID("0d7a4b39-6f0b-4c0c-9a55-6f4e5b2f3a11")  # namespace of deliv
 class News:
     """What a channel is to know next: `delivery`, or nothing more than it knows already."""
 
-    told: Told
+    notified: Notified
     delivery: PendingDelivery | None
 
 
@@ -48,8 +48,7 @@ class Router:
 
     So many incidents within the window are flapping; 0 for never. `resends`: milliseconds after
     which channels must hear of an open incident again, by name. `acknowledging`: channels that are
-    told that somebody looks after an incident. `people`: channels that are told of a group as a
-    whole; the others are told of each condition.
+    told that somebody looks after an incident.
     """
 
     routes: Sequence[Route]
@@ -60,18 +59,13 @@ class Router:
     flap_window_ms: int = 0
     resends: Mapping[str, int] = field(default_factory=dict)
     acknowledging: Collection[str] = ()
-    people: Collection[str] = ()
-
-    def hears(self, channel: str, change: Change) -> bool:
-        """Whether a channel is one for changes like this."""
-        return (channel in self.people) == change.subject.is_whole
 
     def on_change(
         self,
         change: Change,
         offset: int,
         incident: OpenIncident | None,
-        told: Mapping[str, Told],
+        notified: Mapping[str, Notified],
         now: int,
         *,
         again: bool = False,
@@ -80,9 +74,9 @@ class Router:
         are told, too, who know the change's status.
         """
         if change.closing:
-            return Decision(None, tuple(self._closing(change, offset, told, now)))
+            return Decision(None, tuple(self._closing(change, offset, notified, now)))
         if incident is None or incident.incident_id != change.incident_id:
-            told = {}
+            notified = {}
             incident = OpenIncident(
                 incident_id=change.incident_id, event_id=change.event_id, offset=offset
             )
@@ -90,9 +84,9 @@ class Router:
         for route, channels in self.targets(change, now):
             done = incident.routes.get(route.name, RouteProgress())
             for channel in channels:
-                knows = self._knows(change, route, channel, told)
+                knows = self._knows(change, route, channel, notified)
                 if not is_known(knows, change) or knows.uncertain:
-                    news.append(self._told_so(change, offset, route.name, knows, now))
+                    news.append(self._news_of(change, offset, route.name, knows, now))
                     continue
                 delivery = None
                 if again:
@@ -105,7 +99,7 @@ class Router:
                 }
             )
             progress |= self.resent(route, channels, progress, now)
-        news += self._eased(change, offset, told, {one.told.channel for one in news}, now)
+        news += self._eased(change, offset, notified, {one.notified.channel for one in news}, now)
         changed = incident.model_copy(
             update={"event_id": change.event_id, "offset": offset, "routes": progress}
         )
@@ -115,14 +109,14 @@ class Router:
         self,
         change: Change,
         offset: int,
-        told: Mapping[str, Told],
+        notified: Mapping[str, Notified],
         reached: Collection[str],
         now: int,
     ) -> Iterator[News]:
         """Whoever was told of worse is told that it is not so bad any more, though no route that
         leads there wants to know of incidents like this; what has not arrived is withdrawn.
         """
-        for channel, knows in told.items():
+        for channel, knows in notified.items():
             if channel in reached or is_known(knows, change):
                 continue
             if knows.status is not None and Severity[knows.status] < change.severity:
@@ -131,18 +125,18 @@ class Router:
             if not due.opened:
                 yield News(knows.model_copy(update={"awaits_since": None}), None)
                 continue
-            yield replace(self._told_so(change, offset, knows.route, knows, now), told=due)
+            yield replace(self._news_of(change, offset, knows.route, knows, now), notified=due)
 
-    def _due_by(self, change: Change, told: Told) -> Told:
+    def _due_by(self, change: Change, notified: Notified) -> Notified:
         """What a channel knows by a change that ends, or eases, what it was to be told: whoever
         was told nothing of what has lasted for longer than it waits for others has missed it.
         """
-        if told.status is not None or told.digest is None or told.awaits_since is None:
-            return told
-        wait = self.grouping.wait_ms(told.route, told.digest, "opened")
-        if not change.lost and change.at - told.awaits_since <= wait:
-            return told
-        return told.model_copy(update={"missed": True})
+        if notified.status is not None or notified.digest is None or notified.awaits_since is None:
+            return notified
+        wait = self.grouping.wait_ms(notified.route, notified.digest, "opened")
+        if not change.lost and change.at - notified.awaits_since <= wait:
+            return notified
+        return notified.model_copy(update={"missed": True})
 
     def opening(
         self,
@@ -150,24 +144,24 @@ class Router:
         offset: int,
         route: Route,
         channel: str,
-        told: Mapping[str, Told],
+        notified: Mapping[str, Notified],
         now: int,
     ) -> News:
         """A channel is to know of an incident that it was not told of, or not as it is now."""
-        knows = self._knows(change, route, channel, told)
-        return self._told_so(change, offset, route.name, knows, now)
+        knows = self._knows(change, route, channel, notified)
+        return self._news_of(change, offset, route.name, knows, now)
 
-    def _told_so(self, change: Change, offset: int, route: str, knows: Told, now: int) -> News:
+    def _news_of(self, change: Change, offset: int, route: str, knows: Notified, now: int) -> News:
         """Who knows nothing of the incident yet is told that it has opened."""
         kind: DeliveryKind = "changed" if knows.opened else "opened"
         return News(knows, self._delivery(change, offset, route, knows, kind, now))
 
     def _closing(
-        self, change: Change, offset: int, told: Mapping[str, Told], now: int
+        self, change: Change, offset: int, notified: Mapping[str, Notified], now: int
     ) -> Iterator[News]:
         """Ends go where the incident was opened, whatever the routes say now."""
         closed = set()
-        for channel, known in told.items():
+        for channel, known in notified.items():
             knows = self._due_by(change, known)
             is_unwanted = known.opened or not knows.missed
             if is_unwanted and not knows.closes:
@@ -179,7 +173,7 @@ class Router:
         for route, channels in self.targets(change, now):
             for channel in channels:
                 if channel not in closed:
-                    knows = self._knows(change, route, channel, told)
+                    knows = self._knows(change, route, channel, notified)
                     delivery = self._delivery(change, offset, route.name, knows, "changed", now)
                     yield News(knows, delivery)
 
@@ -189,21 +183,21 @@ class Router:
         incident: OpenIncident,
         route: Route,
         channel: str,
-        told: Mapping[str, Told],
+        notified: Mapping[str, Notified],
         number: int,
         now: int,
     ) -> News:
         """A channel is to be told of an incident again, for the route's time with this `number`."""
-        knows = self._knows(change, route, channel, told)
+        knows = self._knows(change, route, channel, notified)
         at = (incident.offset, route.name, knows)
         return News(knows, self._delivery(change, *at, "repeated", now, repeat=number))
 
     def resent(
-        self, route: Route, told: Sequence[str], progress: Mapping[str, RouteProgress], now: int
+        self, route: Route, notified: Sequence[str], progress: Mapping[str, RouteProgress], now: int
     ) -> dict[str, RouteProgress]:
         """The progress of channels that have just been told and must hear of it again."""
         found = {}
-        for channel in told:
+        for channel in notified:
             if channel in self.resends:
                 key = resend_key(route, channel, progress)
                 at = next_at(self.resends[channel], now)
@@ -211,31 +205,33 @@ class Router:
                 found[key] = done.model_copy(update={"repeat_at": at})
         return found
 
-    def channel_of(self, told: Told) -> str | None:
+    def channel_of(self, notified: Notified) -> str | None:
         """The channel that was told, under the name that it has now; None when it is gone.
 
         One that leads to the same place under another name is it; so is one of the same name and
         kind whose token, path or recipients are others.
         """
-        here, was = self.identities.get(told.channel), told.identity
+        here, was = self.identities.get(notified.channel), notified.identity
         if was is None or here == was:
-            return told.channel
+            return notified.channel
         for name, identity in self.identities.items():
             if identity == was:
                 return name
         if here is not None and (here.kind, here.place) == (was.kind, was.place):
-            return told.channel
+            return notified.channel
         return None
 
-    def _knows(self, change: Change, route: Route, channel: str, told: Mapping[str, Told]) -> Told:
+    def _knows(
+        self, change: Change, route: Route, channel: str, notified: Mapping[str, Notified]
+    ) -> Notified:
         """What a channel knows that is told by `route` now."""
-        known = told.get(channel)
+        known = notified.get(channel)
         if known is not None and not known.opened and known.heard_at is None:
             since = change.at if known.awaits_since is None else known.awaits_since
             known = known.model_copy(update={"awaits_since": since})
         if known is not None and (known.closes or not route.send_resolved):
             return known
-        known = known or Told(
+        known = known or Notified(
             incident_id=change.incident_id,
             channel=channel,
             route=route.name,
@@ -252,19 +248,16 @@ class Router:
 
     def targets(self, change: Change, now: int) -> list[tuple[Route, list[str]]]:
         """Matching routes with the channels that they tell; each channel once."""
-        named = [
-            (route, [channel for channel in route.channels if self.hears(channel, change)])
-            for route in matching(self.routes, change)
-        ]
-        told = channels_told(named, now)
-        return [(route, channels) for (route, _), channels in zip(named, told, strict=True)]
+        found = matching(self.routes, change)
+        notified = channels_notified([(route, route.channels) for route in found], now)
+        return list(zip(found, notified, strict=True))
 
     def _delivery(
         self,
         change: Change,
         offset: int,
         route: str,
-        knows: Told,
+        knows: Notified,
         kind: DeliveryKind,
         now: int,
         *,
@@ -290,9 +283,9 @@ class Router:
         )
 
 
-def is_known(told: Told, change: Change) -> bool:
+def is_known(notified: Notified, change: Change) -> bool:
     """Whether a channel took a delivery that says how it is by this change."""
-    return told.status == change.status and told.conditions == change.conditions
+    return notified.status == change.status and notified.conditions == change.conditions
 
 
 def acknowledgement_id(incident_id: str, route: str, channel: str, at: int) -> str:

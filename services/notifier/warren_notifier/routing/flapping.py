@@ -7,10 +7,16 @@ gets worse than was told. All times are those of events, so that replays decide 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from warren.contracts import Flapping, Flaps, OpenIncident, PendingDelivery, Told
-from warren.errors import ContractViolation
+from warren.contracts import (
+    Flapping,
+    Flaps,
+    GroupIncidentEvent,
+    Notified,
+    OpenIncident,
+    PendingDelivery,
+)
 
-from warren_notifier.routing.change import Change, Severity, as_known, read_stored
+from warren_notifier.routing.change import Change, Severity, as_known, change_of
 from warren_notifier.routing.decisions import Decision, News, Router
 
 
@@ -38,20 +44,20 @@ class Damping:
         change: Change,
         offset: int,
         incident: OpenIncident | None,
-        told: Mapping[str, Told],
+        notified: Mapping[str, Notified],
         flaps: Flaps | None,
         now: int,
     ) -> Damped:
         """As `Router.on_change`, which decides wherever nothing flaps."""
         known = self._counted(flaps or Flaps(), change, incident)
         if incident is None or known.since is None:
-            decision = self.router.on_change(change, offset, incident, told, now)
+            decision = self.router.on_change(change, offset, incident, notified, now)
             if not self.router.flap_openings or len(known.openings) < self.router.flap_openings:
                 return Damped(known if known.openings else None, ((change, decision),))
             known = known.model_copy(update={"since": change.at, "status": change.status})
             return Damped(known, ((change, self._marked(decision, known)),))
         if change.severity > Severity[known.status or "OK"]:
-            return self._worse(change, offset, incident, told, known, now)
+            return self._worse(change, offset, incident, notified, known, now)
         return self._withheld(change, offset, incident, known, now)
 
     def calm_at(self, flaps: Flaps) -> int:
@@ -59,10 +65,14 @@ class Damping:
         return flaps.changed_at + self.router.flap_window_ms if self.router.flap_openings else 0
 
     def calm(
-        self, incident: OpenIncident | None, told: Mapping[str, Told], flaps: Flaps, now: int
+        self,
+        incident: OpenIncident | None,
+        notified: Mapping[str, Notified],
+        flaps: Flaps,
+        now: int,
     ) -> Damped:
         """What is so now that it has been quiet."""
-        return Damped(None, tuple(self._untold(incident, told, flaps, now)))
+        return Damped(None, tuple(self._untold(incident, notified, flaps, now)))
 
     def _counted(self, flaps: Flaps, change: Change, incident: OpenIncident | None) -> Flaps:
         """With the change, if it begins an incident; what is older than the window is forgotten."""
@@ -92,7 +102,7 @@ class Damping:
         change: Change,
         offset: int,
         incident: OpenIncident,
-        told: Mapping[str, Told],
+        notified: Mapping[str, Notified],
         flaps: Flaps,
         now: int,
     ) -> Damped:
@@ -101,17 +111,21 @@ class Damping:
         decisions = []
         if flaps.end is not None:
             ended = flaps.model_copy(update={"latest": None})
-            decisions += list(self._untold(incident, told, ended, now))
-            open_now, told = None, {}
+            decisions += list(self._untold(incident, notified, ended, now))
+            open_now, notified = None, {}
         replaced = tuple(self._replaced(flaps, incident, now))
         nothing = {"end": None, "latest": None, "left_out": 0, "status": change.status}
         known = flaps.model_copy(update=nothing)
-        decision = self.router.on_change(change, offset, open_now, told, now)
+        decision = self.router.on_change(change, offset, open_now, notified, now)
         decisions.append((change, self._marked(decision, known)))
         return Damped(known, tuple(decisions), replaced)
 
     def _untold(
-        self, incident: OpenIncident | None, told: Mapping[str, Told], flaps: Flaps, now: int
+        self,
+        incident: OpenIncident | None,
+        notified: Mapping[str, Notified],
+        flaps: Flaps,
+        now: int,
     ) -> Iterator[tuple[Change, Decision]]:
         """The end of what was told; or what is so now, of the same incident: who knows of it is
         told neither that all is well nor of another one.
@@ -123,10 +137,10 @@ class Damping:
                 incident = incident.model_copy(update=update)
                 latest = as_known(latest, incident)
             at = (latest, flaps.latest_offset)
-            decision = self.router.on_change(*at, incident, told, now, again=True)
+            decision = self.router.on_change(*at, incident, notified, now, again=True)
             yield latest, _with(decision, left_out=max(flaps.left_out - 1, 0))
         elif end is not None:
-            decision = self.router.on_change(end, flaps.end_offset, incident, told, now)
+            decision = self.router.on_change(end, flaps.end_offset, incident, notified, now)
             yield end, _with(decision, left_out=flaps.left_out)
 
     def _replaced(
@@ -149,17 +163,11 @@ class Damping:
 
 def _with(decision: Decision, **fields: object) -> Decision:
     news = tuple(
-        News(one.told, one.delivery and one.delivery.model_copy(update=fields))
+        News(one.notified, one.delivery and one.delivery.model_copy(update=fields))
         for one in decision.news
     )
     return replace(decision, news=news)
 
 
-def _read(event: str | None, incident: OpenIncident | None) -> Change | None:
-    """Raises ContractViolation for what cannot be: it was read before it was stored."""
-    if event is None:
-        return None
-    change = read_stored(event)
-    if change is None:
-        raise ContractViolation("a withheld event is of an unknown type")
-    return as_known(change, incident)
+def _read(event: GroupIncidentEvent | None, incident: OpenIncident | None) -> Change | None:
+    return None if event is None else as_known(change_of(event), incident)

@@ -10,7 +10,7 @@ from functools import cached_property
 from warren.contracts import TEST_CLUSTER, Acknowledgement, OpenIncident, PendingDelivery
 from warren.silences import InForce, Silences
 
-from warren_notifier.routing.change import Subject
+from warren_notifier.routing.change import Change, Subject
 from warren_notifier.routing.decisions import Router
 from warren_notifier.routing.routes import Route, muted_until
 
@@ -56,12 +56,13 @@ class HoldsAt:
     resends: frozenset[str]
     acknowledged: Callable[[str], Acknowledgement | None]
 
-    def acknowledgement(self, incident: OpenIncident) -> Acknowledgement | None:
-        """Of the incident, or of the one that it goes on as."""
-        found = self.acknowledged(incident.incident_id)
-        if found is None and incident.goes_on_as is not None:
-            found = self.acknowledged(incident.goes_on_as)
-        return found
+    def acknowledgement(
+        self, incident: OpenIncident, change: Change | None = None
+    ) -> Acknowledgement | None:
+        """Of the incident, of the one that it goes on as, or of a condition of its `change`."""
+        ids = [incident.incident_id, *filter(None, [incident.goes_on_as])]
+        ids += [] if change is None else change.event.data.ids
+        return next(filter(None, map(self.acknowledged, ids)), None)
 
     def of(self, subject: Subject, pending: PendingDelivery) -> Hold | None:
         """Why a delivery is put off; None: it is not. The end of what was told never is, nor that

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from warren.contracts import (
     Acknowledged,
     Acknowledgement,
+    Notified,
     OpenIncident,
     PendingDelivery,
     RouteProgress,
-    Told,
 )
 
 from warren_notifier.routing.change import Change
@@ -31,7 +31,7 @@ def on_repeat(
     router: Router,
     change: Change,
     incident: OpenIncident,
-    told: Mapping[str, Told],
+    notified: Mapping[str, Notified],
     under_way: Collection[str],
     now: int,
     *,
@@ -56,10 +56,10 @@ def on_repeat(
                 continue
             dues = dict.fromkeys(some, now)
             if key == route.name:  # who must hear of it again does not wait for longer
-                dues = {channel: _due(told.get(channel), interval, now) for channel in some}
+                dues = {channel: _due(notified.get(channel), interval, now) for channel in some}
             number = done.repeats + 1
             again = [
-                router.repeated(change, incident, route, channel, told, number, now)
+                router.repeated(change, incident, route, channel, notified, number, now)
                 for channel in some
                 if dues[channel] <= now
                 and channel in {*known, *done.channels}
@@ -76,11 +76,11 @@ def on_repeat(
     return Decision(incident.model_copy(update={"routes": progress}), tuple(news))
 
 
-def _due(told: Told | None, interval: int, now: int) -> int:
+def _due(notified: Notified | None, interval: int, now: int) -> int:
     """When a channel is told again: so long after it last heard of the incident. One that has not,
     or has by a clock that was set back since, as soon as its route looks.
     """
-    heard_at = told.heard_at if told is not None else None
+    heard_at = notified.heard_at if notified is not None else None
     return now if heard_at is None or heard_at > now else heard_at + interval
 
 
@@ -102,7 +102,7 @@ def on_acknowledged(
     router: Router,
     change: Change,
     incident: OpenIncident,
-    told: Mapping[str, Told],
+    notified: Mapping[str, Notified],
     under_way: Collection[str],
     acknowledgement: Acknowledgement,
     now: int,
@@ -112,7 +112,7 @@ def on_acknowledged(
     of it afterwards.
     """
     news = []
-    for channel, knows in told.items():
+    for channel, knows in notified.items():
         if channel not in router.acknowledging or channel in under_way or knows.status is None:
             continue
         if knows.acknowledged_at == acknowledgement.at:
@@ -143,7 +143,7 @@ def on_start(
     router: Router,
     change: Change,
     incident: OpenIncident,
-    told: Mapping[str, Told],
+    notified: Mapping[str, Notified],
     now: int,
     under_way: Collection[str] = (),
 ) -> Decision | None:
@@ -151,21 +151,21 @@ def on_start(
     channels that lead to another place than the one that was told, and for those that refused
     what they were told, or did not answer in time: what was wrong may be mended.
     """
-    moved = {name for name, knows in told.items() if router.channel_of(knows) is None}
-    told = {name: knows for name, knows in told.items() if name not in moved}
+    moved = {name for name, knows in notified.items() if router.channel_of(knows) is None}
+    notified = {name: knows for name, knows in notified.items() if name not in moved}
     progress, news = dict(incident.routes), list[News]()
     targets = router.targets(change, now)
     known = sent_to(targets, incident)
     for route, channels in targets:
-        unheard = [c for c in channels if c not in told and (c in moved or c not in known)]
+        unheard = [c for c in channels if c not in notified and (c in moved or c not in known)]
         failed = [
             c
             for c in channels
-            if c in told and not is_known(told[c], change) and c not in under_way
+            if c in notified and not is_known(notified[c], change) and c not in under_way
         ]
-        ours = [*unheard, *(c for c in channels if c in told)]
+        ours = [*unheard, *(c for c in channels if c in notified)]
         news += [
-            router.opening(change, incident.offset, route, channel, told, now)
+            router.opening(change, incident.offset, route, channel, notified, now)
             for channel in (*unheard, *failed)
         ]
         if ours or route.name in progress:

@@ -104,8 +104,9 @@ class Route:
         subject = change.subject
         if change.severity < self.minimum_severity:
             return f"minimum_severity is {self.minimum_severity.name}"
-        if self._event_types and subject.event_type not in self._event_types:
-            return f"event_types has no {subject.event_type}"
+        types = {part.event_type for part in change.parts}
+        if self._event_types and not types & self._event_types:
+            return f"event_types has no {', '.join(sorted(types))}"
         if self._clusters and not _any(self._clusters, subject.cluster):
             return "clusters has no expression that matches"
         if self._groups_allow and not _any(self._groups_allow, subject.group):
@@ -121,7 +122,8 @@ class Route:
         subject = change.subject
         yield f"{change.severity.name} reaches minimum_severity {self.minimum_severity.name}"
         if self._event_types:
-            yield f"event_types has {subject.event_type}"
+            types = {part.event_type for part in change.parts} & self._event_types
+            yield f"event_types has {', '.join(sorted(types))}"
         cluster = _first(self._clusters, subject.cluster)
         group = _first(self._groups_allow, subject.group)
         yield "all clusters" if cluster is None else f"clusters has {cluster}"
@@ -139,7 +141,7 @@ def matching(routes: Sequence[Route], change: Change) -> list[Route]:
     return found
 
 
-def channels_told(named: Sequence[tuple[Route, Sequence[str]]], now: int) -> list[list[str]]:
+def channels_notified(named: Sequence[tuple[Route, Sequence[str]]], now: int) -> list[list[str]]:
     """Of each route the channels that it tells. `named`: matching routes, with those they name.
 
     Each channel is told by the first route that is not muted; where all are, by the first that is
@@ -221,8 +223,8 @@ def explain(
 ) -> list[RoutePart]:
     """Of each route, in their order, as `Router` decides."""
     taking = matching(routes, change)
-    told = channels_told([(route, route.channels) for route in taking], now)
-    telling = {route.name: channels for route, channels in zip(taking, told, strict=True)}
+    notified = channels_notified([(route, route.channels) for route in taking], now)
+    telling = {route.name: channels for route, channels in zip(taking, notified, strict=True)}
     tellers = {channel: name for name, channels in telling.items() for channel in channels}
     parts: list[RoutePart] = []
     for route in routes:

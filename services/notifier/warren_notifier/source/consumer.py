@@ -1,4 +1,4 @@
-"""The consumer of `warren.lag-status`: all calls from one thread, partitions handed over in order.
+"""The consumer of `warren.incidents`: all calls from one thread, partitions handed over in order.
 
 Before a partition goes to another notifier, `on_revoke` has ended the work on it. What was
 delivered but not committed is read again by the next one.

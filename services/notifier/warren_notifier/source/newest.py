@@ -24,7 +24,7 @@ from warren.settings import HomeSettings
 from warren.silences import Silences
 from warren_core.objectives.limits import Limit, ObjectiveBook
 
-from warren_notifier.channels.as_now import Standing, ids_of
+from warren_notifier.channels.as_now import Standing
 from warren_notifier.source.topics import reading
 
 log = structlog.get_logger(__name__)
@@ -202,9 +202,9 @@ class Groups:
         """Of the group of an incident."""
         cluster, group = event.data.cluster, event.data.group
         silence = self.silences.in_force(self.now_ms()).of(cluster, group)
-        over = [each.data.incident_id for each in event.data.was]
+        over = [each.incident_id for each in event.data.over]
         causes = {each: found for each in over if (found := self.newest.cause(each)) is not None}
-        said = (self.silences.acknowledgement(each) for each in ids_of(event))
+        said = (self.silences.acknowledgement(each) for each in event.data.ids)
         return Standing(
             self.newest.lag(cluster, group),
             self.newest.freshness(cluster, group),

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from warren.contracts import Flaps, NotifierState, OpenIncident, PendingDelivery, Told
+from warren.contracts import Flaps, Notified, NotifierState, OpenIncident, PendingDelivery
 from warren.errors import ContractViolation
 
-from warren_notifier.routing.change import Change, Subject, as_known, read_stored
+from warren_notifier.routing.change import Change, Subject, as_known, change_of
 from warren_notifier.routing.decisions import Decision
 from warren_notifier.state.telling import REPLACED, Delivery, Ended, Key, Telling
 
@@ -63,7 +63,7 @@ class SubjectState:
         """
         flaps = self.flapping
         if flaps is not None and flaps.latest is not None:
-            return read_stored(flaps.latest)
+            return change_of(flaps.latest)
         return None if self.is_over_for_now else self.change
 
     @property
@@ -90,15 +90,15 @@ class SubjectState:
     def of_incident(self) -> list[Telling]:
         """The tellings of the open incident."""
         incident = self.incident.incident_id if self.incident is not None else None
-        return [t for t in self.tellings.values() if t.told.incident_id == incident]
+        return [t for t in self.tellings.values() if t.notified.incident_id == incident]
 
-    def told(self) -> dict[str, Told]:
+    def notified(self) -> dict[str, Notified]:
         """What channels know of the open incident."""
-        return {telling.told.channel: telling.told for telling in self.of_incident()}
+        return {telling.notified.channel: telling.notified for telling in self.of_incident()}
 
     def under_way(self) -> set[str]:
         """Channels with a pending delivery of the open incident."""
-        return {t.told.channel for t in self.of_incident() if t.delivery is not None}
+        return {t.notified.channel for t in self.of_incident() if t.delivery is not None}
 
     def delivery_of(self, change: Change, pending: PendingDelivery) -> Delivery:
         return Delivery(self.partition, self.subject, pending, change.event)
@@ -131,12 +131,12 @@ class SubjectState:
                 ended += gone
         busy = []
         for news in decision.news:
-            key = (news.told.incident_id, news.told.channel)
+            key = (news.notified.incident_id, news.notified.channel)
             known = tellings.get(key)
             known = (
-                Telling(news.told)
+                Telling(news.notified)
                 if known is None
-                else Telling(news.told, known.delivery, known.in_flight)
+                else Telling(news.notified, known.delivery, known.in_flight)
             )
             new = None if news.delivery is None else self.delivery_of(change, news.delivery)
             tellings[key], gone = known.replaced(new)
@@ -157,12 +157,12 @@ class SubjectState:
         }
         return self if len(kept) == len(self.tellings) else self._with(kept)
 
-    def renamed(self, channel_of: Callable[[Told], str | None]) -> SubjectState:
+    def renamed(self, channel_of: Callable[[Notified], str | None]) -> SubjectState:
         """Follows channels that have other names now."""
         tellings = dict(self.tellings)
         for key, telling in self.tellings.items():
-            name = channel_of(telling.told)
-            if name is None or name == telling.told.channel or (key[0], name) in tellings:
+            name = channel_of(telling.notified)
+            if name is None or name == telling.notified.channel or (key[0], name) in tellings:
                 continue
             del tellings[key]
             renamed = telling.knowing(channel=name).pending(channel=name)
@@ -187,17 +187,16 @@ def to_store(
     state: SubjectState, is_sent_at_once: Callable[[Delivery], bool] = lambda _: False
 ) -> NotifierState:
     """The contract's record of a state. `is_sent_at_once`: as soon as that is written."""
-    events = {d.pending.event_id: d.event for d in state.deliveries}
+    events = {d.pending.event_id: d.event for d in state.deliveries if d.event is not None}
     if state.change is not None:
         events[state.change.event_id] = state.change.event
     return NotifierState(
         cluster=state.subject.cluster,
         group=state.subject.group,
-        event_type=state.subject.event_type,
         offset=state.offset,
         incident=state.incident,
         deliveries=[delivery.pending for delivery in state.deliveries],
-        told=[telling.to_store(is_sent_at_once) for telling in state.tellings.values()],
+        notified=[telling.to_store(is_sent_at_once) for telling in state.tellings.values()],
         flaps=state.flaps,
         events=events,
     )
@@ -208,22 +207,20 @@ def restored(partition: int, stored: NotifierState) -> tuple[SubjectState, list[
 
     Raises ContractViolation when its event is no event.
     """
-    subject = Subject(stored.cluster, stored.group, stored.event_type)
+    subject = Subject(stored.cluster, stored.group)
     change = None
     if stored.incident is not None:
-        read = read_stored(stored.events[stored.incident.event_id])
-        if read is None:
-            raise ContractViolation("an incident's event is of an unknown type")
+        read = change_of(stored.events[stored.incident.event_id])
         change = as_known(read, stored.incident)
     state = SubjectState(
         partition, subject, stored.offset, stored.incident, change, flaps=stored.flaps
     )
     tellings, ended = dict[Key, Telling](), list[Ended]()
-    for told in stored.told:
-        if told.replaced is not None:  # killed before its outcome was known
-            lost = Delivery(partition, subject, told.replaced, "")
+    for notified in stored.notified:
+        if notified.replaced is not None:  # killed before its outcome was known
+            lost = Delivery(partition, subject, notified.replaced, None)
             ended.append(Ended(lost, "superseded", REPLACED))
-        telling = Telling(told.model_copy(update={"replaced": None}))
+        telling = Telling(notified.model_copy(update={"replaced": None}))
         tellings[telling.key] = telling
     for pending in stored.deliveries:
         known = tellings.get((pending.incident_id, pending.channel))

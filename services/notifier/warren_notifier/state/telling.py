@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 
-from warren.contracts import DeliveryOutcome, PendingDelivery, Told
+from warren.contracts import DeliveryOutcome, GroupIncidentEvent, Notified, PendingDelivery
 
 from warren_notifier.routing.change import Subject
 
@@ -30,8 +30,8 @@ class Delivery:
     subject: Subject
     pending: PendingDelivery
     """What it has come to, as it is stored."""
-    event: str
-    """The event's text, as published; empty where it was replaced and only its end is noted."""
+    event: GroupIncidentEvent | None
+    """None where it was replaced and only its end is noted."""
     receipt: str | None = None
     """What the channel said when it took an earlier delivery of the incident."""
     at_most: int | None = None
@@ -101,14 +101,14 @@ class Telling:
     Nothing changes a telling; frozen it would take longer to make, and each look makes one.
     """
 
-    told: Told
+    notified: Notified
     delivery: Delivery | None = None
     in_flight: Delivery | None = None
     """The delivery of an attempt that is under way; it may have been replaced since."""
 
     @property
     def key(self) -> Key:
-        return self.told.incident_id, self.told.channel
+        return self.notified.incident_id, self.notified.channel
 
     @property
     def is_under_way(self) -> bool:
@@ -122,19 +122,19 @@ class Telling:
 
     def knowing(self, **fields: object) -> Telling:
         """With other fields of what the channel knows."""
-        told = self.told.model_copy(update=fields)
-        return Telling(told, self.delivery, self.in_flight)
+        notified = self.notified.model_copy(update=fields)
+        return Telling(notified, self.delivery, self.in_flight)
 
     def pending(self, **fields: object) -> Telling:
         """With other fields of what is pending of its delivery, if there is one."""
         if self.delivery is None:
             return self
-        return Telling(self.told, self.delivery.updated(**fields), self.in_flight)
+        return Telling(self.notified, self.delivery.updated(**fields), self.in_flight)
 
     def replaced(self, new: Delivery | None) -> tuple[Telling, list[Ended]]:
         """Makes `new` what the channel is to know next; what ends by that."""
         ended, old = [], self.delivery
-        free = Telling(self.told, None, self.in_flight)
+        free = Telling(self.notified, None, self.in_flight)
         left_out = 0
         if old is not None and not self.is_under_way:
             left_out = old.pending.left_out + (old.pending.kind != "acknowledged")
@@ -146,24 +146,24 @@ class Telling:
             cannot = new.pending.cannot_wait
             cannot |= old.pending.cannot_wait and new.pending.kind in ("opened", "changed")
             new = new.updated(left_out=left_out, next_attempt_at=at, cannot_wait=cannot)
-        was_put_off = self.told.missed and not self.told.uncertain and self.is_held
+        was_put_off = self.notified.missed and not self.notified.uncertain and self.is_held
         if was_put_off:  # nobody is told afterwards of what was over, or eased, by then
             free = free.knowing(missed=False, awaits_since=None)
-        if was_put_off or (new.pending.kind == "resolved" and not self.told.opened):
+        if was_put_off or (new.pending.kind == "resolved" and not self.notified.opened):
             return free, [*ended, Ended(new, "suppressed", NOT_OPENED)]
-        return Telling(self.told, new, self.in_flight), ended
+        return Telling(self.notified, new, self.in_flight), ended
 
     def needless(self) -> Ended | None:
         """The delivery, if what has happened since it was decided makes it needless."""
         delivery = self.delivery
         if delivery is None:
             return None
-        if delivery.pending.kind == "resolved" and not self.told.opened:
+        if delivery.pending.kind == "resolved" and not self.notified.opened:
             return Ended(delivery, "suppressed", NOT_OPENED)
         news = delivery.pending.kind in ("opened", "changed")
-        told, pending = self.told, delivery.pending
-        is_known = (told.status, told.conditions) == (pending.status, pending.conditions)
-        if news and is_known and not told.uncertain:
+        notified, pending = self.notified, delivery.pending
+        is_known = (notified.status, notified.conditions) == (pending.status, pending.conditions)
+        if news and is_known and not notified.uncertain:
             return Ended(delivery, "superseded", KNOWN)
         return None
 
@@ -184,18 +184,18 @@ class Telling:
 
         What was decided as a change while an opening was under way opens, if that has failed since.
         """
-        told, delivery = self.told, self.delivery
-        if not told.uncertain:
-            told = told.model_copy(update={"uncertain": True})
+        notified, delivery = self.notified, self.delivery
+        if not notified.uncertain:
+            notified = notified.model_copy(update={"uncertain": True})
         if delivery is None:
-            return Telling(told)
+            return Telling(notified)
         pending = delivery.pending
-        is_opening = self.told.status is None and pending.status in ("WARN", "ERR")
+        is_opening = self.notified.status is None and pending.status in ("WARN", "ERR")
         if pending.kind == "changed" and not uncertain and is_opening:
             delivery = delivery.updated(kind="opened")
-        if delivery.receipt != told.receipt:
-            delivery = replace(delivery, receipt=told.receipt)
-        return Telling(told, delivery, delivery)
+        if delivery.receipt != notified.receipt:
+            delivery = replace(delivery, receipt=notified.receipt)
+        return Telling(notified, delivery, delivery)
 
     def attempted(
         self,
@@ -214,11 +214,11 @@ class Telling:
         update = self._heard(delivery, step, now, thread)
         if uncertain is not None and (step.outcome != "delivered" or not is_news):
             update["uncertain"] = uncertain
-        told = self.told.model_copy(update=update)
+        notified = self.notified.model_copy(update=update)
         if delivery.is_same(self.delivery):
             left = None if step.final else replace(delivery, pending=step.pending)
-            return Telling(told, left)
-        telling = Telling(told, self.delivery)
+            return Telling(notified, left)
+        telling = Telling(notified, self.delivery)
         if telling.delivery is not None and step.outcome != "delivered":
             left_out = telling.delivery.pending.left_out + delivery.pending.left_out + is_news
             return telling.pending(left_out=left_out)
@@ -244,18 +244,18 @@ class Telling:
             "missed": False,
             "awaits_since": None,
         }
-        if self.told.digest is not None:
-            knows |= {"told_at": now, "thread": thread}
+        if self.notified.digest is not None:
+            knows |= {"notified_at": now, "thread": thread}
         if step.receipt is not None:
             knows["receipt"] = step.receipt
         return knows
 
     def set_back(self, milliseconds: int) -> Telling:
         """The clock was: what the channel heard is as long ago as before."""
-        heard_at = self.told.heard_at
+        heard_at = self.notified.heard_at
         return self if heard_at is None else self.knowing(heard_at=max(heard_at - milliseconds, 0))
 
-    def to_store(self, is_sent_at_once: Callable[[Delivery], bool]) -> Told:
+    def to_store(self, is_sent_at_once: Callable[[Delivery], bool]) -> Notified:
         """As `warren.notifier-state` has it: the first attempt may follow at once."""
         first = (
             self.delivery is not None
@@ -265,7 +265,7 @@ class Telling:
         replaced = None
         if self.in_flight is not None and not self.is_under_way:
             replaced = self.in_flight.pending
-        uncertain = self.told.uncertain or first
-        if replaced is None and uncertain == self.told.uncertain:
-            return self.told
-        return self.told.model_copy(update={"uncertain": uncertain, "replaced": replaced})
+        uncertain = self.notified.uncertain or first
+        if replaced is None and uncertain == self.notified.uncertain:
+            return self.notified
+        return self.notified.model_copy(update={"uncertain": uncertain, "replaced": replaced})

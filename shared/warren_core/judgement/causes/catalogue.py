@@ -104,8 +104,8 @@ def found_at_pace(sentence: str, action: str, pace: Pace, **evidence: object) ->
 
 def find_cause(facts: Facts) -> Cause:
     """Say what is wrong with a group that is not OK, the root first."""
-    root = next(_told("root", facts), None)
-    consequences = _told("consequence", facts)
+    root = next(_seen("root", facts), None)
+    consequences = _seen("consequence", facts)
     first = (
         root
         or next(consequences, None)
@@ -121,7 +121,7 @@ def find_cause(facts: Facts) -> Cause:
     )
 
 
-def _told(kind: Kind, facts: Facts) -> Iterator[Finding]:
+def _seen(kind: Kind, facts: Facts) -> Iterator[Finding]:
     for known in ranked(kind):
         if (said := known.find(facts)) is not None:
             yield _finding(known.name, known.short, said)

@@ -18,7 +18,7 @@ from warren_core.judgement.causes.catalogue import (
     found_at,
     listed,
 )
-from warren_core.judgement.columns import Latest, Told
+from warren_core.judgement.columns import Latest, Reported
 from warren_core.judgement.facts import Facts
 from warren_core.judgement.membership import MOST_REBALANCES
 from warren_core.judgement.state import MOST_OPENINGS
@@ -235,7 +235,7 @@ def one_broker(facts: Facts) -> Found | None:
     rows, group = facts.bad, facts.membership
     if len(rows) < LEAST_LED or group is None or facts.worst is Status.REWIND:
         return None
-    leader = facts.told[Told.LEADER]
+    leader = facts.reported[Reported.LEADER]
     broker = int(leader[rows[0]])
     led = int(np.count_nonzero(leader == broker))
     is_one = broker != UNKNOWN and bool((leader[rows] == broker).all())

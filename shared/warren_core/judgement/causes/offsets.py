@@ -15,7 +15,7 @@ from warren_core.judgement.causes.catalogue import (
     found_at,
     listed,
 )
-from warren_core.judgement.columns import Latest, Told
+from warren_core.judgement.columns import Latest, Reported
 from warren_core.judgement.facts import Facts
 
 
@@ -67,7 +67,7 @@ def hanging_transaction(facts: Facts) -> Found | None:
     wait = f"{listed(facts, rows)} {'waits' if len(rows) == 1 else 'wait'} for"
     if len(known) < len(rows):
         # Without freshness nobody knows since when, nor whose: the group must have stood for long.
-        stable = facts.told[Told.LAST_STABLE, rows]
+        stable = facts.reported[Reported.LAST_STABLE, rows]
         left = stable - facts.state.latest[Latest.COMMITTED, rows]
         here = (stable >= 0) & (left >= 0) & (left <= _MARKER)
         if facts.state.track is not None:  # aborted records, too, may be in between

@@ -47,16 +47,16 @@ class AdminDescriber:
         return groups, listing.is_complete
 
     def describe(self, groups: Iterable[LiveGroup]) -> Sequence[LiveGroup]:
-        asked = [self._listed[group.name] for group in groups]
-        answers = self._runner.run(self._admin.describe(asked))
+        requested = [self._listed[group.name] for group in groups]
+        answers = self._runner.run(self._admin.describe(requested))
         refused = (
             name
             for name, answer in answers.items()
             if isinstance(answer, Refusal) and answer.error == GROUP_NOT_AUTHORISED
         )
-        self._refusals.observe(refused, asked=(group.name for group in asked))
+        self._refusals.observe(refused, asked=(group.name for group in requested))
         # What the list told is better than nothing.
-        return [live_group(group, answers.get(group.name)) for group in asked]
+        return [live_group(group, answers.get(group.name)) for group in requested]
 
     def partition_counts(self, topics: Iterable[str]) -> Mapping[str, int]:
         return self._runner.run(self._admin.partition_counts(topics))

@@ -16,7 +16,7 @@ from warren_collector.sources.shards import Shards
 
 
 @dataclass(slots=True)
-class Asked:
+class Requested:
     """Somebody who describes groups. `is_source`: groups are there because he says so, not only
     because records do.
     """
@@ -39,10 +39,10 @@ class LiveGroups:
     """For the stack's thread. What cannot be asked leaves the events as they are recorded."""
 
     def __init__(
-        self, asked: Sequence[Asked], shards: Shards, on_failed: Callable[[], None]
+        self, requested: Sequence[Requested], shards: Shards, on_failed: Callable[[], None]
     ) -> None:
         """Of a group that several describe, the first one's word counts if he knows its members."""
-        self._asked = asked
+        self._requested = requested
         self._shards = shards
         self._on_failed = on_failed
 
@@ -51,7 +51,7 @@ class LiveGroups:
         owned = self._shards.owned or frozenset()
         described: set[str] = set()
         sourced: set[str] = set()
-        for one in self._asked:
+        for one in self._requested:
             one.polling.own(owned)
             names = self._take(one)
             described |= names
@@ -62,10 +62,12 @@ class LiveGroups:
     def complete(self, event: GroupEvent) -> GroupEvent:
         """The event with its live and derived fields."""
         partitions = {
-            t: n for one in reversed(self._asked) for t, n in one.state.partitions.items()
+            t: n for one in reversed(self._requested) for t, n in one.state.partitions.items()
         }
         found = [
-            one.state.groups[event.group] for one in self._asked if event.group in one.state.groups
+            one.state.groups[event.group]
+            for one in self._requested
+            if event.group in one.state.groups
         ]
         return enriched(
             event, max(found, key=lambda live: bool(live.members), default=None), partitions
@@ -73,12 +75,12 @@ class LiveGroups:
 
     def knows(self, group: str) -> bool:
         """Whether the group is there, though nothing may have been recorded of it."""
-        return any(one.is_source and group in one.state.groups for one in self._asked)
+        return any(one.is_source and group in one.state.groups for one in self._requested)
 
     def shard_of(self, group: str) -> int:
         return self._shards.of(group)
 
-    def _take(self, one: Asked) -> set[str]:
+    def _take(self, one: Requested) -> set[str]:
         try:
             state = one.polling.take(0)
         except KafkaError as error:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
-from warren.contracts import EVENT_TYPES, GroupStatusName
+from warren.contracts import GroupStatusName
 from warren.words import moment, shortened, visible
 
 from warren_notifier.channels.channel import Delivered, Kind, Result
@@ -24,14 +24,6 @@ API = "/api/v2/alerts"
 LASTS = 4  # intervals of sending again that an alert lasts, as Prometheus has it
 LONGEST = 4_000  # characters of an annotation
 SEVERITIES: dict[GroupStatusName, str] = {"WARN": "warning", "ERR": "critical"}
-NAMES: dict[str, str] = dict(
-    zip(
-        EVENT_TYPES,
-        ("WarrenGroupStatus", "WarrenGroupFreshness", "WarrenGroupRetention"),
-        strict=True,
-    )
-)
-
 Labels = dict[str, str]
 LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 
@@ -82,7 +74,7 @@ def alert_labels(text: IncidentText, status: GroupStatusName, more: Mapping[str,
     found = {
         **more,
         **(change.labels or {}),
-        "alertname": NAMES.get(text.event_type, "WarrenGroup"),
+        "alertname": "WarrenGroup",
         "cluster": change.cluster,
         "consumer_group": change.group,
         "severity": SEVERITIES.get(status, "critical"),

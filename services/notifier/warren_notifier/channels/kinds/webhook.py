@@ -90,7 +90,7 @@ class WebhookChannel(HttpChannel[WebhookSettings]):
             self._content_type = settings.content_type
             self._template = body_template(settings.body, as_json=self._is_json)
             asked = NotificationTest(id="0", route="example", by="example", at=0)
-            self._rendered(self._template, json.loads(trial.opening(asked, 0).event))
+            self._rendered(self._template, trial.opening(asked, 0).event.model_dump(mode="json"))
 
     async def send(self, delivery: Delivery) -> Result:
         body = _event(delivery)
@@ -161,14 +161,13 @@ def _event(delivery: Delivery) -> str:
     """The event as published. Repeated, it has an id of its own: receivers drop known ones. One of
     another incident than that which goes on by it is of the one that the receiver knows.
     """
-    event, pending = json.loads(delivery.event), delivery.pending
-    is_known = event["data"]["incident_id"] == pending.incident_id
-    if is_known and pending.kind != "repeated":
-        return delivery.event
-    event["data"]["incident_id"] = pending.incident_id
-    if pending.kind == "repeated":
-        event["id"] = f"{event['id']}.{pending.repeat}"
-    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+    event, pending = delivery.event, delivery.pending
+    if event is None:
+        raise TypeError("only what has an event is sent")
+    data = event.data.model_copy(update={"incident_id": pending.incident_id})
+    again = f".{pending.repeat}" if pending.kind == "repeated" else ""
+    update = {"id": f"{event.id}{again}", "data": data}
+    return event.model_copy(update=update).model_dump_json()
 
 
 KIND = Kind(WebhookSettings, WebhookChannel)

@@ -1,0 +1,1 @@
+"""Silver and gold made of the events."""
