@@ -6,6 +6,7 @@ condition with status changes of its own. The incident has the id of its first c
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal
 
 from warren.contracts import (
     CONDITIONS,
@@ -41,8 +42,11 @@ def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncide
     mine = conditions.get(by.type)
     if mine is not None and mine.is_open and _is_past(by, mine):
         return None
+    did: Literal["began", "changed", "ended"] = "ended"
     if by.data.status in TROUBLE:
         conditions[by.type] = _condition(by, at, mine)
+        again = mine is not None and conditions[by.type].openings == mine.openings
+        did = "changed" if again else "began"
     elif mine is None or not mine.is_open:
         return None
     else:
@@ -53,11 +57,12 @@ def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncide
         source=f"{by.source}/incidents",
         subject=by.subject,
         time=by.time,
-        data=_incident(before, in_order, by, at),
+        data=_incident(before, in_order, by, did),
     )
     for smaller in (short, _bare):
-        if len(event.to_bytes()) > LARGEST:
-            event = _with_changes(event, smaller)
+        if len(event.to_bytes()) <= LARGEST:
+            break
+        event = event.model_copy(update={"data": with_changes(event.data, smaller)})
     return event
 
 
@@ -99,9 +104,12 @@ def _over(mine: Condition, by: StatusChangeEvent, at: int) -> Condition:
 
 
 def _incident(
-    before: GroupIncident | None, conditions: Sequence[Condition], by: StatusChangeEvent, at: int
+    before: GroupIncident | None,
+    conditions: Sequence[Condition],
+    by: StatusChangeEvent,
+    did: Literal["began", "changed", "ended"],
 ) -> GroupIncident:
-    data = by.data
+    data, at = by.data, round(by.time.timestamp() * 1000)
     is_open = any(each.is_open for each in conditions)
     status = worst_of(each.change.status for each in conditions if each.is_open)
     if not is_open:
@@ -113,10 +121,6 @@ def _incident(
     lost_now = sum(losses.values())
     if not lost_before and not losses:  # what only a cause says
         lost_now = lost_records(each.change for each in conditions if each.is_open)
-    known = before.conditions if before else []
-    is_new = not any(each.type == by.type and each.is_open for each in known)
-    mine = next(each for each in conditions if each.type == by.type)
-    again = any(each.type == by.type and each.openings != mine.openings for each in known)
     return GroupIncident(
         cluster=data.cluster,
         group=data.group,
@@ -128,7 +132,7 @@ def _incident(
         changed_at=at,
         revision=before.revision + 1 if before else 1,
         by=by.type,
-        did="ended" if not mine.is_open else "began" if is_new or again else "changed",
+        did=did,
         loses=bool(losses) and not was,
         closed_at=None if is_open else at,
         reason=None if is_open else data.reason,
@@ -187,9 +191,10 @@ def _bare(change: StatusChange) -> StatusChange:
     return change.model_copy(update=update | {"objectives": change.objectives and []})
 
 
-def _with_changes(
-    event: GroupIncidentEvent, made: Callable[[StatusChange], StatusChange]
-) -> GroupIncidentEvent:
+def with_changes(
+    data: GroupIncident, made: Callable[[StatusChange], StatusChange]
+) -> GroupIncident:
+    """With what is made of each status change in it."""
     conditions = [
         each.model_copy(
             update={
@@ -197,7 +202,6 @@ def _with_changes(
                 "end": None if each.end is None else made(each.end),
             }
         )
-        for each in event.data.conditions
+        for each in data.conditions
     ]
-    data = event.data.model_copy(update={"conditions": conditions})
-    return event.model_copy(update={"data": data})
+    return data.model_copy(update={"conditions": conditions})

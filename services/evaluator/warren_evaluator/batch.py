@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import DeadLetter, OffsetEvent, Status, part_key, split_group_key
+from warren.contracts import DeadLetter, OffsetEvent, Status, part_key, require_group
 from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, MAX_MESSAGE_BYTES, TRENDS
 from warren.errors import ContractViolation
 from warren.words import duration
@@ -265,8 +265,7 @@ def _tell_of_time(event: OffsetEvent, state: GroupState | GroupGone | None) -> N
 def _read_event(record: SourceRecord) -> Input:
     try:
         event = OffsetEvent.from_bytes(record.value)
-        if split_group_key(record.key) != (event.cluster, event.group):
-            raise ContractViolation("key: not that of the event's cluster and group")
+        require_group(record.key, event.cluster, event.group)
     except ContractViolation as violation:
         return record, record.key or b"", violation
     assert record.key is not None  # it has just been split

@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 from pydantic import BaseModel, ValidationError
 from warren.clock import Clock
-from warren.contracts import GroupIncidentEvent, StatusChangeEvent, split_group_key
+from warren.contracts import GroupIncidentEvent, StatusChangeEvent, require_group
 from warren.errors import ContractViolation
 from warren_core.group_incident import fold
 
@@ -189,8 +189,7 @@ def _key_of(partition: int) -> bytes:
 def _change(record: SourceRecord) -> StatusChangeEvent:
     """Raises ContractViolation."""
     change = StatusChangeEvent.from_bytes(record.value)
-    if split_group_key(record.key) != (change.data.cluster, change.data.group):
-        raise ContractViolation("key: not that of the event's cluster and group")
+    require_group(record.key, change.data.cluster, change.data.group)
     return change
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import FreshnessEvent, StatusChangeEvent, split_group_key
+from warren.contracts import FreshnessEvent, StatusChangeEvent, require_group, split_group_key
 from warren.errors import ContractViolation
 from warren.metrics import evaluator as metrics
 from warren.words import duration
@@ -152,8 +152,7 @@ class Latenesses:
     def _read_event(self, record: SourceRecord, key: bytes) -> FreshnessEvent:
         """Raises ContractViolation."""
         event = FreshnessEvent.from_bytes(record.value)
-        if split_group_key(key) != (event.cluster, event.group):
-            raise ContractViolation("key: not that of the event's cluster and group")
+        require_group(key, event.cluster, event.group)
         ahead = event.measured_at - self._clock.now_ms()
         if ahead > MOST_AHEAD_MS:
             raise ContractViolation(f"measured_at: {duration(ahead)} ahead of this worker's clock")

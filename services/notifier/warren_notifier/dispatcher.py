@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Collection, Mapping, Sequence
 
 import structlog
-from warren.contracts import NotificationTest, NotifierState, split_group_key
+from warren.contracts import NotificationTest, NotifierState, require_group
 from warren.errors import ContractViolation
 from warren.metrics import notifier as metrics
 from warren.words import visible
@@ -108,8 +108,7 @@ class Dispatcher:
     def _read(self, record: SourceRecord, batch: Batch) -> Change | None:
         try:
             change = read_change(record.value)
-            if split_group_key(record.key) != change.subject:
-                raise ContractViolation("key: not that of the event's cluster and group")
+            require_group(record.key, *change.subject)
             return change
         except ContractViolation as violation:
             metrics.NOTIFIER_EVENTS.labels("refused").inc()

@@ -20,7 +20,13 @@ from warren.contracts.group_incident import (
     GroupIncident,
     GroupIncidentEvent,
 )
-from warren.contracts.group_key import group_key, part_key, split_group_key, whole_key
+from warren.contracts.group_key import (
+    group_key,
+    part_key,
+    require_group,
+    split_group_key,
+    whole_key,
+)
 from warren.contracts.lag_event import Incident, LagEvent, TopicLag, WindowEdge
 from warren.contracts.notification_event import (
     TEST_CLUSTER,
@@ -137,6 +143,7 @@ __all__ = [
     "WorstFreshness",
     "group_key",
     "part_key",
+    "require_group",
     "split_group_key",
     "whole_key",
 ]

@@ -18,10 +18,9 @@ from warren.contracts import (
     GroupIncident,
     GroupIncidentEvent,
     GroupStatusName,
-    split_group_key,
+    require_group,
 )
-from warren.errors import ContractViolation
-from warren_core.group_incident import short
+from warren_core.group_incident import short, with_changes
 
 from warren_api.model.group import GroupView
 from warren_api.model.past import Past
@@ -140,8 +139,7 @@ class IncidentLog:
         """
         data = GroupIncidentEvent.from_bytes(value).data
         name = data.cluster, data.group
-        if split_group_key(key) != name:
-            raise ContractViolation("key and value name different groups")
+        require_group(key, *name)
         with self._lock:
             before = self._known.get((name, data.incident_id))
             if before is not None and before.revision >= data.revision:
@@ -152,7 +150,7 @@ class IncidentLog:
                     return None
                 if data.is_open:  # its end was not seen
                     self._keep(_replaced(other, data.changed_at))
-            self._keep(_without_partitions(data))
+            self._keep(with_changes(data, short))
             self.sequence += 1
             if len(self._known) > 2 * self._limit:
                 self._forget()
@@ -186,13 +184,6 @@ class IncidentLog:
         over = [(data.changed_at, key) for key, data in self._known.items() if not data.is_open]
         for _, key in sorted(over)[: max(len(over) - self._limit, 0)]:
             del self._known[key]
-
-
-def _without_partitions(data: GroupIncident) -> GroupIncident:
-    conditions = [
-        each.model_copy(update={"change": short(each.change)}) for each in data.conditions
-    ]
-    return data.model_copy(update={"conditions": conditions})
 
 
 def _replaced(data: GroupIncident, at: int) -> GroupIncident:

@@ -11,8 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from warren.contracts import MINUTE_MS, TrendEvent, split_group_key
-from warren.errors import ContractViolation
+from warren.contracts import MINUTE_MS, TrendEvent, require_group
 
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
@@ -248,8 +247,7 @@ class Past:
         Raises ContractViolation.
         """
         event = TrendEvent.from_bytes(value)
-        if split_group_key(key) != (event.cluster, event.group):
-            raise ContractViolation("key and value name different groups")
+        require_group(key, event.cluster, event.group)
         with self._lock:
             self._apply(event)
 
