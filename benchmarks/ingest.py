@@ -26,7 +26,7 @@ from warren.log import configure
 from warren.settings import ClusterSettings, CollectorSettings, LogSettings
 from warren_collector.cluster.filters import NameFilter
 from warren_collector.groups.live.groups import LiveGroups
-from warren_collector.groups.recorded.records import Findings
+from warren_collector.groups.recorded.records import Rejected
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.reports import GroupReports
 from warren_collector.groups.topic_ids import TopicIds
@@ -116,10 +116,10 @@ def _reports(states: GroupStates, positions: RecordedPositions, live: LiveGroups
 
 def _tick(reports: GroupReports, source: OffsetsTopicSource) -> int:
     """Decodes what has changed and makes the events, as many as are returned."""
-    findings = Findings()
-    due = reports.due({p.number: p.position for p in source.partitions}, 0, findings)
-    if findings.rejected:
-        sys.exit(f"malformed: {findings.rejected[0].problem}")
+    rejected: list[Rejected] = []
+    due = reports.due({p.number: p.position for p in source.partitions}, 0, rejected)
+    if rejected:
+        sys.exit(f"malformed: {rejected[0].problem}")
     reports.published(due)
     return len(due)
 

@@ -1,11 +1,10 @@
-"""Whether Warren is silent beside groups that are well, and tells of those that are not.
+"""Whether Warren is silent beside groups that are well.
 
 By default 50 healthy groups of real clients are at work (fast, slow, batches, transactions), new
 ones come every few seconds and old ones go; then Warren starts, with default settings. Each status
 change and each notification of the next ten minutes is one too many. With --kill, collector,
-evaluator and notifier are killed now and then. With --troubles, groups in trouble beside habits
-that are none work for 20 minutes instead (support/troubled_groups.py), and each has to be told as
-it should. Prints one JSON line, and the changes on standard error; exit 1 where something is wrong.
+evaluator and notifier are killed now and then. Prints one JSON line, and the changes on standard
+error; exit 1 where something was told.
 """
 
 import argparse
@@ -24,20 +23,18 @@ from support.healthy_groups import HABITS, HealthyGroups
 from support.measuring import kafka
 from support.service_process import ServiceProcess, running_service
 from support.topic_values import values
-from support.troubled_groups import PREFIX, TROUBLES, Trouble, TroubledGroups
 from warren_core.evaluation import POLICIES
 
 NEW_EVERY = 5.0  # seconds
 MOST_NEW = 15  # at a time
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 SERVICES = ("collector", "evaluator", "notifier")
-TROUBLES_TAKE = 1200  # seconds
-WRONG = ("status_changes", "notifications", "wrong")
+WRONG = ("status_changes", "notifications")
 
 
 def main() -> None:
     arguments = _arguments()
-    result = troubles(arguments) if arguments.troubles else quiet(arguments)
+    result = quiet(arguments)
     print(json.dumps({"benchmark": "lives", **result}))
     sys.exit(1 if any(result.get(name) for name in WRONG) else 0)
 
@@ -64,38 +61,6 @@ def quiet(arguments: argparse.Namespace) -> dict[str, Any]:
         }
 
 
-def troubles(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Groups in trouble: each has to be told in its order, and little else."""
-    with kafka(arguments.bootstrap) as bootstrap, ExitStack() as closing:
-        groups = TroubledGroups(bootstrap)
-        closing.callback(groups.close)
-        began = time.time()
-        config = closing.enter_context(_settings(bootstrap, arguments.policy))
-        services = Services(config, closing)
-        services.check()
-        time.sleep(max(began + max(arguments.seconds, TROUBLES_TAKE) - time.time(), 0))
-        told(bootstrap)
-        changes = [record["data"] for record in values(bootstrap, "warren.lag-status")]
-    wrong = {}
-    for name, trouble in TROUBLES.items():
-        said = [change for change in changes if change["group"] == PREFIX + name]
-        if not _is_right(trouble, said):
-            wrong[name] = [change["status"] for change in said]
-    return {"groups": len(TROUBLES), "wrong": wrong}
-
-
-def _is_right(trouble: Trouble, told: list[dict[str, Any]]) -> bool:
-    """What must be told, in that order; beside it only what may be, and its end."""
-    wanted = list(trouble.told)
-    for change in told:
-        sentence = change["explanation"] or "OK"
-        if wanted and wanted[0] in sentence:
-            wanted.pop(0)
-        elif sentence != "OK" and not any(one in sentence for one in trouble.may):
-            return False
-    return not wanted
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bootstrap", help="a running, empty cluster; default: an embedded broker")
@@ -104,7 +69,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=600, help="how long to listen")
     parser.add_argument("--policy", choices=list(POLICIES), default="progress")
     parser.add_argument("--kill", type=float, help="seconds after which a service is killed")
-    parser.add_argument("--troubles", action="store_true", help="groups in trouble instead")
     return parser.parse_args()
 
 

@@ -188,8 +188,7 @@ def in_storm(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         routes = route("machines", ["hook"]) + route("people", people, **waits)
         channels = webhook("hook", hooks["hook"].url) + email("mail", mails.port)
         channels += "".join(chat(name, hooks[name].url) for name in ("slack", "teams"))
-        config = home.config(routes + channels)
-        notifiers = Notifiers(config, arguments.notifiers, closing)
+        notifiers = Notifiers(home.config(routes + channels), arguments.notifiers, closing)
         start = time.monotonic()
         names = [f"group-{number}" for number in range(arguments.groups)]
         opened = round(time.time() * 1000)

@@ -51,8 +51,7 @@ class LoadedNotifier:
             urls["hanging"] = hook.url
         self._home = NotifiedHome(bootstrap, f"{name}-{int(time.time())}")
         channels = "".join(webhook(name, url, timeout=5) for name, url in urls.items())
-        config = self._home.config(route("all", urls) + channels)
-        self.notifiers = Notifiers(config, 1, closing)
+        self.notifiers = Notifiers(self._home.config(route("all", urls) + channels), 1, closing)
         self._number = 0
 
     def burst(self, count: int) -> float:

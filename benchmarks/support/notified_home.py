@@ -12,6 +12,9 @@ from support.service_process import WITHIN, ServiceProcess, running_service
 from support.topic_values import values
 from warren.contracts import (
     EVENT_TYPES,
+    INCIDENTS,
+    NOTIFICATIONS,
+    NOTIFIER_STATE,
     BadPartition,
     GroupIncidentEvent,
     GroupStatusName,
@@ -22,7 +25,6 @@ from warren.contracts import (
     StatusChangeEvent,
     group_key,
 )
-from warren.contracts.topics import INCIDENTS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topic_reader import TopicReader

@@ -62,8 +62,7 @@ class RecordLoad:
                 "enable.auto.commit": False,
             }
         )
-        place = TopicPartition(self.topics[-1], self.partitions - 1, self.records - 1)
-        consumer.assign([place])
+        consumer.assign([TopicPartition(self.topics[-1], self.partitions - 1, self.records - 1)])
         message = consumer.poll(10)
         consumer.close()
         return message is not None and message.timestamp()[1] == self.append_time(self.records - 1)

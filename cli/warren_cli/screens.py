@@ -170,5 +170,4 @@ def change_line(group: Mapping[str, Any], previous: str | None, now_ms: int) -> 
     said = reason(group, now_ms)
     because = f": {said}" if said else ""
     status = group["status"] or "not judged"
-    line = f"{name}: {status}{was}, lag {lag(group)}{where}{because}"
-    return visible(line)
+    return visible(f"{name}: {status}{was}, lag {lag(group)}{where}{because}")

@@ -181,8 +181,7 @@ def main() -> int:
         for name, limit in limits.items():
             print(f"  {name:36}{stands[kind].get(name, 0):9} of {limit}")
     said = complaints(stands, text, before)
-    page = (ROOT / "docs/evaluation.md").read_text()
-    said += worthless(page, [rule.name for rule in RULES])
+    said += worthless((ROOT / "docs/evaluation.md").read_text(), [rule.name for rule in RULES])
     print(*(f"refused: {line}" for line in said), sep="\n", file=sys.stderr)
     return 1 if said else 0
 

@@ -1,5 +1,6 @@
 """The address of a cluster in commands of Kafka's own tools. Pure."""
 
+import re
 from typing import Any
 
 from warren.contracts import Cause, Finding
@@ -7,6 +8,11 @@ from warren.words import shell_word, visible
 
 VARIABLE = '"$BOOTSTRAP"'
 """What stands in commands of causes: who judges a group does not know its cluster's address."""
+
+COMMAND = re.compile(
+    r"""(?<![\w-])kafka-[a-z-]+ (?:\$'(?:\\.|[^'\\])*'|'[^']*'|"[^"]*"|[^;('"\s]|\s(?!\())*"""
+)
+"""One of Kafka's tools in what to do, whatever is quoted in it: ends at `;` or `(`."""
 
 
 def runnable(action: str, servers: str, cluster: str) -> str:

@@ -46,10 +46,6 @@ class Installation:
         """`client.id` of a service's connections."""
         return f"{self.name}-{service}-{host}"
 
-    def collector_clients(self, home_cluster: str) -> str:
-        """What the `client.id` of its collectors begins with, in their group: see `collectors`."""
-        return f"{self.collectors(home_cluster)}-"
-
     @property
     def groups(self) -> str:
         """Which groups are this Warren's, as it names them itself (a regular expression)."""

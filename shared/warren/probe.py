@@ -68,19 +68,17 @@ def _application(registry: CollectorRegistry, ready: Ready) -> WSGIApplication:
         if path == "/live":
             status, body = "200 OK", b"LIVE"
         elif path == "/ready":
-            status, body = _readiness(ready())
+            obstacle = ready()
+            if obstacle is True:
+                status, body = "200 OK", b"READY"
+            else:
+                status, body = "503 Service Unavailable", (obstacle or "STARTING").encode()
         else:
             status, body = "404 Not Found", b"/metrics, /ready, /live"
         start(status, [("Content-Type", "text/plain; charset=utf-8")])
         return [body]
 
     return application
-
-
-def _readiness(ready: bool | str) -> tuple[str, bytes]:
-    if ready is True:
-        return "200 OK", b"READY"
-    return "503 Service Unavailable", (ready or "STARTING").encode()
 
 
 def _listen(host: str, port: int) -> socket.socket:

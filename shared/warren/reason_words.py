@@ -28,20 +28,14 @@ def in_short(reason: str) -> str:
 
 
 BREACHES: Mapping[str, str] = {
-    "lost_records": "data loss",
-    "min_time_to_loss": "data loss soon",
-    "max_freshness": "late",
-    "max_lag": "lag",
-    "min_produce_rate": "few records",
-    "burn_rate": "burn rate",
+    "lost_records": "Losing data",
+    "min_time_to_loss": "Close to losing data",
+    "max_freshness": "Late",
+    "max_lag": "Lag too large",
+    "min_produce_rate": "Producers too slow",
+    "burn_rate": "Error budget burns too fast",
 }
-"""What an objective's limit is about, in a word or two."""
-
-
-def broken_in_short(objective: str, limit: str) -> str:
-    """Name the objective and what its limit is about; empty for a limit that is not known here."""
-    what = BREACHES.get(limit)
-    return f"{objective}: {what}" if what else ""
+"""What it means that an objective's limit is not kept, in a few words."""
 
 
 # Which limit it comes from or, for those of LOSS_UNKNOWN, why nobody knows it.

@@ -18,10 +18,8 @@ _PORT = re.compile(r"WARREN(_[A-Z0-9]+)*_PORT")
 
 def service_links(environ: Mapping[str, str]) -> list[str]:
     """Names of the service links that could be taken for settings of Warren's, sorted."""
-    return sorted(name for name, value in environ.items() if _is_link(name, value))
-
-
-def _is_link(name: str, value: str) -> bool:
-    if _NAME.fullmatch(name):
-        return True
-    return bool(_PORT.fullmatch(name) and _ADDRESS.fullmatch(value))
+    return sorted(
+        name
+        for name, value in environ.items()
+        if _NAME.fullmatch(name) or (_PORT.fullmatch(name) and _ADDRESS.fullmatch(value))
+    )

@@ -26,8 +26,7 @@ from warren.errors import SettingsError
 from warren.files import why_unread
 from warren.refused_words import words_of
 from warren.service_links import service_links
-from warren.settings import Settings
-from warren.settings.file_secret import FileSecret
+from warren.settings import FileSecret, Settings
 
 PREFIX = "WARREN_"
 _OF_A_NAME = "[key]"  # pydantic's last part of the place of a name in a table, behind the name
@@ -204,6 +203,5 @@ def _resolve_files(value: Any, path: tuple[str, ...]) -> Any:
             name = ".".join((*path, key))
             raise SettingsError(name, f"{item} cannot be read: {why_unread(error)}") from None
         # Only connections to Kafka look at their files again; other settings are plain text here.
-        is_login = path[-1:] == ("kafka",)
-        resolved[target] = secret if is_login else secret.get_secret_value()
+        resolved[target] = secret if path[-1:] == ("kafka",) else secret.get_secret_value()
     return resolved

@@ -12,9 +12,23 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from warren.contracts import Acknowledgement, Silence
-from warren.contracts.record_id import record_id, require_id
 from warren.errors import ContractViolation
 from warren.patterns import searcher
+
+
+def record_id(key: bytes | None) -> str:
+    """Raises ContractViolation when the key is not UTF-8."""
+    try:
+        return (key or b"").decode()
+    except UnicodeDecodeError as error:
+        raise ContractViolation(f"key is not UTF-8: {error}") from error
+
+
+def require_id(of_key: str, of_value: str) -> None:
+    """Raises ContractViolation where key and value are not of the same."""
+    if of_key != of_value:
+        raise ContractViolation("key and value name different ones")
+
 
 GROUPS = 100_000  # of which it is remembered at most what silences them
 
@@ -125,10 +139,8 @@ class Silences:
         self, name: tuple[str, str], looked: _Looked, newer: Collection[_Compiled]
     ) -> _Looked:
         """Matches a group with the silences that are new since it was asked for."""
-        found = dict(looked.found)
-        for compiled in newer:
-            if compiled.matches(*name):
-                found[compiled.silence.id] = compiled.number
+        matching = {each.silence.id: each.number for each in newer if each.matches(*name)}
+        found = looked.found | matching
         with self._lock:
             if len(self._looked) >= GROUPS and name not in self._looked:
                 self._looked.clear()

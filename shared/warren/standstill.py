@@ -91,7 +91,7 @@ class Standstill:
         self._exit_after = exit_after
         self._last: Look | None = None
         self._at = clock.monotonic()
-        self._stalled = self._unmoved = 0.0  # without what is excused, and with it
+        self.stalled_seconds = self._unmoved = 0.0  # without what is excused, and with it
         self._excuse = ""
 
     def saw(self, look: Look) -> None:
@@ -100,14 +100,13 @@ class Standstill:
             return
         step = self._step()
         moved = self._last is None or look.waiting == 0 or look.mark != self._last.mark
-        self._stalled = 0.0 if moved else self._stalled + step
+        self.stalled_seconds = 0.0 if moved else self.stalled_seconds + step
         self._unmoved = 0.0 if moved else self._unmoved + step
         self._last, self._excuse = look, ""
 
     def unseen(self) -> None:
         """Nobody can look, and it is not known that anything was done: it goes on as it was."""
-        mark = self._last.mark if self._last else None
-        self.saw(Look(1, mark, unit=""))
+        self.saw(Look(1, self._last.mark if self._last else None, unit=""))
 
     def excused(self, why: str) -> None:
         """Nothing can be done, and a new process could do no more: a cluster does not answer.
@@ -117,11 +116,7 @@ class Standstill:
         """
         step = self._step()
         self._unmoved = self._unmoved + step if self._excuse or self._unmoved else 0.0
-        self._excuse, self._stalled = why, 0.0
-
-    @property
-    def stalled_seconds(self) -> float:
-        return self._stalled
+        self._excuse, self.stalled_seconds = why, 0.0
 
     @property
     def reason(self) -> str | None:
@@ -138,7 +133,7 @@ class Standstill:
     @property
     def must_end(self) -> bool:
         """Whether only a new process helps."""
-        return self._stalled >= self._exit_after
+        return self.stalled_seconds >= self._exit_after
 
     def _step(self) -> float:
         now = self._clock.monotonic()

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Protocol
+from urllib.parse import urlsplit
 
 LATEST_MOMENT = 253_402_300_799_999  # Unix milliseconds: the last that a date can be written for
 # What acts on the place where text is shown instead of being seen there: C0, DEL and C1 controls,
@@ -81,6 +82,19 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{grouped(count)} {noun if count == 1 else plural or f'{noun}s'}"
 
 
+LONGEST_LINK = 2_000  # characters; browsers and services cut longer ones, and they lead nowhere
+
+
+def is_web_link(text: str) -> bool:
+    """Whether it is a URL of http or https, and not too long."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    fit = text.isascii() and text.isprintable() and " " not in text and len(text) <= LONGEST_LINK
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and fit
+
+
 def records(count: int | None) -> str:
     """`1 record`, `2,101 records`; `unknown records` for None and Kafka's -1."""
     if count is None or count < 0:
@@ -97,6 +111,11 @@ def condition(event_type: str) -> str:
 def shortened(text: str, limit: int) -> str:
     """The text, or its beginning and `…` where it has more than `limit` characters (at least 1)."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def in_sentence(words: str) -> str:
+    """With a small letter, but for what is always in capitals."""
+    return words if words[:2].isupper() else words[:1].lower() + words[1:]
 
 
 def utc(milliseconds: int) -> str:

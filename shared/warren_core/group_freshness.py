@@ -29,7 +29,15 @@ def figures_of(topics: Mapping[str, TopicFreshness]) -> dict[str, Any]:
         "lost_records": sum(sum(rows.lost_records) for rows in every),
         "time_to_loss_ms": min(_known(rows.time_to_loss_ms for rows in every), default=None),
         "time_to_loss_reason": min(told, default=(0, None), key=lambda each: each[0])[1],
-        "at_least_ms": worst.freshness_ms if worst and any(map(_has_unknown, every)) else None,
+        # Where some partition has something to consume but no value.
+        "at_least_ms": worst.freshness_ms
+        if worst
+        and any(
+            value is None and not rows.is_unwritten(row)
+            for rows in every
+            for row, value in enumerate(rows.freshness_ms)
+        )
+        else None,
         "produce_rate": _sum(rows.produce_rate for rows in every),
         "consume_rate": _sum(rows.consume_rate for rows in every),
         "time_to_catch_up_ms": (max(known, default=None) if len(known) == len(left) else None),
@@ -59,13 +67,6 @@ def _late(topics: Mapping[str, TopicFreshness]) -> Iterator[tuple[int, str, int,
             ms = bound if value is None else value
             if ms is not None:
                 yield ms, topic, partition, value is None
-
-
-def _has_unknown(rows: TopicFreshness) -> bool:
-    """Some partition has something to consume but no value."""
-    return any(
-        value is None and not rows.is_unwritten(row) for row, value in enumerate(rows.freshness_ms)
-    )
 
 
 def _sum(columns: Iterable[Sequence[float | None]]) -> float | None:

@@ -20,6 +20,8 @@ from warren.contracts import (
 )
 from warren.words import LOST_RECORDS
 
+REPLACED = "incident_replaced"
+"""A reason: the end of an incident that nobody saw."""
 LOST_CAUSE = "records_lost"
 LARGEST = 512 * 1024
 """Bytes of an event, far more than Warren's own have: larger ones go without their partitions, and
@@ -40,8 +42,13 @@ def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncide
     at = round(by.time.timestamp() * 1000)
     conditions = {each.type: each for each in before.conditions} if before else {}
     mine = conditions.get(by.type)
-    if mine is not None and mine.is_open and _is_past(by, mine):
-        return None
+    if (
+        mine is not None
+        and mine.is_open
+        and by.data.incident_id != mine.incident_id
+        and by.data.opened_at < mine.since
+    ):
+        return None  # late, or again: it was over before the open one began
     did: Literal["began", "changed", "ended"] = "ended"
     if by.data.status in TROUBLE:
         conditions[by.type] = _condition(by, at, mine)
@@ -64,11 +71,6 @@ def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncide
             break
         event = event.model_copy(update={"data": with_changes(event.data, smaller)})
     return event
-
-
-def _is_past(by: StatusChangeEvent, mine: Condition) -> bool:
-    """Whether it is of an incident that was over before the open one began: late, or again."""
-    return by.data.incident_id != mine.incident_id and by.data.opened_at < mine.since
 
 
 def _condition(by: StatusChangeEvent, at: int, mine: Condition | None) -> Condition:
@@ -168,6 +170,45 @@ def _lost(change: StatusChange) -> Iterator[int]:
     for found in () if cause is None else (cause, *cause.also):
         if found.name == LOST_CAUSE:
             yield round(found.evidence.lost_records or 0)
+
+
+def replaced(data: GroupIncident, at: int) -> GroupIncident:
+    """An incident whose end nobody saw, as if one had been published when the next was there."""
+    explanation = "its end was not seen, and another incident has begun since"
+    end: dict[str, object] = {"status": "OK", "reason": REPLACED, "previous": data.status}
+    end["cause"] = None
+    conditions = []
+    for each in data.conditions:
+        if each.is_open:
+            was = short(each.change)
+            update = end | {"explanation": explanation, "objectives": was.objectives and []}
+            said = was.model_copy(update=update)
+            each = each.model_copy(update={"until": at, "change": was, "end": said})
+        conditions.append(each)
+    return data.model_copy(
+        update={
+            "status": "OK",
+            "previous": data.status,
+            "changed_at": at,
+            "revision": data.revision + 1,
+            "by": data.open[0].type,
+            "did": "ended",
+            "loses": False,
+            "closed_at": at,
+            "reason": REPLACED,
+            "lost_before": data.lost_records,
+            "losing_since": None,
+            "conditions": conditions,
+        }
+    )
+
+
+def lost_by_now(data: GroupIncident, measured: int) -> int:
+    """How many are lost in the incident. `measured`: what is lost now; what has passed may still be
+    measured.
+    """
+    lasts = data.losing_since is not None or not data.lost_before
+    return max(data.lost_records, data.lost_before + (measured if lasts else 0))
 
 
 def worst_of(statuses: Iterable[GroupStatusName]) -> GroupStatusName:

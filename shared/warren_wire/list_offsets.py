@@ -3,11 +3,9 @@
 Version 8, which aiokafka does not have, where only that can tell.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from aiokafka.errors import IncompatibleBrokerVersion
 from aiokafka.protocol.offset import OffsetRequest_v1, OffsetRequest_v2, OffsetRequest_v3
@@ -90,7 +88,7 @@ class ListOffsetsRequest(KafkaRequest):
             self._CLASSES = (_VERSION_8, *_OLD)  # answers to the old ones are shorter
 
     @classmethod
-    def by_partition(cls, times: Mapping[_Partition, int]) -> ListOffsetsRequest:
+    def by_partition(cls, times: Mapping[_Partition, int]) -> Self:
         topics: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for (topic, partition), time in times.items():
             topics[topic].append((partition, time))

@@ -21,6 +21,7 @@ from warren.contracts import (
     LagEvent,
     NotificationTest,
     StatusChangeEvent,
+    TopicFreshness,
     TopicsEvent,
     TrendEvent,
     TrendTopics,
@@ -35,6 +36,7 @@ from warren_api.model.archive import Archive
 from warren_api.model.cluster import FeedState
 from warren_api.model.read_model import ReadModel
 from warren_api.server import create_app, listen, login_of
+from warren_core.group_freshness import figures_of
 from warren_core.group_incident import fold
 
 NOW = 1_795_244_400_000
@@ -124,27 +126,17 @@ def freshness_event(
 ) -> FreshnessEvent:
     """`rows`: the partitions of a topic, in order; the group's figures follow from them."""
     rows = fields.pop("rows", [CAUGHT_UP, CAUGHT_UP])
-    ages = [row["freshness_ms"] for row in rows if row["freshness_ms"] is not None]
-    losses = [row["time_to_loss_ms"] for row in rows if row["time_to_loss_ms"] is not None]
-    worst = max(ages, default=None)
-    latest = next((n for n, row in enumerate(rows) if row["freshness_ms"] == worst), 0)
     columns = {name: [row[name] for row in rows] for name in CAUGHT_UP}
+    columns["partition"] = list(range(len(rows)))
+    topics = {topic: TopicFreshness.model_validate(columns)}
     return FreshnessEvent.model_validate(
         {
             "cluster": cluster,
             "group": group,
             "measured_at": NOW,
             "observed_at": NOW,
-            "freshness_ms": worst,
-            "lost_records": sum(row["lost_records"] for row in rows),
-            "time_to_loss_ms": min(losses, default=None),
-            "time_to_loss_reason": next(
-                (row["time_to_loss_reason"] for row in rows if row["time_to_loss_reason"]), None
-            ),
-            "worst": None
-            if worst is None
-            else {"topic": topic, "partition": latest, "freshness_ms": worst},
-            "topics": {topic: {"partition": list(range(len(rows))), **columns}},
+            **figures_of(topics),
+            "topics": topics,
             **fields,
         }
     )

@@ -34,19 +34,20 @@ def test_each_with_when_how_bad_and_why(api: Api) -> None:
     old = begin(api, NOW - 5 * HOUR, 2 * HOUR, "WARN")
     opened = NOW - 10 * MINUTE_MS
     new = begin(api, opened, None)
-    api.put("billing", status="ERR", incident={"id": new, "opened_at": opened})
+    cause = {"name": "no_members", "sentence": "nobody is in <it>"}
+    api.put("billing", status="ERR", incident={"id": new, "opened_at": opened}, cause=cause)
     assert shown(api) == [
         {
             "Worst": "ERR",
             "Started": "10m ago 06:50 UTC",
             "Duration": "10m, ongoing",
-            "What was wrong": "at 06:50 UTC : nobody is in <it>",
+            "What was wrong": "No members nobody is in <it>",
         },
         {
             "Worst": "WARN",
             "Started": "5h ago 02:00 UTC",
             "Duration": "2h",
-            "What was wrong": "at 02:00 UTC : nobody is in <it>",
+            "What was wrong": "No members at 02:00 UTC : nobody is in <it>",
         },
     ]
     links = [a["href"] for a in page(api, PATH).select(".incidents tbody a")]

@@ -2,6 +2,7 @@
 
 import pytest
 from api.served_api import CAUGHT_UP, Api, late
+from warren_core.standing.figures import loss_in
 
 MINUTE = 60_000
 
@@ -48,4 +49,5 @@ def test_what_runs_out_is_one_partition_not_two(api: Api) -> None:
 def running_out(api: Api) -> tuple[int | None, int | None]:
     view = api.model.group("demo", "g")
     assert view is not None
-    return view.runs_out_in_ms, view.loses_in_ms
+    assert view.freshness is not None
+    return loss_in(view.freshness.event, view.event), view.loses_in_ms

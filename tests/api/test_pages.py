@@ -24,7 +24,7 @@ def test_groups_worst_first_with_what_to_know_of_each(filled: Api, path: str) ->
     assert cells(rows[0]) == {
         "Status": "ERR",
         "Group": "billing demo",
-        "Trouble": "orders /1 stopped committing kafka-consumer-groups --bootstrap-server "
+        "Trouble": "Stopped kafka-consumer-groups --bootstrap-server "
         "broker:9092 --describe --group billing Copy 2 of 3 partitions: 2 STOP "
         "orders /1 STOP, lag 12,345 orders /2 STOP, lag 3 Acknowledge Silence for 1 hour",
         "Last hour": "",
@@ -76,16 +76,19 @@ def test_the_cause_and_what_to_do_lead_a_row(filled: Api) -> None:
     filled.change("billing", "ERR", NOW - 11_000, previous="WARN", opened_at=NOW - 252_000)
     row = row_of(filled, "billing")
     assert cells(row)["Trouble"] == (
-        "nobody is in it start <b>them</b> kafka-consumer-groups --bootstrap-server broker:9092 "
+        "No members nobody is in it. start <b>them</b> "
+        "kafka-consumer-groups --bootstrap-server broker:9092 "
         "--describe --group billing Copy Acknowledge Silence for 1 hour"
     )
     assert cells(row)["Since"] == "4m 15s 06:55 UTC ERR for 14s", "as long as the incident"
     unknown = {**cause, "name": "unknown"}
     filled.put("billing", status="ERR", cause=unknown, explanation="no commit for 11s")
-    assert cells(row_of(filled, "billing"))["Trouble"].startswith("no commit for 11s start")
+    assert cells(row_of(filled, "billing"))["Trouble"].startswith("Not OK no commit for 11s. start")
     why = {"explanation": "no commit for 11s", "reason": "no_commit"}
     filled.put("billing", status="ERR", cause=unknown, **why)
-    assert cells(row_of(filled, "billing"))["Trouble"].startswith("Stopped no commit for 11s start")
+    assert cells(row_of(filled, "billing"))["Trouble"].startswith(
+        "Stopped no commit for 11s. start"
+    )
 
 
 def titles_of_since(api: Api, group: str) -> list[str]:

@@ -129,7 +129,11 @@ def test_a_word_with_a_colon_that_finds_nothing_is_said_to_be_no_key(
     api: Api, q: str, hints: list[str]
 ) -> None:
     soup = page(api, str(api.get("/", params={"q": q}).url))
+    for link in soup.select(".problem a"):  # what was meant
+        assert not page(api, str(link["href"])).select(".problem")
+        link.decompose()
     assert [text(said) for said in soup.select(".problem")] == hints
+    assert not (hints and soup.select(".headline.ok")), "a typo is no all-clear"
     assert api.get("/api/v1/groups", params={"q": q}).json()["hints"] == hints
 
 

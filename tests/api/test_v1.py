@@ -57,6 +57,7 @@ def test_groups_worst_first(api: Api) -> None:
         "owner": None,
         "runbook": None,
         "severity": "ERR",
+        "words": {"short": "Stuck at one offset", "why": WHY, "late": "", "loss": "", "lag": "7"},
     }
     assert body["groups"][1]["incident"] is None
     assert body["groups"][1]["since"] is None

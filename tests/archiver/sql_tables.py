@@ -7,7 +7,16 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 import duckdb
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DateType,
+    MapType,
+    StructField,
+    StructType,
+)
 from support.archive_events import TOPIC_ID, Record
 from support.lake_files import plain
 from support.silver_rows import at, nothing
@@ -15,11 +24,11 @@ from warren.contracts.topics import Topic
 from warren.settings import Settings
 from warren_archiver.dialect import MACROS, for_duckdb, sql
 from warren_archiver.gold.catalogue import OBJECTIVE_DAYS
-from warren_archiver.lake.contract_view import view_schema
+from warren_archiver.lake.contract_view import COORDINATES, stored, struct_of
 from warren_archiver.lake.table import TEXT, TIME, Table
 from warren_archiver.refining.models import MODELS, MOMENTS
 from warren_archiver.refining.refine import values
-from warren_archiver.silver.catalogue import NOTIFICATIONS, QUARANTINE
+from warren_archiver.silver.catalogue import QUARANTINE
 
 _KINDS = {
     "string": "VARCHAR",
@@ -101,7 +110,16 @@ def happened(topic: Topic, record: Record) -> Row:
         "kafka_timestamp": at(record.timestamp_ms),
     }
     about = {"cluster": cluster, "group": group, "happened": moment}
-    return event | about | place | {"deleted": text is None or event.get("deleted", False)}
+    more = {"kafka_value": text, "deleted": text is None or event.get("deleted", False)}
+    return event | about | place | more
+
+
+def view_schema(topic: Topic) -> StructType:
+    """Columns of a topic's accepted events."""
+    contract = stored(struct_of(topic.event))
+    own = [field for field in contract if field.name != "deleted"]
+    more = [StructField("kafka_value", BinaryType()), StructField("deleted", BooleanType())]
+    return StructType([*COORDINATES.fields, *more, *own, StructField("date", DateType())])
 
 
 def event_columns(topic: Topic) -> dict[str, DataType]:
@@ -121,17 +139,8 @@ def whole(records: Sequence[Record], settings: Settings) -> dict[str, list[Row]]
             name = model.topic.full_name("warren.")
             events = [happened(model.topic, each) for each in records if each.topic == name]
             tables.put("events", event_columns(model.topic), events)
-            tables.put_rows(replace(model.table, name="stored"), [])
+        tables.put_rows(replace(model.table, name="stored"), [])
         for source in model.sources:
-            rows = made[source.name]
-            tables.put_rows(source, _by_incident(rows) if source is NOTIFICATIONS else rows)
+            tables.put_rows(source, made[source.name])
         made[model.name] = tables.made(model.layer, model.table, settings)
     return made
-
-
-def _by_incident(rows: Sequence[Row]) -> list[Row]:
-    return [
-        row | {"incident_id": name}
-        for row in rows
-        for name in {row["incident_id"], *(row["conditions"] or ())}
-    ]

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from archiver.sql_tables import view_schema
 from pyspark.sql import Row, SparkSession
 from support.archive_events import NOW, Record, event_frame, key, lag_event, sample
 from warren.contracts import OffsetEvent
 from warren.contracts.topics import CATALOGUE, DEAD_LETTERS, LAG, LAG_STATUS, OFFSETS, Topic
-from warren_archiver.lake.contract_view import REFUSED_SCHEMA, ContractView, view_schema
+from warren_archiver.lake.contract_view import REFUSED_SCHEMA, ContractView
 
 GOOD = lag_event("billing", NOW, "OK", 7).model_dump(mode="json")
 

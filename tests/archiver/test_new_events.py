@@ -12,6 +12,7 @@ from support.few_tables import OF_OFFSETS, only
 from support.manual_clock import ManualClock
 from support.other_readers import rows_of
 from warren.clock import SystemClock
+from warren.history.delta_log import LOG, commit_name
 from warren_archiver.errors import ArchiveFailed
 from warren_archiver.gold.catalogue import RATE_HOURS
 from warren_archiver.refining.new_events import NewEvents, Position
@@ -90,6 +91,9 @@ def test_all_is_taken_in_where_it_is_not_known_what_is_new(lab: Archive, tmp_pat
     assert offsets == [*range(5, 10)]
     lab.spark.sql(f"DELETE FROM delta.`{lab.lake.events}` WHERE offset = 3")
     assert _taken(lab, second)[0] == [], "nothing has come"
+    _, third = _taken(lab, second)
+    (bronze / "events" / LOG / commit_name(third.version + 1)).touch()
+    assert _taken(lab, second) == ([], third), "somebody was killed at writing a commit"
     shutil.rmtree(bronze)
     shutil.copytree(tmp_path / "backup", bronze)
     archive(10)

@@ -2,12 +2,16 @@
 
 import csv
 import dataclasses
+import io
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
+from rich.console import Console
+from structlog.testing import capture_logs
 from support.archive_events import lag_event
 from support.lake_files import write_table
 from support.manual_clock import ManualClock
@@ -20,18 +24,21 @@ from support.report_lake import (
     MINUTE,
     START,
     add_bronze,
+    add_events,
+    add_incidents,
+    add_records,
     lag_records,
     moment,
     write_lake,
 )
 from support.report_recount import LagRecord, recount
-from support.silver_events import delivery, status_change
-from warren.contracts.topics import LAG, LAG_STATUS, NOTIFICATIONS
+from support.silver_events import delivery, folded, status_change
+from warren.contracts.topics import INCIDENTS, LAG, NOTIFICATIONS
 from warren.errors import SettingsError
-from warren.history.lake_tables import LakeTables, LakeUnreadable
+from warren.history.lake_tables import LakeTables
 from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
-from warren_archiver.report import export, page
+from warren_archiver.report import export, page, table
 from warren_archiver.report.group_report import Report
 from warren_archiver.report.make import SETTLE_MS, SILENT_MS, report
 from warren_archiver.report.period import Period
@@ -204,28 +211,13 @@ def test_an_expression_that_matches_no_group_or_is_none_is_told(
     assert capfd.readouterr().err == ""
 
 
-def test_incidents_are_told_as_they_were_at_the_periods_end(lake: Path) -> None:
-    until = START + 34 * HOUR
-    made = _made(lake, Period(START + DAY, until))
-    found = {(each.group, each.closed_ms): each for each in made.incidents}
-    lasting = found["billing", None]
-    assert (lasting.worst, lasting.cause) == ("ERR", "no_members")
-    assert found["<b>fraud&co", START + 31 * HOUR].length_ms == HOUR
-    whole = _made(lake, SECOND_DAY)
-    assert sum(each.flapped for each in whole.incidents) == 2
-
-
 def test_an_incident_that_lasts_for_months_is_told(closed: Path) -> None:
-    """Of its changes nothing is read any more: what the incident's row says is enough."""
-    opened = moment(START - 80 * DAY)
-    old = {"cluster": "prod", "group": "web", "incident_id": "old", "opened_at": opened}
-    old |= {"closed_at": None, "told_at": opened, "worst": "ERR", "reason": "no_commit"}
-    times = dict.fromkeys(("opened_at", "closed_at", "told_at"), "TIMESTAMPTZ")
-    text = dict.fromkeys(("cluster", "group", "incident_id", "worst", "reason"), "VARCHAR")
-    write_table(closed, "silver/incidents", times | text, [old])
+    opened = START - 80 * DAY
+    change = status_change("web", opened, "ERR", "OK", "old", opened_at=opened)
+    add_incidents(closed, ([change], opened))
     (found,) = [each for each in _made(closed, SECOND_DAY).incidents if each.group == "web"]
     assert (found.worst, found.reason, found.closed_ms) == ("ERR", "no_commit", None)
-    assert found.opened_ms == START - 80 * DAY
+    assert found.opened_ms == opened
     before = _made(closed, Period(START - 90 * DAY, START - 81 * DAY))
     assert before.incidents == []
 
@@ -259,83 +251,36 @@ def test_rebalances_are_generations_that_were_new(closed: Path) -> None:
 def test_incidents_that_silver_does_not_have_yet_are_told(tmp_path: Path) -> None:
     """One is in bronze alone, of another silver knows the beginning only."""
     noon = START + 12 * HOUR
-    fresh = [
-        (NOTIFICATIONS, delivery("billing", noon + 9_000, "ERR", 1, "a")),
-        (LAG_STATUS, status_change("billing", noon + 5_000, "ERR", "OK", "a", opened_at=noon)),
-        (LAG_STATUS, status_change("billing", noon + HOUR, "OK", "ERR", "a", opened_at=noon)),
-        (LAG_STATUS, status_change("mail", noon + MINUTE, "OK", "WARN", "b", opened_at=noon)),
+    billing = [
+        status_change("billing", noon + 5_000, "ERR", "OK", "a", opened_at=noon),
+        status_change("billing", noon + HOUR, "OK", "ERR", "a", opened_at=noon),
     ]
-    columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
-    rows: list[dict[str, Any]] = [
-        {
-            "topic": topic.full_name("warren."),
-            "value": event.to_bytes(),
-            "timestamp": moment(noon + HOUR),
-        }
-        for topic, event in (*fresh, *fresh[1:2])
+    mail = [
+        status_change("mail", noon, "WARN", "OK", "b", opened_at=noon),
+        status_change("mail", noon + MINUTE, "OK", "WARN", "b", opened_at=noon),
     ]
-    rows.append(rows[0] | {"value": b"no event"})
-    evaluation = lag_event("billing", noon + 2 * HOUR, "OK", 1)
-    rows.append(
-        {
-            "topic": "warren.lag",
-            "key": b"prod|billing",
-            "value": evaluation.to_bytes(),
-            "timestamp": moment(noon + 2 * HOUR),
-        }
+    again = status_change("mail", noon + 9 * MINUTE, "ERR", "OK", "c", opened_at=noon + 9 * MINUTE)
+    incidents = [*folded(billing), *folded(mail), *folded([again])]
+    late = noon + 2 * HOUR
+    add_events(
+        tmp_path,
+        (NOTIFICATIONS, delivery("billing", noon + 9_000, "ERR", 1, "a"), late),
+        *((INCIDENTS, each, late) for each in (*incidents, incidents[0])),
+        (LAG, lag_event("billing", late, "OK", 1), late),
     )
-    write_table(tmp_path, "bronze/events", columns, rows)
-    of_b = {"cluster": "prod", "group": "mail", "incident_id": "b", "opened_at": moment(noon)}
-    of_b |= {"closed_at": None, "told_at": moment(noon + 1_000)}
-    times = {"opened_at": "TIMESTAMPTZ", "closed_at": "TIMESTAMPTZ", "told_at": "TIMESTAMPTZ"}
-    ids = {"cluster": "VARCHAR", "group": "VARCHAR", "incident_id": "VARCHAR"}
-    write_table(tmp_path, "silver/incidents", times | ids, [of_b])
+    add_records(tmp_path, ("warren.notifications", b"prod|billing", b"no event", late))
+    add_incidents(tmp_path, (mail[:1], noon + 1_000))
     made = _made(tmp_path, Period(noon, noon + 3 * HOUR)).incidents
-    assert [(each.group, each.opened_ms, each.closed_ms, each.told_ms) for each in made] == [
-        ("billing", noon, noon + HOUR, noon + 9_000),
-        ("mail", noon, noon + MINUTE, noon + 1_000),
+    assert [
+        (each.incident_id, each.closed_ms, each.notified_ms, each.flapped) for each in made
+    ] == [
+        ("a", noon + HOUR, noon + 9_000, False),
+        ("b", noon + MINUTE, noon + 1_000, False),
+        ("c", None, None, True),
     ]
-    assert (made[0].worst, made[0].reason, made[0].flapped) == ("ERR", "no_commit", False)
-    (lasting, _) = _made(tmp_path, Period(noon, noon + 30_000)).incidents
-    assert (lasting.group, lasting.closed_ms) == ("billing", None)
-
-
-@pytest.mark.parametrize("is_in_silver", [False, True])
-def test_a_condition_is_told_with_its_groups_incident(tmp_path: Path, is_in_silver: bool) -> None:
-    """The delivery has the id of the group's incident, and names the conditions it told of."""
-    noon = START + 12 * HOUR
-    told = delivery("billing", noon + 9_000, "ERR", 1, "first")
-    told = told.model_copy(update={"conditions": ["first", "second"]})
-    events = [
-        (LAG_STATUS, status_change("billing", noon, "WARN", "OK", "first", opened_at=noon)),
-        (LAG_STATUS, status_change("billing", noon + 1, "ERR", "OK", "second", opened_at=noon + 1)),
-        (LAG_STATUS, status_change("mail", noon + 2, "ERR", "OK", "untold", opened_at=noon + 2)),
-        (LAG, lag_event("billing", noon + HOUR, "ERR", 1)),
-    ]
-    if is_in_silver:
-        kinds = {"outcome": "VARCHAR", "at": "TIMESTAMPTZ", "conditions": "VARCHAR[]"}
-        row = {"outcome": "delivered", "at": moment(told.at), "conditions": told.conditions}
-        old = {"outcome": "delivered", "at": moment(noon), "conditions": None}
-        write_table(tmp_path, "silver/notifications", kinds, [row, old])
-    else:
-        events.append((NOTIFICATIONS, told))
-    columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
-    rows = [
-        {
-            "topic": topic.full_name("warren."),
-            "key": b"prod|billing",
-            "value": event.to_bytes(),
-            "timestamp": moment(noon + HOUR),
-        }
-        for topic, event in events
-    ]
-    write_table(tmp_path, "bronze/events", columns, rows)
-    made = _made(tmp_path, Period(noon, noon + HOUR)).incidents
-    assert {each.incident_id: each.told_ms for each in made} == {
-        "first": noon + 9_000,
-        "second": noon + 9_000,
-        "untold": None,
-    }
+    assert (made[0].worst, made[0].reason, made[0].peak_lag) == ("ERR", "no_commit", 3)
+    (lasting,) = _made(tmp_path, Period(noon, noon + 3_000)).incidents
+    assert (lasting.group, lasting.closed_ms) == ("mail", None)
 
 
 def test_other_figures_are_of_gold_and_of_minutes(lake: Path) -> None:
@@ -414,11 +359,91 @@ def test_files_without_rows_have_the_columns_of_those_that_have_some(
             assert {"cluster", "held_ms_err", "outlook_capacity"} <= set(header.split(","))
 
 
-def test_a_log_that_was_cut_off_is_told_in_one_line(lake: Path, tmp_path: Path) -> None:
-    broken = tmp_path / "broken"
-    shutil.copytree(lake, broken)
-    *_, last = sorted((broken / "silver/evaluations/_delta_log").glob("*.json"))
-    last.write_text(last.read_text()[:100])
-    with pytest.raises(LakeUnreadable, match="silver/evaluations") as refused:
-        _made(broken, MINUTE)
-    assert len(str(refused.value).splitlines()) == 1
+HOURS = "gold/status_hours"
+FIRST = f"{HOURS}/_delta_log/{0:020d}.json"
+
+
+def _cut(path: Path, length: int) -> None:
+    path.write_bytes(path.read_bytes()[:length])
+
+
+def _spoilt(path: Path) -> None:
+    """Its footer is whole, the pages that it leads to are not."""
+    found = bytearray(path.read_bytes())
+    found[4 : len(found) // 2] = b"\xff" * (len(found) // 2 - 4)
+    path.write_bytes(found)
+
+
+DAMAGES: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "cut off": (f"{HOURS}/date=2026-11-22/*.parquet", lambda file: _cut(file, 20)),
+    "spoilt": (f"{HOURS}/date=2026-11-22/*.parquet", _spoilt),
+    "missing": (f"{HOURS}/date=2026-11-22/*.parquet", Path.unlink),
+    "commit cut off": (FIRST, lambda file: _cut(file, 100)),
+    "commit of zeros": (FIRST, lambda file: file.write_bytes(bytes(512))),
+    "first commit empty": (FIRST, lambda file: _cut(file, 0)),
+}
+
+
+@pytest.mark.parametrize(("where", "damage"), DAMAGES.values(), ids=DAMAGES)
+def test_what_cannot_be_read_is_named_and_the_rest_stands(
+    closed: Path, where: str, damage: Callable[[Path], object]
+) -> None:
+    before = {each.group: each for each in _made(closed, SECOND_DAY).groups}
+    file = max(closed.glob(where))
+    damage(file)
+    with capture_logs() as logs:
+        made = _made(closed, SECOND_DAY)
+    after = {each.group: each for each in made.groups}
+    assert after.keys() == before.keys()
+    for name, group in after.items():
+        assert (group.late_max_ms, group.outlook) == (
+            before[name].late_max_ms,
+            before[name].outlook,
+        )
+        assert group.held_ms["OK"] < before[name].held_ms["OK"]
+    (said,) = made.damages
+    assert said.startswith(f"{HOURS}: {file.name} ")
+    assert len(said.splitlines()) == 1
+    assert said in BeautifulSoup(page.render(made), "html.parser").get_text()
+    output = io.StringIO()
+    Console(file=output, width=400, color_system=None).print(table.render(made))
+    assert said in output.getvalue()
+    assert file.name in logs[0]["damage"]
+
+
+def test_a_report_stands_without_the_table_of_events(lake: Path, tmp_path: Path) -> None:
+    """It is of what silver has: nothing newer is known."""
+    broken = shutil.copytree(lake, tmp_path / "broken")
+    *_, last = sorted((broken / "bronze/events/_delta_log").glob("*.json"))
+    _cut(last, 100)
+    made = _made(broken, HOUR)
+    assert END - HOUR < made.archived_until_ms < END - 14 * MINUTE
+    assert made.groups
+    assert made.damages == [f"bronze/events: {last.name} cannot be read: the table is missing."]
+
+
+def test_a_commit_that_is_empty_now_is_named(lake: Path, tmp_path: Path) -> None:
+    """What Spark noted beside it says that it was written."""
+    path = shutil.copytree(lake, tmp_path / "lake")
+    log = path / "silver/evaluations/_delta_log"
+    emptied = log / f"{len([*log.glob('*.json')]):020d}.json"
+    emptied.touch()
+    emptied.with_suffix(".crc").touch()
+    said = f"silver/evaluations: {emptied.name} is empty: what it wrote is missing."
+    assert _made(path, SECOND_DAY).damages == [said]
+
+
+@pytest.mark.parametrize("number", [0, -1], ids=["in the middle", "newest"])
+def test_a_commit_without_a_byte_hides_no_row(lake: Path, tmp_path: Path, number: int) -> None:
+    """Somebody was killed at writing it."""
+    path = shutil.copytree(lake, tmp_path / "lake")
+    expected = _made(path, SECOND_DAY)
+    for name in ("silver/evaluations", "bronze/events", "silver/incidents"):
+        log = path / name / "_delta_log"
+        commits = sorted(log.glob("*.json"))
+        if number == 0:
+            commits[-1].rename(log / f"{len(commits):020d}.json")
+            commits[-1].touch()
+        else:
+            (log / f"{len(commits):020d}.json").touch()
+    assert _made(path, SECOND_DAY) == expected

@@ -5,9 +5,9 @@ from datetime import date
 import pytest
 from bs4 import BeautifulSoup
 from support.reports import END, MINUTE, group, incident, made, outlook
+from warren.contracts import Finding
 from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import Report, Stamp, trouble
-from warren_archiver.report.incident import Consequence
 from warren_archiver.report.page import render
 from warren_archiver.report.period import HOUR_MS
 
@@ -97,7 +97,7 @@ def test_each_kind_of_figure_says_until_when_it_is_known() -> None:
 )
 def test_commands_have_the_clusters_address(servers: str, said: str) -> None:
     action = 'Look: kafka-topics --bootstrap-server "$BOOTSTRAP"'
-    loss = Consequence("records_lost", "9 are gone", action)
+    loss = Finding(name="records_lost", sentence="9 are gone", action=action)
     found = incident(end=None, action=action, also=(loss,)).addressed(servers)
     for each in (found, *found.also):
         assert each.action is not None

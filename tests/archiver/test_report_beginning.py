@@ -8,8 +8,18 @@ from bs4 import BeautifulSoup
 from rich.console import Console
 from support.lake_files import write_table
 from support.manual_clock import ManualClock
-from support.report_lake import EVALUATIONS, HEARTBEAT, HOUR, MINUTE, START, add_bronze, moment
+from support.report_lake import (
+    EVALUATIONS,
+    HEARTBEAT,
+    HOUR,
+    MINUTE,
+    START,
+    add_bronze,
+    add_incidents,
+    moment,
+)
 from support.report_recount import LagRecord
+from support.silver_events import status_change
 from warren.history.lake_tables import LakeTables
 from warren.settings import Settings
 from warren_archiver.report import page, table
@@ -38,20 +48,9 @@ def lake(tmp_path: Path) -> Path:
         for at in range(START, ENDS, MINUTE)
     ]
     write_table(tmp_path, "silver/lateness_minutes", columns, rows)
-    incident = {"cluster": "prod", "group": "losing", "incident_id": "i"}
-    times = dict.fromkeys(("opened_at", "closed_at", "told_at"), "TIMESTAMPTZ")
-    write_table(
-        tmp_path,
-        "silver/incidents",
-        WHO | {"incident_id": "VARCHAR"} | times,
-        [incident | {"opened_at": moment(START + MINUTE)}],
-    )
-    change = {"from": moment(START + MINUTE), "status": "ERR", "explanation": "no commit"}
-    text = dict.fromkeys(("incident_id", "status", "explanation"), "VARCHAR")
-    write_table(
-        tmp_path, "silver/status_changes", WHO | text | {"from": "TIMESTAMPTZ"},
-        [incident | change],
-    )  # fmt: skip
+    began = START + MINUTE
+    change = status_change("losing", began, "ERR", "OK", "i", opened_at=began)
+    add_incidents(tmp_path, ([change], None))
     evaluations = [
         {"cluster": "prod", "group": name, "at": moment(at), "position": at, "total_lag": 3}
         | {"status": "ERR" if name == "losing" else "OK", "kafka_timestamp": moment(at)}
@@ -97,7 +96,7 @@ def test_the_heading_says_where_each_kind_begins(lake: Path) -> None:
     stamps = {each.kind: (each.since_ms, each.until_ms) for each in made.known}
     assert stamps["evaluations"] == (JUDGED, None)
     assert stamps["losses"] == (None, BEFORE.end_ms)
-    assert stamps["status_changes"][0] is None
+    assert stamps["incidents"][0] is None
     output = io.StringIO()
     Console(file=output, width=500, color_system=None).print(table.render(made))
     assert "evaluations and notifications not before 2026-11-21 01:04:00 UTC" in output.getvalue()

@@ -2,61 +2,59 @@
 
 import pytest
 from bs4 import BeautifulSoup
+from support.condition_changes import OPENED_AT, late, losing, over, stuck
 from support.reports import END, MINUTE, group, incident, made
+from support.silver_events import folded
+from warren.contracts import FRESHNESS_CHANGED, STATUS_CHANGED, Cause, StatusChangeEvent
 from warren_archiver.report.advice import advice
-from warren_archiver.report.group_report import Report
+from warren_archiver.report.incident import Incident, Judged
+from warren_archiver.report.incident import incident as incident_of
 from warren_archiver.report.page import render
-from warren_archiver.report.period import HOUR_MS
 from warren_archiver.report.summary import summary
 
-DOWN = {"cause": "no_members", "sentence": "No members for 40s", "action": "Restart it"}
+DOWN = {"name": "no_members", "sentence": "No members for 40s", "action": "Restart it"}
 GONE = "80 unread records deleted by retention (orders/0)"
-BEGUN = END - 9 * HOUR_MS
+LATE = "orders/0 is 4m late"
+SECOND = 1_000
 
 
-def several(**about_loss: float | None) -> Report:
-    """billing was late, then without members, then lost records: one incident of it."""
-    late = incident(start=1, end=1.5, worst="WARN", reason="max_freshness", told_ms=None)
-    down = incident(start=1.2, end=2, said_ms=BEGUN + 30 * MINUTE, peak_lag=90, **DOWN)
-    lost = incident(
-        start=1.4,
-        **{"end": 1.9, **about_loss},
-        reason="min_time_to_loss",
-        explanation=GONE,
-        seen_ms=BEGUN + 50 * MINUTE,
-        flapped=True,
-    )
-    again = incident(start=2.1, end=2.2, flapped=True)
-    return made(group(err=1, lost_records=1_642), incidents=(late, down, lost, again))
+def worded(*changes: StatusChangeEvent, **judged: Judged) -> Incident:
+    *_, last = folded(changes)
+    return incident_of(last.data, judged, None, flapped=False)
 
 
-def test_conditions_that_overlap_are_one_incident() -> None:
-    first, again = several().group_incidents
-    assert (first.incident_id, first.worst, first.peak_lag) == ("billing 1", "ERR", 90)
-    assert (first.length_ms, first.cause) == (HOUR_MS, "no_members")
-    assert (first.flapped, again.flapped) == (False, True)
-    still = several(end=None).group_incidents
-    assert [each.closed_ms for each in still] == [None]
+def test_the_root_condition_says_what_was_wrong_and_the_others_what_followed() -> None:
+    """How much was lost is said of the group, with its last figure."""
+    lost = losing(2, 80, reason="lost_records", explanation=GONE)
+    found = worded(late(0, explanation=LATE, reason="max_freshness"), stuck(1, cause=DOWN), lost)
+    assert (found.incident_id, found.worst, found.cause) == ("freshness-1", "ERR", "no_members")
+    assert (found.sentence, found.action, found.said_ms) == (
+        "No members for 40s", "Restart it", OPENED_AT + SECOND,
+    )  # fmt: skip
+    assert [(each.name, each.sentence) for each in found.also] == [
+        ("max_freshness", f"at 07:00 UTC: {LATE}")
+    ]
 
 
-def test_incidents_are_counted_as_the_pages_count_them() -> None:
-    shown = BeautifulSoup(render(several()), "html.parser")
-    assert "2 incidents" in " ".join(shown.select(".figures")[0].get_text(" ").split())
-    _, happened, *_ = summary(several())
-    assert "2 incidents began." in happened.sentences
-    rows = [row.get_text(" ") for row in shown.select("tbody tr") if "No members" in row.get_text()]
-    (row,) = rows
-    assert GONE not in row  # what was lost in the end is said of the group
+def test_what_is_over_says_nothing_while_another_condition_lasts() -> None:
+    begun = (stuck(0, cause=DOWN), late(1, explanation=LATE, reason="max_freshness"))
+    lasting = worded(*begun, over(STATUS_CHANGED, 2))
+    assert (lasting.sentence, lasting.cause, lasting.also) == (LATE, None, [])
+    ended = worded(*begun, over(STATUS_CHANGED, 2), over(FRESHNESS_CHANGED, 3))
+    assert (ended.sentence, len(ended.also), ended.length_ms) == (DOWN["sentence"], 1, 3 * SECOND)
 
 
-def test_what_an_explanation_says_has_its_own_time() -> None:
-    lost = incident(explanation=GONE, end=None, seen_ms=END - MINUTE, reason="other")
-    (said, *_) = advice(made(group(err=1), incidents=(lost,)))
-    assert said.sentence == f"Still open. Seen at 2026-11-21 09:59:00 UTC: {GONE}."
+@pytest.mark.parametrize(("second", "cause"), [(0, None), (2, "no_members")])
+def test_a_cause_that_is_found_later_counts(second: int, cause: str | None) -> None:
+    judged = Judged(Cause.model_validate(DOWN), OPENED_AT + second * SECOND)
+    unknown = Cause(name="unknown", sentence="not clear yet")
+    found = worded(stuck(1, cause=unknown, reason="no_commit"), **{"status-1": judged})
+    assert found.cause == cause
+    assert found.sentence == ("No members for 40s" if cause else "Stopped")
 
 
 def test_what_to_do_after_a_loss_is_known() -> None:
-    lost = incident(explanation=GONE, end=None, reason="lost_records", seen_ms=END - MINUTE)
+    lost = incident(sentence=GONE, end=None, reason="lost_records", said_ms=END - MINUTE)
     report = made(group(status="ERR", err=1, lost_records=1_642), incidents=(lost,))
     (said,) = advice(report)
     assert said.sentence.startswith("Still open. Retention deleted 1,642 records that it had not")

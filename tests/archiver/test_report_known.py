@@ -12,11 +12,21 @@ from rich.console import Console
 from support.archive_events import lag_event
 from support.lake_files import write_table
 from support.manual_clock import ManualClock
-from support.report_lake import DAY, HEARTBEAT, HOUR, MINUTE, START, moment
-from support.silver_events import delivery, status_change
+from support.report_lake import (
+    DAY,
+    HEARTBEAT,
+    HOUR,
+    MINUTE,
+    START,
+    add_events,
+    add_incidents,
+    add_records,
+    moment,
+)
+from support.silver_events import delivery, folded, status_change
 from warren.contracts import RETENTION_CHANGED
 from warren.contracts.event import Event
-from warren.contracts.topics import LAG, LAG_STATUS, NOTIFICATIONS, Topic
+from warren.contracts.topics import INCIDENTS, LAG, NOTIFICATIONS, Topic
 from warren.history.lake_tables import LakeTables
 from warren.settings import Settings
 from warren_archiver.report import export, page, table
@@ -43,20 +53,6 @@ SLOW = {
     "sentence": "consumes 2/s of 11/s produced",
     "action": "there are as many members as partitions (1): let each record take less time",
 }
-
-
-def _archive(path: Path, *events: tuple[Topic, Event, int]) -> None:
-    rows = [
-        {
-            "topic": topic.full_name("warren."),
-            "key": f"prod|{event.model_dump().get('group', '')}".encode(),
-            "value": event.to_bytes(),
-            "timestamp": moment(at),
-        }
-        for topic, event, at in events
-    ]
-    columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
-    write_table(path, "bronze/events", columns, rows)
 
 
 def _judged(group: str, cause: dict[str, Any], incident: str) -> list[tuple[Topic, Event, int]]:
@@ -107,13 +103,14 @@ def _lake(path: Path) -> Path:
     ]
     broken = status_change(
         "losing", began + MINUTE, "ERR", "OK", "i-loss", opened_at=began + MINUTE,
-        reason="max_lost_records", explanation="demo.sensors/0 lost 3 records",
+        reason="max_lag", explanation="demo.sensors/0 lost 3 records",
     ).model_copy(update={"type": RETENTION_CHANGED})  # fmt: skip
-    _archive(
+    add_events(
         path,
         *_judged("losing", STUCK, "i-losing"),
         *_judged("slow", SLOW, "i-slow"),
-        *((LAG_STATUS, change, began) for change in (*changes, broken)),
+        *((INCIDENTS, each, began) for each in folded([changes[0], broken])),
+        *((INCIDENTS, each, began) for each in folded(changes[1:])),
         (NOTIFICATIONS, delivery("slow", began + 5_000, "ERR", 1, "i-slow"), began + 5_000),
     )
     _observed(path, ENDS - 2 * MINUTE)
@@ -145,7 +142,7 @@ def test_each_kind_of_data_has_a_stamp(tmp_path: Path) -> None:
     made = _made(lake)
     assert {each.kind: each.until_ms for each in made.known} == {
         "evaluations": ENDS,
-        "status_changes": ENDS,
+        "incidents": ENDS,
         "notifications": ENDS,
         "rates": ENDS - 2 * MINUTE,
         "lateness": MEASURED - 10_000,
@@ -157,7 +154,7 @@ def test_each_kind_of_data_has_a_stamp(tmp_path: Path) -> None:
     assert not any(each.why for each in made.known[:3])
     assert all(each.why for each in made.known[3:])
     said = (
-        "Known: evaluations, status changes and notifications up to 2026-11-21 06:45:00 UTC; "
+        "Known: evaluations, incidents and notifications up to 2026-11-21 06:45:00 UTC; "
         "rates up to 2026-11-21 06:43:00 UTC; lateness and losses up to 2026-11-21 06:34:50 UTC; "
         "members, capacity and error budgets not at all."
     )
@@ -232,19 +229,23 @@ def test_advice_is_that_of_the_pages(tmp_path: Path) -> None:
         assert sentence in _text(made)
         assert sentence in BeautifulSoup(page.render(made), "html.parser").get_text()
     (slow,) = [each for each in made.incidents if each.group == "slow"]
-    assert slow.told_ms == ENDS - 20 * MINUTE + 5_000
+    assert slow.notified_ms == ENDS - 20 * MINUTE + 5_000
     export.write_csv(made, tmp_path)
     with (tmp_path / "incidents.csv").open(newline="") as file:
         found = {each["incident_id"]: each["also"] for each in csv.DictReader(file)}
-    assert found == {"i-losing": "64 records are gone", "i-loss": "", "i-slow": ""}
+    also = "64 records are gone; at 06:26 UTC: demo.sensors/0 lost 3 records"
+    assert found == {"i-losing": also, "i-slow": ""}
 
 
 def test_strange_causes_of_others_spoil_nobody_elses(tmp_path: Path) -> None:
     """Anybody may publish to these topics."""
     lake, before = _lake(tmp_path), advice(_made(tmp_path))
     also = ['"x"', "7", '[1, "x", null]', '[{"name": 5, "sentence": null}]', '{"name": [1]}']
-    told = [
-        (topic, f'{{{fields}"cause": {{"name": "odd", "sentence": "odd", "also": {each}}}}}')
+    told: list[tuple[str, bytes | None]] = [
+        (
+            topic,
+            f'{{{fields}"cause": {{"name": "odd", "sentence": "odd", "also": {each}}}}}'.encode(),
+        )
         for each in also
         for topic, fields in (
             ("warren.lag", f'"incident": {{"id": "i-slow"}}, "evaluated_at": {-(2**63)}, '),
@@ -252,62 +253,45 @@ def test_strange_causes_of_others_spoil_nobody_elses(tmp_path: Path) -> None:
             ("warren.lag", f'"incident": {{"id": "i"}}, "evaluated_at": {ENDS - 10_000}, '),
         )
     ]
-    told.append(("warren.lag", '{"cause": "none"}'))
-    columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
-    rows = [
-        {"topic": topic, "key": b"prod|slow", "value": value.encode(), "timestamp": moment(ENDS)}
-        for topic, value in told
-    ]
-    write_table(lake, "bronze/events", columns, rows)
+    told.append(("warren.lag", b'{"cause": "none"}'))
     change = status_change("odd", ENDS - 20_000, "ERR", "OK", "i-odd", opened_at=ENDS - 20_000)
-    odd = json.loads(change.to_bytes())
-    odd["data"]["cause"] = {"name": "odd", "sentence": "it is odd", "also": [1, None, {"name": 1}]}
-    written = {"topic": "warren.lag-status", "value": json.dumps(odd).encode()}
-    write_table(lake, "bronze/events", columns, [written | {"timestamp": moment(ENDS)}])
+    (event,) = folded([change])
+    bad = json.loads(event.to_bytes())
+    bad["data"] |= {"revision": 9, "conditions": [1, None, {"name": 1}]}
+    values = (event.to_bytes(), json.dumps(bad).encode(), b"[]", None)
+    told += [("warren.incidents", value) for value in values]
+    add_records(lake, *((topic, b"prod|slow", value, ENDS) for topic, value in told))
     after = advice(_made(lake))
     assert [each for each in after if each.group in ("losing", "slow")] == before
     assert [each.sentence for each in after if each.group == "odd"] == [
-        "Still open, and not judged any more. At 2026-11-21 06:44:40 UTC: it is odd."
+        "Still open, and not judged any more. Seen at 2026-11-21 06:44:40 UTC: Stopped."
     ]
 
 
-def test_what_is_lost_is_told_once(tmp_path: Path) -> None:
-    lake = _lake(tmp_path)
-    _measured(lake, ENDS, 64)
-    made = _made(lake)
-    assert "7 records" not in _text(made)
-    assert sum("64 records" in each.sentence for each in advice(made)) == 1
-    others = dataclasses.replace(made, incidents=[])
-    (lost,) = [each for each in advice(others) if "64 records" in each.sentence]
-    assert "Raise retention.ms now, then fix the consumer" in lost.sentence
-
-
-def test_a_day_that_is_over_has_the_causes_of_its_status_changes(tmp_path: Path) -> None:
-    """Bronze may be gone by then."""
+def test_a_day_that_is_over_has_the_incidents_of_its_end(tmp_path: Path) -> None:
+    """Bronze may be gone by then, and the incident may have changed."""
     progress = {"source": "VARCHAR", "until": "TIMESTAMPTZ"}
     whole = {"source": "evaluations", "until": moment(START + 3 * DAY)}
     write_table(tmp_path, "gold/gold_progress", progress, [whole])
     began = START + 10 * HOUR
-    who = {"cluster": "prod", "group": "losing", "incident_id": "i"}
-    times = dict.fromkeys(("opened_at", "closed_at", "told_at"), "TIMESTAMPTZ")
-    text = dict.fromkeys((*who, "worst", "reason", "cause"), "VARCHAR")
-    write_table(tmp_path, "silver/incidents", times | text, [who | {"opened_at": moment(began)}])
     changes = [
-        who
-        | {"from": moment(began + number * MINUTE), "status": status}
-        | {"cause": cause.get("name"), "cause_sentence": cause.get("sentence")}
-        | {"action": cause.get("action"), "also": cause.get("also")}
-        for number, (status, cause) in enumerate((("WARN", {}), ("ERR", STUCK), ("WARN", {})))
+        status_change("losing", began + after, status, "OK", "i", opened_at=began, cause=cause)
+        for after, status, cause in (
+            (0, "WARN", None),
+            (MINUTE, "WARN", STUCK),
+            (DAY, "ERR", SLOW),
+            (2 * DAY, "OK", None),
+        )
     ]
-    columns = {"from": "TIMESTAMPTZ"} | dict.fromkeys((*who, "status"), "VARCHAR")
-    columns |= dict.fromkeys(("cause", "cause_sentence", "action"), "VARCHAR")
-    columns["also"] = 'STRUCT("name" VARCHAR, sentence VARCHAR, "action" VARCHAR)[]'
-    write_table(tmp_path, "silver/status_changes", columns, changes)
+    add_incidents(tmp_path, (changes, began + DAY))
     # The newest evaluation of the archive.
-    _archive(tmp_path, (LAG, lag_event("web", ENDS, "OK", 1), ENDS))
+    add_events(tmp_path, (LAG, lag_event("web", ENDS, "OK", 1), ENDS))
     made = _made(tmp_path, Period(START, START + DAY))
     assert made.is_closed
-    (found,) = [each for each in made.incidents if each.group == "losing"]
+    (found,) = made.incidents
     assert (found.cause, found.said_ms) == ("stuck_record", began + MINUTE)
+    assert (found.worst, found.closed_ms, found.notified_ms) == ("WARN", None, None)
     (said,) = [each.sentence for each in advice(made) if each.group == "losing"]
     assert "restart the consumer. Also: 64 records are gone. Then: raise retention.ms." in said
+    (after,) = _made(tmp_path, Period(START + 2 * DAY, START + 3 * DAY)).incidents
+    assert (after.cause, after.worst, after.length_ms) == ("too_slow", "ERR", 2 * DAY)

@@ -30,7 +30,7 @@ def _report() -> Report:
     bad = dataclasses.replace(bad, lag_over_time=lags, outlook=outlook)
     incident = Incident(
         "prod", NASTY, "i", START + MINUTE, None, START + MINUTE + 2_000, "ERR", "no_commit",
-        None, "<i>why</i>", 7,
+        None, "<i>why</i>", None, (), START + MINUTE, 7,
     )  # fmt: skip
     return Report(
         Period(START, START + 10 * MINUTE),

@@ -13,23 +13,23 @@ from support.reports import (
     of_two_clusters,
     troubled,
 )
+from warren.contracts import Finding
 from warren_archiver.report import plots
 from warren_archiver.report.group_report import Budget, Report, Stamp
-from warren_archiver.report.incident import Consequence
 from warren_archiver.report.period import DAY_MS, HOUR_MS, Period
 from warren_archiver.report.summary import LONGEST_NAME, summary
 
 LOST, HAPPENED, HIT = range(3)
 WELL, BAD = group("mail"), group("billing", err=3)
 OPEN = incident(end=None)
-LOSS = Consequence("records_lost", "64 records are gone", None)
+LOSS = Finding(name="records_lost", sentence="64 records are gone", action=None)
 MISSED = Budget("prod", "billing", "on-time", "max_lag", 0.99, 0.98, -1.0)
 LATE = Stamp("losses", END - HOUR_MS, "nothing later")
 SILENT = group(lost_records=None, late_max_ms=None)
 UNJUDGED = group("new", status=None, evaluations=0, unknown_ms=10 * HOUR_MS, lag_max=None)
 BEGUN = END - 9 * HOUR_MS
 NO_VERDICTS = Stamp("evaluations", None, "none before", END + HOUR_MS)
-NO_CHANGES = Stamp("status_changes", None, "none before", END + HOUR_MS)
+NO_CHANGES = Stamp("incidents", None, "none before", END + HOUR_MS)
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ NO_CHANGES = Stamp("status_changes", None, "none before", END + HOUR_MS)
             "A notification went out after 4 seconds.",
         ),
         (
-            made(BAD, incidents=(incident(told_ms=None), incident(start=4, end=4.5))),
+            made(BAD, incidents=(incident(notified_ms=None), incident(start=4, end=4.5))),
             HAPPENED,
             "The only consumer group was in trouble. 2 incidents began. 2 ended, after 45 minutes "
             "on average. A notification went out after 4 seconds, for 1 of the 2 that began.",
         ),
         (
-            made(BAD, incidents=(incident(told_ms=None, end=None),), budgets=[MISSED]),
+            made(BAD, incidents=(incident(notified_ms=None, end=None),), budgets=[MISSED]),
             HAPPENED,
             "The only consumer group was in trouble. 1 incident began. No notification of it is on "
             "record. The objective “on-time” of billing was missed over 30 days: kept 98.00% of "
@@ -119,7 +119,7 @@ NO_CHANGES = Stamp("status_changes", None, "none before", END + HOUR_MS)
             "judged. There was no incident.",
         ),
         (
-            made(WELL, UNJUDGED, known=[Stamp("status_changes", END, None, BEGUN)]),
+            made(WELL, UNJUDGED, known=[Stamp("incidents", END, None, BEGUN)]),
             HAPPENED,
             "1 of 2 consumer groups was well all the time; the other one was not judged. "
             "There was no incident from 01:00 UTC on.",
@@ -128,7 +128,7 @@ NO_CHANGES = Stamp("status_changes", None, "none before", END + HOUR_MS)
             made(UNJUDGED, known=[NO_VERDICTS, NO_CHANGES]),
             HAPPENED,
             "No evaluation of this period is archived: the archive begins with 11:00 UTC. "
-            "No status change of this period is archived: the archive begins with 11:00 UTC.",
+            "No incident of this period is archived: the archive begins with 11:00 UTC.",
         ),
         (made(UNJUDGED), HIT, "It is not known."),
         (made(WELL), LOST, "No record was deleted before it was read."),

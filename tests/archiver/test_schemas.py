@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
+from archiver.sql_tables import view_schema
 from pydantic import BaseModel
 from pyspark.sql.types import ArrayType, DataType, LongType, MapType, StringType, StructType
 from warren.contracts import DeadLetter, LagEvent, OffsetEvent, StatusChangeEvent
 from warren.contracts.topics import CATALOGUE, LAG, LAG_STATUS, Topic
-from warren_archiver.lake.contract_view import COORDINATES, stored, struct_of, versions, view_schema
+from warren_archiver.lake.contract_view import COORDINATES, stored, struct_of, versions
 
 
 @pytest.mark.parametrize("topic", CATALOGUE, ids=lambda topic: topic.name)
@@ -20,7 +21,7 @@ def test_a_view_has_the_coordinates_and_the_contract_without_collisions(topic: T
     columns = view_schema(topic).names
     assert len(columns) == len(set(columns))
     assert columns[:6] == COORDINATES.names
-    assert columns[6] == "deleted"
+    assert columns[6:8] == ["kafka_value", "deleted"]
     assert columns[-1] == "date"
     assert set(columns) >= set(topic.event.model_fields)
 

@@ -47,7 +47,7 @@ def test_each_model_follows_from_events_and_comes_after_its_sources() -> None:
         assert set(model.sources) <= before
         assert behind(model.name)
     assert behind("rate_hours") == {"partition_minutes"}
-    assert behind("incidents") == {"status_changes", "notifications"}
+    assert behind("incidents") == {"incident_changes", "notifications"}
 
 
 def test_gold_is_not_made_of_days_that_are_no_longer_kept() -> None:

@@ -11,12 +11,12 @@ import pytest
 from archiver.sql_tables import Row, SqlTables, whole
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from support.archive_events import NOW, Record, event_frame
+from support.archive_events import NOW, Record, event_frame, key, offset_event
 from support.manual_clock import ManualClock
 from support.other_readers import assert_others_find_the_same, rows_of
 from support.silver_events import START, history
 from support.silver_rows import MINUTE, at
-from warren.contracts import FRESHNESS_CHANGED, STATUS_CHANGED
+from warren.contracts import FRESHNESS_CHANGED, STATUS_CHANGED, GroupEvent, GroupIncidentEvent
 from warren.contracts.topics import CATALOGUE
 from warren.settings import Settings
 from warren_archiver.lake.lake import Lake
@@ -67,6 +67,31 @@ def test_moves_of_a_partition_are_told_unless_it_was_silent_for_long(made: Made)
     assert (never["committed"], never["lag"]) == (None, None)
 
 
+def test_lag_of_minutes_is_what_can_be_read() -> None:
+    """As the evaluator's: a log may start after the committed offset."""
+    event = offset_event("billing", 100)
+    (topic, positions), *_ = event.topics.items()
+    found = []
+    for log_start in (-1, 0, 102, 110):
+        columns = positions.model_copy(update={"log_start": [log_start, 5]})
+        value = event.model_copy(update={"topics": {topic: columns}}).to_bytes()
+        tables = whole([Record(key("billing"), value, "warren.offsets", 0, 0, NOW)], SETTINGS)
+        found += [row["lag"] for row in tables[catalogue.PARTITION_MINUTES.name]]
+    assert found == [3, None, 3, None, 1, None, 0, None]
+
+
+def test_a_generation_that_was_not_told_is_null() -> None:
+    """Contracts write -1, and nothing for a state."""
+    untold = GroupEvent(
+        cluster="prod", group="billing", observed_at=NOW, position=-1, protocol="classic"
+    )
+    tables = whole(
+        [Record(key("billing"), untold.to_bytes(), "warren.groups", 0, 0, NOW)], SETTINGS
+    )
+    (row,) = tables[catalogue.MEMBERSHIP_CHANGES.name]
+    assert (row["generation"], row["state"]) == (None, "")
+
+
 def test_minutes_of_groups_are_sums_of_partitions(made: Made) -> None:
     for name in ("produced", "consumed", "rewound"):
         groups, partitions = (
@@ -95,83 +120,51 @@ def test_how_late_a_group_was_is_told_of_each_minute(made: Made) -> None:
     assert [row["lost_records"] for row in rows] == [2, 5, 8, 11]
 
 
-def test_an_incident_is_one_row(made: Made) -> None:
+def test_an_incident_is_one_row_as_its_newest_change_says(made: Made) -> None:
     (row,) = _of(made, catalogue.INCIDENTS, group="billing")
     assert row["opened_at"].timestamp() * 1000 == START
     assert (row["worst"], row["closed_by"], row["reason"]) == ("ERR", "OK", "no_commit")
     assert (row["changes"], row["deliveries"], row["failures"]) == (3, 2, 1)
     assert (row["duration_ms"], row["cause"]) == (360_000, "stuck_record")
     assert row["told"] == [{"route": "all", "channel": "mail"}]
+    assert GroupIncidentEvent.from_bytes(row["event"]).data.revision == 3
 
 
-def test_an_incident_is_told_with_others_of_its_group(made: Made) -> None:
-    rows = {row["incident_id"]: row for row in _of(made, catalogue.INCIDENTS, group="settlement")}
-    told = rows[f"{STATUS_CHANGED}-settlement"]
-    assert told["told"] == [{"route": "all", "channel": "mail"}]
-    assert told["told_at"].timestamp() * 1000 == START + 2 * MINUTE + 500
-    assert told["deliveries"] == 1
-
-
-def test_an_end_that_is_told_again_is_no_later_end() -> None:
-    """Unless there was trouble in between; a clock that was set back has ended it as well."""
-    told = {
-        "again": [(0, "ERR"), (10, "OK"), (120, "NOTFOUND")],
-        "trouble": [(0, "ERR"), (10, "OK"), (20, "WARN"), (30, "OK"), (40, "OK")],
-        "set back": [(0, "ERR"), (-5, "OK")],
-        "lasts": [(0, "ERR")],
-        "end alone": [(3, "OK")],
-    }
-    rows = [
-        {"cluster": "prod", "group": "g", "incident_id": name, "status": status}
-        | {"from": at(START + minute * MINUTE), "kafka_offset": number}
-        | {"event_id": f"{name} {number}", "reason": "no_commit" if status != "OK" else None}
-        for name, changes in told.items()
-        for number, (minute, status) in enumerate(changes)
+def test_the_root_of_a_groups_conditions_says_what_is_wrong(made: Made) -> None:
+    """It was late first, then stopped, then went on."""
+    (row,) = _of(made, catalogue.INCIDENTS, group="settlement")
+    assert row["incident_id"] == f"{FRESHNESS_CHANGED}-settlement"
+    assert row["told_at"].timestamp() * 1000 == START + 2 * MINUTE + 500
+    assert (row["worst"], row["changes"], row["deliveries"]) == ("ERR", 4, 1)
+    changes = _of(made, catalogue.INCIDENT_CHANGES, group="settlement")
+    changes.sort(key=lambda each: each["revision"])
+    assert [
+        (each["condition"], each["did"], each["status"], each["reason"]) for each in changes
+    ] == [
+        (FRESHNESS_CHANGED, "began", "WARN", "max_freshness"),
+        (STATUS_CHANGED, "began", "ERR", "no_commit"),
+        (STATUS_CHANGED, "ended", "WARN", "max_freshness"),
+        (FRESHNESS_CHANGED, "ended", "OK", "no_commit"),
     ]
-    tables = SqlTables()
-    tables.put_rows(catalogue.STATUS_CHANGES, rows)
-    tables.put_rows(catalogue.NOTIFICATIONS, [])
-    found = tables.made("silver", catalogue.INCIDENTS, SETTINGS)
-    ends = {
-        row["incident_id"]: row["closed_at"]
-        and (round((row["closed_at"].timestamp() * 1000 - START) / MINUTE), row["closed_by"])
-        for row in found
-    }
-    assert ends == {
-        "again": (10, "OK"),
-        "trouble": (30, "OK"),
-        "set back": (-5, "OK"),
-        "lasts": None,
-        "end alone": (3, "OK"),
-    }
+    assert [each["closed_at"] is None for each in changes] == [True, True, True, False]
 
 
-def test_a_status_has_its_cause_and_what_follows(made: Made) -> None:
-    """A cause that is unknown is none."""
-    rows = sorted(_of(made, catalogue.STATUS_CHANGES, group="billing"), key=lambda row: row["from"])
-    assert [row["status"] for row in rows] == ["WARN", "ERR", "OK"]
-    told = [tuple(row[name] for name in ("cause", "cause_sentence", "action")) for row in rows]
-    nothing = (None, None, None)
-    assert told == [nothing, ("stuck_record", "orders/0 stands at 600", "look at it"), nothing]
-    assert [row["also"] for row in rows] == [
-        None,
-        [{"name": "records_lost", "sentence": "9 are gone", "action": None}],
-        None,
-    ]
-
-
-def test_changes_of_all_types_are_told(made: Made) -> None:
-    rows = _of(made, catalogue.STATUS_CHANGES, group="settlement")
-    found = {
-        (row["type"], row["status"]): (row["from"].timestamp() * 1000 - START) / 60_000
-        for row in rows
-    }
-    assert found == {
-        (FRESHNESS_CHANGED, "WARN"): 1,
-        (STATUS_CHANGED, "ERR"): 2,
-        (STATUS_CHANGED, "OK"): 3,
-        (FRESHNESS_CHANGED, "OK"): 4,
-    }
+def test_what_is_stored_of_an_incident_counts_until_a_newer_change_comes() -> None:
+    """An older one that comes late changes nothing; who was told first stays so."""
+    known = {"cluster": "prod", "group": "g", "incident_id": "i", "worst": "ERR"}
+    change = known | {"at": at(START), "opened_at": at(START)}
+    stored = change | {"changes": 2, "changed_at": at(START), "told_at": at(START)}
+    sent = {"incident_id": "i", "at": at(START + MINUTE), "outcome": "delivered"}
+    for revision, worst in ((1, "ERR"), (3, "WARN")):
+        tables = SqlTables()
+        tables.put_rows(
+            catalogue.INCIDENT_CHANGES, [change | {"revision": revision, "worst": "WARN"}]
+        )
+        tables.put_rows(replace(catalogue.INCIDENTS, name="stored"), [stored])
+        tables.put_rows(catalogue.NOTIFICATIONS, [sent])
+        (row,) = tables.made("silver", catalogue.INCIDENTS, SETTINGS)
+        assert (row["worst"], row["changes"], row["deliveries"]) == (worst, max(revision, 2), 1)
+        assert row["told_at"] == at(START)
 
 
 def test_members_that_joined_and_left_are_told(made: Made) -> None:

@@ -11,8 +11,8 @@ from support.archive_lab import Archive, events_between
 from support.few_tables import OF_OFFSETS, only
 from support.other_readers import assert_others_find_the_same
 from warren.clock import SystemClock
-from warren.contracts.topics import LAG_STATUS, OFFSETS, Topic
-from warren_archiver.silver.catalogue import STATUS_CHANGES
+from warren.contracts.topics import INCIDENTS, OFFSETS, Topic
+from warren_archiver.silver.catalogue import INCIDENT_CHANGES
 from warren_archiver.streaming.archive import archive
 
 pytestmark = pytest.mark.timeout(1800)
@@ -28,19 +28,19 @@ def _archive(lab: Archive, topics: list[Topic], **changes: object) -> None:
 def test_what_is_dated_in_the_year_99999_is_archived_and_every_reader_opens_the_tables(
     lab: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    only(monkeypatch, *OF_OFFSETS, STATUS_CHANGES)
-    far = sample(LAG_STATUS.event, full=True) | {"time": "99999-01-01T00:00:00Z"}
-    near = sample(LAG_STATUS.event, full=True) | {"time": "9999-12-30T23:59:59.999Z"}
+    only(monkeypatch, *OF_OFFSETS, INCIDENT_CHANGES)
+    far = sample(INCIDENTS.event, full=True) | {"time": "99999-01-01T00:00:00Z"}
+    near = sample(INCIDENTS.event, full=True) | {"time": "9999-12-30T23:59:59.999Z"}
     late = offset_event("g", 1).model_copy(update={"observed_at": YEAR_99999_MS})
     lab.send([*events_between(0, 1), late.to_bytes()])
-    lab.topic = LAG_STATUS
-    lab.create(LAG_STATUS)
+    lab.topic = INCIDENTS
+    lab.create(INCIDENTS)
     lab.send([json.dumps(event).encode() for event in (far, near)])
-    _archive(lab, [OFFSETS, LAG_STATUS], silver_interval=600)
+    _archive(lab, [OFFSETS, INCIDENTS], silver_interval=600)
     expected = {
         "bronze/events": 4,
         "silver/quarantine": 1,
-        "silver/status_changes": 1,
+        "silver/incident_changes": 1,
         "silver/group_minutes": 2,
     }
     lake = Path(lab.settings.archiver.path)

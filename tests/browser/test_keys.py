@@ -15,7 +15,7 @@ def test_a_group_is_acknowledged_and_silenced_by_keys_on_its_page(site: Site, pa
         page.goto(f"{site.url}/groups/demo/billing")
         page.keyboard.press("?")
         shown = page.locator("#keys div:visible dt")
-        expect(shown).to_have_text(["j k", "Enter", "a", "s", "Esc", "?"])
+        expect(shown).to_have_text(["j k", "→ ←", "Enter", "a", "s", "Esc", "?"])
         page.keyboard.press("Escape")
         page.keyboard.press("s")
         menu = page.locator('.subject .menu[data-key="silence"]')

@@ -28,6 +28,9 @@ def group_row(
         "cause": None,
         "broken_objectives": [],
         "partition_counts": {"OK": 1},
+        "words": None
+        if status is None
+        else {"short": "", "why": "", "late": "", "loss": "", "lag": "12"},
         **fields,
     }
 

@@ -171,8 +171,8 @@ def test_describe_tells_the_root_of_what_is_over_and_what_was_lost(api: Api, add
         api.change("mailer", "OK", at + 2_000, previous="ERR", **about)
     shown = run("describe", "incident", "down-1", "--api", address).stdout
     said = " ".join(shown.split())
-    assert "lost 4,270 records" in said
-    assert said.index("No commit for 40s; also: at") < said.index("4,270 unread records deleted")
+    assert "lost 4,270 records stay lost" in said
+    assert "was Not OK, losing data" in said
 
 
 def test_describe_tells_the_root_and_then_what_follows(api: Api, address: str) -> None:
@@ -191,9 +191,8 @@ def test_describe_tells_the_root_and_then_what_follows(api: Api, address: str) -
     shown = run("describe", "group", "billing", "--api", address).stdout
     of_incident = run("describe", "incident", str(incident["id"]), "--api", address).stdout
     for told in (shown, of_incident):
-        lines = [" ".join(line.split()) for line in told.splitlines()]
-        assert lines.index("what to do look") + 1 == lines.index("then keep them")
-        assert "it stands; also: 9 are gone" in " ".join(lines)
+        said = " ".join(told.split())
+        assert "cause it stands what to do look also 9 are gone then keep them" in said
 
 
 def test_describe_says_since_when_a_group_is_not_ok_and_since_when_it_is_so(

@@ -18,70 +18,24 @@ ROOT = Path(__file__).parents[2]
 NOW = 1_800_000_000_000
 
 
-def group(
-    name: str, status: str, lag: int, *, since: int | None, late: int, **fields: Any
-) -> dict[str, Any]:
-    """`since` and `late` in milliseconds ago."""
+def group(name: str, status: str, lag: int, since: int | None, *said: str) -> dict[str, Any]:
+    """`since` in milliseconds ago; `said`: in short, late, loss."""
     return group_row(
         name,
         status,
         total_lag=lag,
-        since=since and NOW - since,
         incident=since and {"id": "01979a3c-5f0c", "opened_at": NOW - since},
-        freshness_ms=late,
-        **fields,
+        words=dict(zip(("short", "late", "loss"), said, strict=True)),
     )
-
-
-def worst(topic: str, partition: int, status: str, lag: int) -> dict[str, Any]:
-    return {"topic": topic, "partition": partition, "status": status, "lag": lag}
 
 
 # As the demo's groups were after 80 s of a `make run`.
 SAMPLE = [
-    group(
-        "demo-losing",
-        "ERR",
-        210,
-        since=73_503,
-        late=71_312,
-        time_to_loss_ms=0,
-        lost_records=64,
-        broken_objectives=[{"objective": "retention", "limit": "lost_records", "status": "ERR"}],
-        worst=worst("demo.sensors", 0, "STALL", 210),
-        cause={"name": "stuck_record", "short": "Stuck at one record"},
-    ),
-    group(
-        "demo-stalled",
-        "ERR",
-        460,
-        since=73_503,
-        late=83_472,
-        time_to_loss_ms=604_716_528,
-        worst=worst("demo.invoices", 0, "STALL", 460),
-        cause={"name": "stuck_record", "short": "Stuck at one record"},
-    ),
-    group(
-        "demo-stopped",
-        "ERR",
-        1_520,
-        since=46_503,
-        late=53_851,
-        time_to_loss_ms=3_546_149,
-        worst=worst("demo.orders", 0, "STOP", 380),
-        cause={"name": "no_members", "short": "No members in the group"},
-    ),
-    group(
-        "demo-slow",
-        "WARN",
-        1_740,
-        since=71_504,
-        late=83_473,
-        time_to_loss_ms=604_716_527,
-        worst=worst("demo.payments", 0, "WARN", 1_740),
-        cause={"name": "too_slow", "short": "Reads slower than is written"},
-    ),
-    group("demo-healthy", "OK", 0, since=None, late=0),
+    group("demo-losing", "ERR", 210, 73_503, "Stuck, losing data", "1m 11s", "lost 64"),
+    group("demo-stalled", "ERR", 460, 73_503, "Stuck at one record", "1m 23s", "6d 23h"),
+    group("demo-stopped", "ERR", 1_520, 46_503, "No members in the group", "53s", "59m 6s"),
+    group("demo-slow", "WARN", 1_740, 71_504, "Reads slower than is written", "1m 23s", "6d 23h"),
+    group("demo-healthy", "OK", 0, None, "", "0s", ""),
 ]
 
 

@@ -73,7 +73,6 @@ def test_a_reader_that_has_gone_is_no_failure(api: ServedGroups) -> None:
 
 def test_the_first_sight_of_a_group_has_no_status_before() -> None:
     assert change_line(GROUP, None, 0) == "demo/g: OK, lag 0"
-    worst = {**WORST, "explanation": "lag growing"}
-    assert change_line({**BAD, "worst": worst}, "OK", 0) == (
+    assert change_line({**BAD, "words": {"short": "lag growing"}}, "OK", 0) == (
         "demo/g: WARN (was OK), lag 7, worst t/0 WARN, lag 7: lag growing"
     )

@@ -72,7 +72,7 @@ def test_thousands_that_are_ok_are_one_line(served: ServedGroups) -> None:
     assert run(served).stdout == "3,000 groups, all OK (--all shows them)\n"
     served.body = {"groups": [*fine, broken("ERR"), SHARE], "doubts": []}
     table = run(served).stdout.splitlines()
-    assert table[1].split()[:3] == ["demo/other", "ERR", "+retention"]
+    assert table[1].split()[:2] == ["demo/other", "ERR"]
     assert table[2:] == ["1 ERR · 3,000 OK · 1 not judged (--all shows them)"]
 
 

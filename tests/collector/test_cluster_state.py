@@ -70,15 +70,18 @@ def test_trouble_says_what_it_is(
 def test_what_keeps_all_work_with_a_cluster_from_being_done(state: ClusterState) -> None:
     away = ClusterUnreachable("prod", "clusters.prod.bootstrap", "away")
     state.trouble(away, goes_on=True)
-    assert state.obstacle == ""
+    assert state.now.obstacle == ""
     state.trouble(away)
-    assert state.obstacle == str(away)
+    assert state.now.obstacle == str(away)
     state.note("rebuilding")
-    assert (state.obstacle, state.problem) == (str(away), "")  # it may be refused again at once
+    assert (state.now.obstacle, state.now.problem) == (
+        str(away),
+        "",
+    )  # it may be refused again at once
     state.note("ok")
-    assert state.obstacle == ""
+    assert state.now.obstacle == ""
     state.fault(KeyError("orders"))
-    assert "KeyError, a fault of Warren" in state.obstacle
+    assert "KeyError, a fault of Warren" in state.now.obstacle
 
 
 def told(bus: PlayedBus) -> list[str]:

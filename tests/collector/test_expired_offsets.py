@@ -71,8 +71,7 @@ def test_what_is_as_old_as_the_cluster_keeps_offsets(
 def test_what_the_settings_leave_out_was_not_deleted() -> None:
     denied: set[str] = set()
     positions = recorded_positions(lambda group: group not in denied)
-    commits = [(encode.offset_key("g", "orders", 0), encode.offset_value(5, NOW))]
-    positions.fold(batch(commits))
+    positions.fold(batch([(encode.offset_key("g", "orders", 0), encode.offset_value(5, NOW))]))
     denied.add("g")
     positions.drop_denied()
     (group,) = positions.groups

@@ -7,8 +7,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.kafka_schemas import Fields, Schema, snake_case
 from support.whole_records import GroupRecordDeleted, OffsetCommit, Record, decode_record
-from warren_wire.records import GroupMetadata, GroupRecord, Malformed, Subscription
-from warren_wire.records.key import KINDS, OFFSET_COMMIT, GroupKey
+from warren_wire.records import (
+    KINDS,
+    OFFSET_COMMIT,
+    GroupKey,
+    GroupMetadata,
+    GroupRecord,
+    Malformed,
+    Subscription,
+)
 
 # Without those that Kafka 4.3 does not have (any more, or yet).
 GROUP_KINDS = sorted(KINDS.keys() - OFFSET_COMMIT - {2, 9, 18, 24})

@@ -112,8 +112,7 @@ class Fixture:
 @pytest.fixture
 def two() -> Iterator[Fixture]:
     """Two brokers and two topics."""
-    topics = {"orders": [(1, 0, 10), (2, 5, 20)], "returns": [(2, 0, 30)]}
-    fixture = Fixture(FakeCluster(topics))
+    fixture = Fixture(FakeCluster({"orders": [(1, 0, 10), (2, 5, 20)], "returns": [(2, 0, 30)]}))
     yield fixture
     fixture.reader.close()
     assert fixture.cluster.closed
@@ -321,8 +320,7 @@ def test_a_topic_that_may_not_be_described_is_not_asked_about_with_every_commit(
 
 
 def test_all_topics_are_asked_for_with_one_request(two: Fixture) -> None:
-    ends = two.reader.read_all(lambda topic: topic != "returns")
-    assert ends.topics.keys() == {"orders"}
+    assert two.reader.read_all(lambda topic: topic != "returns").topics.keys() == {"orders"}
     assert two.cluster.metadata_requests == [["orders", "returns"]]
     two.cluster.topics["orders"].append((2, 0, 1))
     assert two.reader.read_all(lambda _: True).topics["orders"].end.tolist() == [10, 20, 1]

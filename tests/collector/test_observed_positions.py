@@ -41,8 +41,7 @@ class Fixture:
         }
         before = self._there()
         self.positions.observe(Snapshot(self.now, shards, told, unread, is_complete), self.owned)
-        folded = self.positions.fold(batch([]))
-        return folded.commits, len(before - self._there())
+        return self.positions.fold(batch([])).commits, len(before - self._there())
 
     def _there(self) -> set[tuple[str, str, int]]:
         return {

@@ -53,8 +53,7 @@ class FakeEnds:
         if self.is_away:
             raise ClusterUnreachable("prod", "clusters.prod.bootstrap", "away")
         column = np.array([100], np.int64)
-        known = named.keys() - self.suspected
-        topics = {t: TopicLog(column, column) for t in known}
+        topics = {t: TopicLog(column, column) for t in (named.keys() - self.suspected)}
         offsets = np.full(named["__consumer_offsets"], 100, np.int64)
         offsets[self.unanswered] = UNKNOWN
         topics["__consumer_offsets"] = TopicLog(offsets, offsets)

@@ -2,7 +2,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from collector.test_open_transactions import written
+from collector.test_transactions import written
 from support.manual_clock import ManualClock
 from support.record_batches import marker
 from warren.errors import ClusterUnreachable

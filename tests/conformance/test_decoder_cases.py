@@ -8,14 +8,10 @@ from support.conformance import conformance_cases
 from support.whole_records import OffsetCommit, decode_record
 from warren.errors import MalformedRecord
 from warren_collector.cluster.filters import NameFilter
-from warren_wire.records import GroupMetadata, Malformed, Skipped
+from warren_wire.records import Buffer, GroupMetadata, Malformed, Skipped, read_offset_commit_key
 from warren_wire.records.assignment import read_assignment_body
-from warren_wire.records.buffer import Buffer
 from warren_wire.records.group_metadata import read_header, read_member
-from warren_wire.records.offset_commit import (
-    read_offset_commit_key,
-    read_offset_commit_value,
-)
+from warren_wire.records.offset_commit import read_offset_commit_value
 
 # Kafka's names of the fields (as our errors have them) for those of the case file.
 FIELDS = {
@@ -135,8 +131,7 @@ def test_decoder_case(index: int) -> None:
     cases = conformance_cases("burrow/decoder_cases.json")["cases"]
     assert len(cases) == 69
     case = cases[index]
-    check = check_record if case["level"] == "record" else check_part
-    check(case)
+    (check_record if case["level"] == "record" else check_part)(case)
 
 
 def test_group_filter_cases() -> None:

@@ -68,8 +68,7 @@ def test_one_mail_tells_of_groups_that_are_bad_together(warren: Running) -> None
     assert all("/incidents/" in one or "/groups/demo/" in one for one in each), "with its link"
 
     def told_alone() -> set[str]:
-        hooks = arrived(warren, "webhooks.jsonl")
-        return {hook["event"]["data"]["group"] for hook in hooks}
+        return {hook["event"]["data"]["group"] for hook in arrived(warren, "webhooks.jsonl")}
 
     eventually(lambda: bad <= told_alone(), timeout=120, message="a webhook for each of them")
 

@@ -8,6 +8,7 @@ import pytest
 from support.manual_clock import ManualClock
 from support.offset_events import MINUTE, NOW, At, commits, offset_event
 from warren.contracts import (
+    MAX_MESSAGE_BYTES,
     DeadLetter,
     LagEvent,
     OffsetEvent,
@@ -15,7 +16,6 @@ from warren.contracts import (
     StatusChangeEvent,
     group_key,
 )
-from warren.contracts.topics import MAX_MESSAGE_BYTES
 from warren.settings import EvaluationOverride, EvaluationSettings, PolicyName
 from warren_core.evaluation import GroupRules, RuleBook, Rules
 from warren_core.judgement.lag_parts import MOST_PARTITIONS
@@ -77,8 +77,7 @@ def parts_of(count: int, at: int = NOW) -> list[OffsetEvent]:
 
 
 def test_parts_of_an_observation_are_judged_once() -> None:
-    observations = [*parts_of(3), *parts_of(3, NOW + MINUTE)]
-    result = evaluate(records(observations))
+    result = evaluate(records([*parts_of(3), *parts_of(3, NOW + MINUTE)]))
     lags = [LagEvent.from_bytes(value) for value in published(result, "w.lag")]
     assert [lag.evaluated_at for lag in lags] == [NOW + 2, NOW + MINUTE + 2]
     assert [lag.topics["orders"].partition for lag in lags] == [[0, 1, 2], [0, 1, 2]]
@@ -196,8 +195,7 @@ def test_a_bad_record_is_dead_lettered_and_stops_nobody(
 
 
 def test_a_dead_letter_is_cut_to_what_fits() -> None:
-    result = evaluate([record(b"x" * MAX_MESSAGE_BYTES)])
-    written = result.publications[0].value
+    written = evaluate([record(b"x" * MAX_MESSAGE_BYTES)]).publications[0].value
     assert written is not None
     assert len(written) < MAX_MESSAGE_BYTES
     letter = DeadLetter.from_bytes(written)

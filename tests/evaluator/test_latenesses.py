@@ -79,8 +79,7 @@ class World:
 
     def worker(self, **more: Any) -> Latenesses:
         book = ObjectiveBook([ObjectiveSettings.model_validate(LATE)])
-        clock = ManualClock(NOW)
-        return Latenesses(self, book, "w.lag-status", self.publish, clock, **more)
+        return Latenesses(self, book, "w.lag-status", self.publish, ManualClock(NOW), **more)
 
 
 def sources(*values: bytes | FreshnessEvent | None, key: bytes = KEY) -> list[SourceRecord]:
@@ -128,8 +127,7 @@ def test_a_group_that_is_gone_is_forgotten_once_that_is_committed() -> None:
     assert len({change.id for change in world.told}) == 2
     assert list(world.stored) == [KEY]
     committed[1] = 2
-    other = SourceRecord("w.freshness", 1, 9, group_key("prod", "x"), None)
-    asyncio.run(worker.run([other]))
+    asyncio.run(worker.run([SourceRecord("w.freshness", 1, 9, group_key("prod", "x"), None)]))
     assert world.stored == {}
 
 
@@ -158,8 +156,7 @@ def test_no_objective_is_about_a_topic_that_was_forgotten_on_request() -> None:
     world = World()
     state = Judge().judged(offset_event(NOW, {"orders": {0: At(100, NOW - 90_000, lag=9)}})).state
     measured = freshness_event(0, topics={"orders": [WELL], "old": [LOST]})
-    worker = world.worker(read_windows=lambda _: encode_state(state))
-    late_ms = run(worker, measured).of(KEY)
+    late_ms = run(world.worker(read_windows=lambda _: encode_state(state)), measured).of(KEY)
     assert world.told == []
     assert late_ms is not None
     assert (late_ms.late_ms, late_ms.worst_first) == (0, ())
@@ -262,8 +259,7 @@ def test_incidents_of_objectives_survive_kills_and_rebalances(
     broker: Any, unique: str, tmp_path: Path
 ) -> None:
     """Two workers, each killed amid its work and started again."""
-    objectives = json.dumps([LATE])
-    home = Home(broker.bootstrap, unique, tmp_path, {"WARREN_OBJECTIVES": objectives})
+    home = Home(broker.bootstrap, unique, tmp_path, {"WARREN_OBJECTIVES": json.dumps([LATE])})
     groups = {f"group-{seed}": life(seed) for seed in range(12)}
     steps = list(itertools.zip_longest(*groups.values()))
     with home.worker("one") as one, home.worker("two") as two:
@@ -330,8 +326,7 @@ def test_what_is_not_kept_is_a_series_until_it_is_kept() -> None:
     next_worker = world.worker()
     next_worker.recovered((key, value, 1) for key, value in world.stored.items())
     assert broken() == series
-    well = [freshness_event(10_000 * step, WELL) for step in range(3, 6)]
-    run(next_worker, *late_for, *well)
+    run(next_worker, *late_for, *[freshness_event(10_000 * step, WELL) for step in range(3, 6)])
     assert broken() == {}
 
 

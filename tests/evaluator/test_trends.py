@@ -3,8 +3,7 @@
 from api.served_api import freshness_event, late
 from support.manual_clock import ManualClock
 from support.offset_events import At, offset_event
-from warren.contracts import MINUTE_MS, OffsetEvent, TrendEvent, group_key
-from warren.contracts.topics import TRENDS
+from warren.contracts import MINUTE_MS, TRENDS, OffsetEvent, TrendEvent, group_key
 from warren_core.evaluation import GroupRules, Rules
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord
@@ -78,8 +77,7 @@ def test_nothing_is_lost_or_counted_twice_between_minutes() -> None:
 
 def test_status_time_is_split_where_the_status_changes_and_where_the_minute_ends() -> None:
     worker = Worker()
-    stuck = [tick(BEGIN + n * TICK, 100, lag=n) for n in range(30)]
-    told = worker.judge(*stuck)
+    told = worker.judge(*[tick(BEGIN + n * TICK, 100, lag=n) for n in range(30)])
     spent = {"OK": 0, "ERR": 0, "WARN": 0}
     for trend in told:
         assert sum(trend.status_ms.values()) == MINUTE_MS
@@ -110,8 +108,7 @@ def test_minutes_without_an_evaluation_that_is_still_believed() -> None:
 def test_the_next_worker_goes_on_where_the_table_is() -> None:
     first = Worker()
     first.judge(*ticks(BEGIN, 9))
-    told = Worker(first.table).judge(*ticks(BEGIN + 90_000, 6, first=9))
-    (trend,) = told
+    (trend,) = Worker(first.table).judge(*ticks(BEGIN + 90_000, 6, first=9))
     assert trend.minute == BEGIN + MINUTE_MS
     assert trend.status_ms == {"OK": 40_000}, "what the first saw of the minute went with it"
     assert trend.consumed == 15

@@ -51,12 +51,12 @@ WRITTEN_AGAINST = {
     "consumer.SafeTransport.Consumer": {
         "faust.transport.drivers.aiokafka:Transport.Consumer": "1ea0a976703f",
     },
-    "recovery.SafeRecovery.on_recovery_completed": {
+    "window_table.SafeRecovery.on_recovery_completed": {
         "faust.tables.recovery:Recovery.on_recovery_completed": "a63912ae5efd",
         "faust.tables.recovery:Recovery._restart_recovery": "2bc1989fda0e",
         "faust.tables.recovery:Recovery._resume_streams": "c68b1634b3c3",
     },
-    "recovery.SafeRecovery.wrote": {
+    "window_table.SafeRecovery.wrote": {
         "faust.tables.recovery:Recovery.on_rebalance": "daa42029a0bd",
         "faust.tables.recovery:Recovery.revoke": "8f88515c0ade",
         "faust.tables.recovery:Recovery._add": "a3d6ad09527f",
@@ -64,11 +64,11 @@ WRITTEN_AGAINST = {
         "faust.tables.recovery:Recovery._seek_offsets": "a3f66861b34f",
         "faust.tables.recovery:Recovery._slurp_changelogs": "6f289a0225f8",
     },
-    "recovery.SafeRecovery._wait": {
+    "window_table.SafeRecovery._wait": {
         "faust.tables.recovery:Recovery._wait": "e9048e00454d",
         "mode.services:Service.wait_first": "c7b076fcaa45",
     },
-    "recovery.SafeTableManager.recovery": {
+    "window_table.SafeTableManager.recovery": {
         "faust.tables.manager:TableManager.recovery": "f7226be333bc",
     },
     "window_table.WindowTable.__init__": {
@@ -93,7 +93,7 @@ WRITTEN_AGAINST = {
 }
 """Each correction, what of upstream it overrides or reaches for, and the digest of that source."""
 # They correct, but override nothing.
-NEW = {"window_table.WindowTable.save", "recovery.SafeRecovery.wrote"}
+NEW = {"window_table.WindowTable.save", "window_table.SafeRecovery.wrote"}
 REACHED = [(ours, path) for ours, paths in WRITTEN_AGAINST.items() for path in paths]
 
 

@@ -12,8 +12,16 @@ from freshness.events import CLUSTER, GROUP
 from freshness.timed_logs import TimedLogs
 from support.waiting import eventually
 from warren.clock import SystemClock
-from warren.contracts import DeadLetter, FreshnessEvent, OffsetEvent, group_key
-from warren.contracts.topics import DEAD_LETTERS, FRESHNESS, OFFSETS, Topic
+from warren.contracts import (
+    DEAD_LETTERS,
+    FRESHNESS,
+    OFFSETS,
+    DeadLetter,
+    FreshnessEvent,
+    OffsetEvent,
+    Topic,
+    group_key,
+)
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import ensure_topics

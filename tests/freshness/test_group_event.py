@@ -103,8 +103,7 @@ def test_why_the_time_until_loss_is_what_it_is() -> None:
         ([near, far, dark], "size_unknown"),
         ([Row(0, 9, 0, "caught_up", 0)], None),
     ):
-        event = group_event(SNAPSHOT, {"orders": rows}, NOW)
-        assert event.time_to_loss_reason == reason
+        assert group_event(SNAPSHOT, {"orders": rows}, NOW).time_to_loss_reason == reason
 
 
 @pytest.mark.parametrize(
@@ -185,8 +184,7 @@ def test_who_owns_one_is_asked_where_it_lasts() -> None:
 
 def test_what_holds_a_group_up() -> None:
     readings = {at(0): undecided(50), at(1): undecided(HANGING_MS + 1), at(2): Reading("unread")}
-    owners = {at(1, 6): OWNER}
-    old, young = open_transactions(map(state, range(4)), readings, owners, NOW)
+    old, young = open_transactions(map(state, range(4)), readings, {at(1, 6): OWNER}, NOW)
     assert (old.partition, old.first_offset, old.since) == (1, 6, NOW - HANGING_MS - 1)
     assert (old.producer_id, old.producer_epoch, old.transactional_id) == OWNER
     assert old.hanging

@@ -1,5 +1,7 @@
 """."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
@@ -215,26 +217,45 @@ def test_two_observations_make_a_rate() -> None:
     assert rates(paced((0, [10, 5]), (10, [60, 5])), 3) == [5.0, 0.0, NOBODY]
 
 
-def test_a_steady_rate_however_often_one_looks() -> None:
-    for step in (0.3, 1, 5, 9, 10, 30, 200):
-        pace = paced(*((n * step, [round(n * step * 20)]) for n in range(50)))
-        assert rates(pace) == [pytest.approx(20, rel=0.02)]
+def every(
+    step: float, end: float, offset: Callable[[float], float]
+) -> list[tuple[float, list[int]]]:
+    return [(second, [round(offset(second))]) for second in np.arange(0, end, step).tolist()]
 
 
-def test_commits_in_lumps() -> None:
-    pace = paced(*((second, [second // 15 * 150]) for second in range(0, 300, 5)))
-    assert rates(pace) == [pytest.approx(10, rel=0.3)]
-
-
-def test_a_leap_is_no_rate() -> None:
-    leap = {second: 20 * second + (10**6 if second >= 100 else 0) for second in range(0, 140, 5)}
-    pace = paced(*((second, [offset]) for second, offset in leap.items()))
-    assert rates(pace) == [pytest.approx(20, rel=0.2)]
-
-
-def test_a_group_that_stops_consumes_nothing_a_minute_later() -> None:
-    pace = paced(*((second, [min(second, 100) * 10]) for second in range(0, 170, 5)))
-    assert rates(pace) == [0.0]
+@pytest.mark.parametrize(
+    ("observations", "rate"),
+    [
+        *(
+            pytest.param(
+                every(step, 50 * step, lambda second: 20 * second),
+                pytest.approx(20, rel=0.02),
+                id=f"steady, seen every {step} s",
+            )
+            for step in (0.3, 1, 5, 9, 10, 30, 200)
+        ),
+        pytest.param(
+            every(5, 300, lambda second: second // 15 * 150),
+            pytest.approx(10, rel=0.3),
+            id="commits in lumps",
+        ),
+        pytest.param(
+            every(5, 140, lambda second: 20 * second + (10**6 if second >= 100 else 0)),
+            pytest.approx(20, rel=0.2),
+            id="a leap is no rate",
+        ),
+        pytest.param(
+            every(5, 170, lambda second: min(second, 100) * 10), 0.0, id="stopped a minute ago"
+        ),
+        pytest.param(
+            [(0, [0]), (10, [100]), (20, [UNKNOWN]), (5, [10_000])],
+            10.0,
+            id="what is unknown or older says nothing",
+        ),
+    ],
+)
+def test_rate(observations: list[tuple[float, list[int]]], rate: object) -> None:
+    assert rates(paced(*observations)) == [rate]
 
 
 def test_going_back_begins_anew() -> None:
@@ -242,8 +263,3 @@ def test_going_back_begins_anew() -> None:
     assert rates(pace) == [NOBODY]
     pace.update(np.array([0]), np.array([70]), 31_000)
     assert rates(pace) == [7.0]
-
-
-def test_what_is_unknown_or_older_says_nothing() -> None:
-    pace = paced((0, [0]), (10, [100]), (20, [UNKNOWN]), (5, [10_000]))
-    assert rates(pace) == [10.0]

@@ -3,16 +3,22 @@
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import pytest
-from confluent_kafka import Message
+from confluent_kafka import OFFSET_END, OFFSET_INVALID, Message
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from structlog.testing import capture_logs
+from support.busy_writer import busy_writer
 from support.manual_clock import ManualClock
+from support.waiting import eventually
+from warren.clock import SystemClock
 from warren.contracts import DeadLetter, FreshnessEvent, OffsetEvent
 from warren.errors import PublishFailed
-from warren_freshness.home.offsets_feed import OffsetsFeed, Polled
+from warren.kafka.connection import connect
+from warren.kafka.topics import ensure_topics
+from warren.settings import HomeSettings, Settings
+from warren_freshness.home.offsets_feed import OffsetsFeed, Polled, start_offset
 from warren_freshness.home.topics import Intake, LastEvents, Publisher
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.record_times.cache import RedisCache
@@ -61,13 +67,12 @@ def test_good_and_bad_messages() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        offset_event({"orders": [At(6, 9)]}, observed_at=2**70),
         offset_event({"orders": [At(6, 9)]}, position=2**63),
         offset_event({"orders": [At(2**63, 9)]}),
         offset_event({"orders": [At(6, 2**70)]}),
         offset_event({"orders": [At(6, 9, partition=2**31 - 1)]}),
     ],
-    ids=["observed_at", "position", "committed", "log_end", "partition"],
+    ids=["position", "committed", "log_end", "partition"],
 )
 def test_numbers_that_kafka_cannot_have_meant_stop_nothing(wrong: OffsetEvent) -> None:
     positions = GroupPositions()
@@ -92,8 +97,7 @@ class FakeFeed:
         self._polls += 1
         if self._polls > 1:
             self._loop.call_soon_threadsafe(self._stop.set)
-        new = messages(b"{}") if self._polls == 1 else []
-        return Polled(new, frozenset(), {3: 6}, True)
+        return Polled((messages(b"{}") if self._polls == 1 else []), frozenset(), {3: 6}, True)
 
     def close(self, _used: Mapping[int, int]) -> None:
         pass
@@ -143,3 +147,30 @@ def test_nothing_is_used_before_its_dead_letters_are_safe() -> None:
     positions, publisher = asyncio.run(work())
     assert publisher.folded_at_attempts == [{}, {}, {}]
     assert positions.folded == {3: 6}
+
+
+END = 120
+
+
+@pytest.mark.parametrize(
+    ("committed", "recent", "start"),
+    [
+        (70, 90, 70),  # it was away for long: nothing is skipped
+        (95, 90, 90),  # what is committed already is needed again
+        (OFFSET_INVALID, 90, 90),  # the first start
+        (70, OFFSET_END, 70),  # nobody has published for two heartbeats
+        (OFFSET_INVALID, OFFSET_END, END),
+        (0, 0, 0),
+    ],
+)
+def test_where_reading_starts(committed: int, recent: int, start: int) -> None:
+    assert start_offset(committed, recent, END) == start
+
+
+def test_events_that_come_all_the_time_are_caught_up_with(broker: Any, unique: str) -> None:
+    home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=2)
+    ensure_topics(connect("home", "home", home), home)
+    feed = OffsetsFeed(Settings(home=home), SystemClock())
+    with busy_writer(home, f"{unique}.offsets"):
+        eventually(lambda: feed.poll(0.2, {}).is_caught_up, message="what was there is read")
+        feed.close({})

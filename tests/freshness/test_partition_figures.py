@@ -1,5 +1,6 @@
 import pytest
 from freshness.events import NOW
+from warren.contracts import FreshnessReason
 from warren_freshness.figures.held_up import LateSince
 from warren_freshness.figures.loss import Sizes
 from warren_freshness.figures.partition_figures import (
@@ -76,6 +77,151 @@ def test_exact() -> None:
     )
 
 
+def seen_late(reason: FreshnessReason) -> Row:
+    """What could not be read was late at least since it was seen so."""
+    return Row(0, 5, None, reason, 700, late_since=NOW - 700)
+
+
+@pytest.mark.parametrize(
+    ("at", "reading", "newest", "row"),
+    [
+        pytest.param(
+            state(committed=9),
+            None,
+            NOW - 1200,
+            Row(
+                0, 9, 0, "caught_up", 300, commit_lag_ms=200, append_lag_ms=0, time_to_catch_up_ms=0
+            ),
+            id="caught up",
+        ),
+        pytest.param(
+            state(committed=-1, lagging_since=UNKNOWN),
+            None,
+            None,
+            Row(0, -1, None, "no_commit", None),
+            id="no commit",
+        ),
+        pytest.param(
+            state(committed=2, log_start=9),
+            Reading("none", end=9),
+            None,
+            Row(0, 2, None, "expired", 700, 7, late_since=NOW - 700, time_to_catch_up_ms=0),
+            id="everything that was not consumed is deleted",
+        ),
+        pytest.param(
+            state(),
+            Reading("none", before=NOW - 1500, end=9),
+            None,
+            Row(0, 5, 0, "control_only", 300, commit_lag_ms=500, append_lag_ms=0),
+            id="only control records are left",
+        ),
+        *(
+            pytest.param(
+                state(), Reading("record", first=first), None, seen_late("bad_timestamp"), id=name
+            )
+            for name, first in (
+                ("no timestamp", -1),
+                ("timestamp 0", 0),
+                ("seconds", NOW // 1000),
+                ("microseconds", NOW * 1000),
+            )
+        ),
+        pytest.param(
+            state(), Reading("corrupt"), None, seen_late("bad_timestamp"), id="a damaged batch"
+        ),
+        pytest.param(state(), None, None, seen_late("timeout"), id="not read"),
+        pytest.param(
+            state(), Reading("unread", resume_at=7), None, seen_late("timeout"), id="not read yet"
+        ),
+        pytest.param(
+            state(), Reading("not_authorised"), None, seen_late("not_authorised"), id="refused"
+        ),
+    ],
+)
+def test_row(at: PartitionState, reading: Reading | None, newest: int | None, row: Row) -> None:
+    assert measured(at, reading, newest) == row
+
+
+@pytest.mark.parametrize(
+    ("at", "reading", "expected"),
+    [
+        pytest.param(
+            state(committed=12), None, {"reason": "caught_up"}, id="committed beyond the log end"
+        ),
+        pytest.param(
+            state(committed=9, log_observed_at=NOW + 50),
+            None,
+            {"bound_ms": 0},
+            id="an observation from the future bounds nothing below zero",
+        ),
+        pytest.param(
+            state(committed=9),
+            None,
+            {"time_to_loss_ms": None, "time_to_loss_reason": None, "retention_left": None},
+            id="nothing is lost that is consumed",
+        ),
+        pytest.param(
+            state(),
+            Reading("record", first=NOW - HOUR, log_start=8),
+            {"reason": "expired", "lost_records": 0, "freshness_ms": None, "bound_ms": HOUR},
+            id="records that expired after the event was made",
+        ),
+        pytest.param(
+            state(committed=2, log_start=6, lagging_since=NOW),
+            Reading("record", first=NOW + 50),
+            {"reason": "expired", "freshness_ms": None, "bound_ms": 1},
+            id="expired is never zero",
+        ),
+        pytest.param(
+            state(committed=2, log_start=6),
+            Reading("record", first=NOW - 20),
+            {"reason": "expired", "bound_ms": 700, "late_since": NOW - 700},
+            id="what is left may be younger than the lag that was seen",
+        ),
+        pytest.param(
+            state(committed=2, log_start=6),
+            Reading("unread"),
+            {"reason": "timeout", "lost_records": 4, "freshness_ms": None},
+            id="losses are known even if the record could not be read",
+        ),
+        pytest.param(
+            state(log_end=UNKNOWN, lagging_since=UNKNOWN),
+            None,
+            {"reason": "timeout", "bound_ms": None},
+            id="nothing is known of the log",
+        ),
+        pytest.param(
+            state(),
+            Reading("record", first=NOW + 250),
+            {"freshness_ms": 0, "reason": "exact", "bound_ms": 250},
+            id="clocks that differ",
+        ),
+        pytest.param(  # as late as one is that reads uncommitted records; aborted, maybe not at all
+            state(),
+            Reading("none", before=NOW - 1500, end=9, undecided_at=NOW - HOUR, stable_end=5),
+            {
+                "freshness_ms": HOUR,
+                "reason": "open_transaction",
+                "bound_ms": HOUR,
+                "time_to_loss_ms": HOUR,
+                "late_since": NOW - HOUR,
+                "commit_lag_ms": 500,
+            },
+            id="behind an open transaction nobody knows who waits and who is late",
+        ),
+        pytest.param(
+            state(),
+            Reading("none", end=9, undecided_at=-1, stable_end=5),
+            {"freshness_ms": None, "reason": "open_transaction", "bound_ms": 700},
+            id="an open transaction with a bad timestamp",
+        ),
+    ],
+)
+def test_figures(at: PartitionState, reading: Reading | None, expected: dict[str, object]) -> None:
+    row = measured(at, reading, retention=2 * HOUR)
+    assert {name: getattr(row, name) for name in expected} == expected
+
+
 def test_the_limit_that_comes_first_counts() -> None:
     """1,000 bytes a second: of the 2,000 bytes that are kept, 400 at most are after the offset."""
     at, reading = state(), Reading("record", first=NOW - HOUR)
@@ -100,11 +246,6 @@ def test_the_limit_that_comes_first_counts() -> None:
     assert to_loss(None, Sizes(limits, seen))[1] == "retention_bytes", "it grew once"
 
 
-def test_nothing_is_lost_that_is_consumed() -> None:
-    done = measured(state(committed=9), retention=2 * HOUR)
-    assert (done.time_to_loss_ms, done.time_to_loss_reason, done.retention_left) == (None,) * 3
-
-
 def test_why_nobody_knows_how_long_it_is_until_loss() -> None:
     at, reading = state(), Reading("record", first=NOW - HOUR)
     nothing_known = measure(at, Evidence({at.committed: reading}, {}, {}), NOW)
@@ -119,26 +260,6 @@ def test_why_nobody_knows_how_long_it_is_until_loss() -> None:
     assert for_ever.time_to_loss_reason is None
     by_size = Evidence({}, {}, {"orders": None}, Sizes({"orders": SizeLimit(9, 9)}))
     assert measure(at, by_size, NOW).time_to_loss_reason == "oldest_unknown"
-
-
-def test_caught_up() -> None:
-    row = measured(state(committed=9), newest=NOW - 1200)
-    assert row == Row(
-        0, 9, 0, "caught_up", 300, commit_lag_ms=200, append_lag_ms=0, time_to_catch_up_ms=0
-    )
-
-
-def test_committed_beyond_the_log_end_is_caught_up() -> None:
-    assert measured(state(committed=12)).reason == "caught_up"
-
-
-def test_an_observation_from_the_future_bounds_nothing_below_zero() -> None:
-    assert measured(state(committed=9, log_observed_at=NOW + 50)).bound_ms == 0
-
-
-def test_no_commit() -> None:
-    silent = state(committed=-1, lagging_since=UNKNOWN)
-    assert measured(silent) == Row(0, -1, None, "no_commit", None)
 
 
 def test_never_committed_is_as_late_at_least_as_what_came_since() -> None:
@@ -173,28 +294,6 @@ def test_expired_is_as_late_as_the_first_record_that_is_left_at_least() -> None:
         time_to_loss_reason="retention_ms",
         retention_left=0.5,
     )
-
-
-def test_records_that_expired_after_the_event_was_made() -> None:
-    row = measured(state(), Reading("record", first=NOW - HOUR, log_start=8))
-    assert (row.reason, row.lost_records, row.freshness_ms) == ("expired", 0, None)
-    assert row.bound_ms == HOUR
-
-
-def test_expired_is_never_zero() -> None:
-    at = state(committed=2, log_start=6, lagging_since=NOW)
-    row = measured(at, Reading("record", first=NOW + 50))
-    assert (row.reason, row.freshness_ms, row.bound_ms) == ("expired", None, 1)
-
-
-def test_what_is_left_may_be_younger_than_the_lag_that_was_seen() -> None:
-    row = measured(state(committed=2, log_start=6), Reading("record", first=NOW - 20))
-    assert (row.reason, row.bound_ms, row.late_since) == ("expired", 700, NOW - 700)
-
-
-def test_everything_that_was_not_consumed_is_deleted() -> None:
-    row = measured(state(committed=2, log_start=9), Reading("none", end=9))
-    assert row == Row(0, 2, None, "expired", 700, 7, late_since=NOW - 700, time_to_catch_up_ms=0)
 
 
 @pytest.mark.parametrize(
@@ -258,36 +357,6 @@ def test_control_records_alone_make_nobody_late() -> None:
     assert measured(state(log_end=12), Reading("unread"), known=known).bound_ms == 300
 
 
-def test_only_control_records_are_left() -> None:
-    row = measured(state(), Reading("none", before=NOW - 1500, end=9))
-    assert row == Row(0, 5, 0, "control_only", 300, commit_lag_ms=500, append_lag_ms=0)
-
-
-def test_behind_an_open_transaction_nobody_knows_who_waits_and_who_is_late() -> None:
-    """As late as one is that reads uncommitted records; and if it is aborted, maybe not at all."""
-    held_up = Reading("none", before=NOW - 1500, end=9, undecided_at=NOW - HOUR, stable_end=5)
-    row = measured(state(), held_up, retention=2 * HOUR)
-    assert (row.freshness_ms, row.reason, row.bound_ms) == (HOUR, "open_transaction", HOUR)
-    assert (row.time_to_loss_ms, row.late_since, row.commit_lag_ms) == (HOUR, NOW - HOUR, 500)
-
-
-def test_an_open_transaction_with_a_bad_timestamp() -> None:
-    row = measured(state(), Reading("none", end=9, undecided_at=-1, stable_end=5))
-    assert (row.freshness_ms, row.reason, row.bound_ms) == (None, "open_transaction", 700)
-
-
-def test_bad_timestamps() -> None:
-    for first in (-1, 0, NOW // 1000, NOW * 1000):
-        row = measured(state(), Reading("record", first=first))
-        assert row == Row(0, 5, None, "bad_timestamp", 700, late_since=NOW - 700)
-
-
-def test_a_damaged_batch() -> None:
-    assert measured(state(), Reading("corrupt")) == Row(
-        0, 5, None, "bad_timestamp", 700, late_since=NOW - 700
-    )
-
-
 def test_bad_timestamps_are_no_basis_for_the_helper_figures() -> None:
     reading = Reading("record", first=NOW - HOUR, before=-1)
     row = measured(state(), reading, newest=NOW * 1000)
@@ -295,11 +364,6 @@ def test_bad_timestamps_are_no_basis_for_the_helper_figures() -> None:
     row = measured(state(), Reading("record", first=NOW - 9, before=NOW - 10), newest=-1)
     assert (row.commit_lag_ms, row.append_lag_ms) == (0, None)
     assert measured(state(committed=9), newest=-1).commit_lag_ms is None
-
-
-def test_clocks_that_differ() -> None:
-    row = measured(state(), Reading("record", first=NOW + 250))
-    assert (row.freshness_ms, row.reason, row.bound_ms) == (0, "exact", 250)
 
 
 def test_how_old_a_record_from_the_future_is_nobody_knows() -> None:
@@ -315,25 +379,6 @@ def test_how_old_a_record_from_the_future_is_nobody_knows() -> None:
     assert later.bound_ms == 2 * HOUR + 700
     moved = measured(state(committed=6), ahead, known=known, now=NOW + 2 * HOUR)
     assert (moved.freshness_ms, moved.reason) == (HOUR, "exact")
-
-
-def test_what_could_not_be_read_was_late_at_least_since_it_was_seen() -> None:
-    assert measured(state()) == Row(0, 5, None, "timeout", 700, late_since=NOW - 700)
-    assert measured(state(), Reading("unread", resume_at=7)) == Row(
-        0, 5, None, "timeout", 700, late_since=NOW - 700
-    )
-    refused = measured(state(), Reading("not_authorised"))
-    assert refused == Row(0, 5, None, "not_authorised", 700, late_since=NOW - 700)
-
-
-def test_losses_are_known_even_if_the_record_could_not_be_read() -> None:
-    row = measured(state(committed=2, log_start=6), Reading("unread"))
-    assert (row.reason, row.lost_records, row.freshness_ms) == ("timeout", 4, None)
-
-
-def test_nothing_is_known_of_the_log() -> None:
-    row = measured(state(log_end=UNKNOWN, lagging_since=UNKNOWN))
-    assert (row.reason, row.bound_ms) == ("timeout", None)
 
 
 def test_a_group_that_was_not_heard_of_for_long() -> None:

@@ -124,8 +124,7 @@ def test_a_broker_that_hangs_costs_the_timeout_and_only_its_partitions() -> None
 
 def test_bytes_of_a_pass_are_bounded() -> None:
     bench = Bench(FakeBrokers({("a", p): log() for p in range(300)}))
-    places = [LogPosition("a", p, 0) for p in range(300)]
-    read = bench.read(places, most_bytes=20_000)
+    read = bench.read([LogPosition("a", p, 0) for p in range(300)], most_bytes=20_000)
     outcomes = [reading.outcome for reading in read.values()]
     assert "record" in outcomes
     assert "unread" in outcomes
@@ -170,8 +169,7 @@ def test_an_unreachable_cluster_is_reported_once_until_it_answers_again() -> Non
         # What was known of the leaders is good enough to go on.
         assert bench.read([place]) == {place: record(4)}
         assert bench.obstacle == ""
-    warned = [line["problem"] for line in logs if line["log_level"] == "warning"]
-    assert len(warned) == 2
+    assert len([line["problem"] for line in logs if line["log_level"] == "warning"]) == 2
 
 
 def test_a_pass_that_measures_nothing_says_why() -> None:

@@ -19,6 +19,9 @@ def lab(logs: TimedLogs, no_redis: str) -> ServiceLab:
     return ServiceLab(logs, no_redis)
 
 
+# A group that is stuck while retention deletes what it has not consumed; restarts in between.
+
+
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
@@ -134,8 +137,7 @@ def test_two_instances_share_the_groups(lab: ServiceLab, topic: str) -> None:
             lab.publish(*(committed(topic, 5, 10, group=group, position=2) for group in groups))
             for group in groups:
                 lab.await_figures(lambda e: e.topics[topic].committed == [5, 10], group)
-            mine = second._positions.snapshots(CLUSTER, range(2))
-            assert 0 < len(mine) < len(groups)
+            assert 0 < len(second._positions.snapshots(CLUSTER, range(2))) < len(groups)
         lab.publish(*(committed(topic, 6, 10, group=group, position=3) for group in groups))
         for group in groups:
             lab.await_figures(lambda e: e.topics[topic].committed == [6, 10], group)

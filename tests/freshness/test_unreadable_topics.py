@@ -23,6 +23,9 @@ def connection_of(user: User) -> ClusterSettings:
     return ClusterSettings.model_validate({"bootstrap": user.secured, "kafka": user.login()})
 
 
+# Records' times in a cluster of two brokers, one of which ends and comes back.
+
+
 @pytest.fixture
 def logs(secured_kafka: SecuredKafka, unique: str) -> TimedLogs:
     return TimedLogs(secured_kafka.bootstrap, unique)
@@ -32,8 +35,7 @@ def logs(secured_kafka: SecuredKafka, unique: str) -> TimedLogs:
 def cluster(
     logs: TimedLogs, clock: ManualClock, no_redis: str, user: User
 ) -> Iterator[MeasuredCluster]:
-    connection = connection_of(user)
-    measured = MeasuredCluster(logs, clock, no_redis, cluster=connection)
+    measured = MeasuredCluster(logs, clock, no_redis, cluster=connection_of(user))
     yield measured
     measured.close()
 
@@ -98,8 +100,7 @@ def test_a_transaction_is_named_where_that_is_granted(
     told = []
     for since in (30, 20):  # minutes
         with logs.open_transaction(topic, [clock.now_ms() - since * MINUTE]) as producer:
-            start = logs.range(topic)[1] - 1
-            cluster.commit(topic, [start])
+            cluster.commit(topic, [(logs.range(topic)[1] - 1)])
             event = cluster.measure()[GROUP]
             assert event.topics[topic].reason == ["open_transaction"]
             told += event.open_transactions

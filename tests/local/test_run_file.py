@@ -126,15 +126,13 @@ def test_services_read_back_what_was_decided(
     for name in ("WARREN_CONFIG", "WARREN_LOCAL__JARS_DIR"):
         monkeypatch.delenv(name, raising=False)
     path = write_effective(SETTINGS, tmp_path)
-    read = load_settings(path)
-    assert read.model_dump() == SETTINGS.model_dump()
+    assert load_settings(path).model_dump() == SETTINGS.model_dump()
 
 
 def test_only_the_owner_may_read_it(tmp_path: Path) -> None:
     (tmp_path / "warren.toml").write_text("old")
     (tmp_path / "warren.toml").chmod(0o644)
-    path = write_effective(SETTINGS, tmp_path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(write_effective(SETTINGS, tmp_path).stat().st_mode) == 0o600
     assert [entry.name for entry in tmp_path.iterdir()] == ["warren.toml"]
 
 

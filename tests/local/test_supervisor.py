@@ -240,8 +240,7 @@ def test_a_service_that_ignores_sigterm_is_waited_for_then_killed_and_both_are_s
 
 def test_what_takes_long_to_stop_on_a_busy_machine_ends_by_itself(watched: Watched) -> None:
     story = watched.logs.parent / "story"
-    command = ["bash", "-c", SLOW, "slow", str(story)]
-    watched.supervisor.start(Service("slow", command, stage=0))
+    watched.supervisor.start(Service("slow", ["bash", "-c", SLOW, "slow", str(story)], stage=0))
     eventually(lambda: story.exists(), message="slow is up")
 
     def has_waited() -> None:

@@ -18,6 +18,7 @@ from warren.contracts import (
 )
 from warren.settings.notifier import RouteSettings
 from warren_core.group_incident import fold
+from warren_core.standing.standing import Standing
 from warren_notifier.routing.change import Change, Subject, change_of
 from warren_notifier.routing.routes import Route
 from warren_notifier.state.telling import Delivery
@@ -166,11 +167,33 @@ def pending_delivery(published: GroupIncidentEvent | None = None, **fields: Any)
 
 
 def delivery(
-    published: GroupIncidentEvent | StatusChangeEvent | None = None,
+    published: GroupIncidentEvent | StatusChangeEvent | Standing | None = None,
     partition: int = 0,
     **fields: Any,
 ) -> Delivery:
-    published = published or event()
-    of = incident(published) if isinstance(published, StatusChangeEvent) else published
+    now = published if isinstance(published, Standing) else None
+    of = published_event(published or event())
     subject = Subject(of.data.cluster, of.data.group)
-    return Delivery(partition, subject, pending_delivery(of, **fields), of)
+    return Delivery(partition, subject, pending_delivery(of, **fields), of, now=now)
+
+
+def published_event(
+    published: GroupIncidentEvent | StatusChangeEvent | Standing,
+) -> GroupIncidentEvent:
+    if isinstance(published, StatusChangeEvent):
+        return incident(published)
+    if isinstance(published, GroupIncidentEvent):
+        return published
+    assert published.data is not None
+    return GroupIncidentEvent(
+        id="event-1",
+        source="/warren/clusters/prod/incidents",
+        subject=published.group,
+        time=datetime.fromtimestamp(published.at / 1000, UTC),
+        data=published.data,
+    )
+
+
+def standing(published: GroupIncidentEvent | StatusChangeEvent) -> Standing:
+    """As published."""
+    return Standing.of(published_event(published).data)

@@ -22,6 +22,7 @@ from warren.kafka.batched_writer import BatchedWriter, Record
 from warren.redaction import Redaction
 from warren.settings.notifier import RouteSettings
 from warren.silences import Silences
+from warren_core.standing.standing import Standing
 from warren_notifier.channels.channel import (
     Channel,
     Delivered,
@@ -160,7 +161,7 @@ class Harness:
         redaction: Redaction | None = None,
         silences: Silences | None = None,
         resends: Mapping[str, int] | None = None,
-        as_now: AsNow = lambda event: event,
+        as_now: AsNow = Standing.of,
         known: asyncio.Event | None = None,
     ) -> None:
         self.log = log

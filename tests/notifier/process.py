@@ -40,14 +40,16 @@ class Home:
         return cls(home)
 
     def publish(self, *events: StatusChangeEvent | bytes) -> None:
-        """The incidents of status changes: acknowledged when this returns."""
+        """Status changes and their incidents: acknowledged when this returns."""
         producer = EventProducer("home", "home", self.settings)
-        topic = f"{self.settings.topic_prefix}incidents"
+        prefix = self.settings.topic_prefix
+        topic = f"{prefix}incidents"
         for each in events:
             if isinstance(each, bytes):
                 producer.send(topic, b"odd", each)
             elif (incident := self.folded.of(each)) is not None:
                 key = group_key(incident.data.cluster, incident.data.group)
+                producer.send(f"{prefix}lag-status", key, each.to_bytes(), each.headers)
                 producer.send(topic, key, incident.to_bytes(), incident.headers)
         producer.flush()
 

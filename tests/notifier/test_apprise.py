@@ -107,7 +107,7 @@ def test_what_goes_into_an_sms_is_cut_to_its_length() -> None:
         results = send(phone, delivery(), delivery(event(group="g" * 200)))
     assert results == [Delivered("taken")] * 2
     plain, long = (json.loads(request.body)["message"] for request in receiver.requests)
-    assert plain.startswith("[ERR] prod: billing 1 partition stopped")
+    assert plain.startswith("[ERR] prod: billing stopped")
     assert "Consumer group billing" in plain
     assert long.startswith("[ERR] prod: gggg")
     assert max(len(plain), len(long)) <= 160

@@ -123,8 +123,7 @@ def test_partitions_of_the_root_say_when_they_were_so_beside_figures_that_are_ne
     people = People()
     play({"mail": people}, stuck(OPENED_AT), losing(OPENED_AT + 45_000))
     first, second = (mail(one) for one in people.sent)
-    assert "Worst partitions\n" in first
-    assert "As of " in first
+    assert "Worst partitions" in first
     assert "Worst partitions at 07:00 UTC\n" in second
 
 
@@ -159,7 +158,7 @@ def test_the_end_says_what_was_wrong_and_what_stays_lost() -> None:
     assert mails["Subject"] == (
         "[OK] prod: losing OK again after 5s; was stuck record; 4,270 records stay lost"
     )
-    assert "Was          stuck record, losing data, late\n" in text(mails)
+    assert "Was          Stuck record, losing data, late\n" in text(mails)
     assert "Lost         4,270 records stay lost\n" in text(mails)
     assert log.states() == []
 

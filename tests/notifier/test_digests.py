@@ -142,8 +142,7 @@ class TestOverBeforeItIsTold:
         assert mail.told()[1:] == [[("b", "resolved"), ("b", "resolved")]]
         said = digest_text(mail.digests[1], "", mail.at[1])
         assert [end for name, end in said.over if name == "b"] == [
-            "OK again after 1m 59s; was 1 partition stopped; "
-            "OK again after 2m 7s; was 1 partition stopped"
+            "OK again after 1m 59s; was stopped; OK again after 2m 7s; was stopped"
         ]
 
     def test_an_end_is_said_beside_the_next_incident_of_the_group(self) -> None:
@@ -152,7 +151,7 @@ class TestOverBeforeItIsTold:
         (row,) = (
             row for row in digest_text(mail.digests[1], "", mail.at[1]).worst if row.name == "b"
         )
-        assert "incident before: OK again after 1m 59s; was 1 partition stopped" in row.figures
+        assert "incident before: OK again after 1m 59s; was stopped" in row.figures
 
     def test_lost_records_are_told_however_short_it_was(self) -> None:
         lost = losing("b", 27.0)

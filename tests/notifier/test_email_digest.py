@@ -6,7 +6,8 @@ from typing import Any
 
 from notifier.builders import MINUTE, OPENED_AT, delivery, event
 from notifier.test_email_message import NOW, html, mail, text, writer
-from warren.contracts import Cause, DigestKey, Finding, GroupIncidentEvent, GroupStatusName
+from warren.contracts import Cause, DigestKey, Finding, GroupStatusName
+from warren_core.standing.standing import Standing
 from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.state.telling import Delivery
 
@@ -26,12 +27,12 @@ def over(number: int) -> Delivery:
     return found
 
 
-def lasting(*numbers: int) -> list[GroupIncidentEvent]:
-    return [news(number).event for number in numbers]
+def lasting(*numbers: int) -> list[Standing]:
+    return [news(number).standing for number in numbers]
 
 
 def digest(
-    *told: Delivery, lasts: list[str] | None = None, thread: str | None = None, key: Any = PROD
+    *told: Delivery, lasts: list[Standing] | None = None, thread: str | None = None, key: Any = PROD
 ) -> EmailMessage:
     about = Digest("digest-1", key, told, lasts or [], thread)
     return writer(LINK).digest(about, NOW)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from notifier.builders import MINUTE, OPENED_AT, delivery, event, incident
+from notifier.builders import MINUTE, OPENED_AT, delivery, event, incident, standing
 from notifier.test_email_digest import PROD, news
 from notifier.test_email_message import breach, html, text, writer
 from warren.contracts import (
@@ -12,7 +12,6 @@ from warren.contracts import (
     STATUS_CHANGED,
     Cause,
     EventTypeName,
-    Finding,
     GroupIncidentEvent,
     GroupStatusName,
     StatusChangeEvent,
@@ -108,18 +107,6 @@ def test_all_incidents_of_a_group_are_told_the_root_first() -> None:
     assert said == f"ERR losing: {what}; {figures}"
 
 
-def test_lost_records_are_told_once() -> None:
-    """The status says them, as a consequence, and so does retention."""
-    cause = STUCK.model_copy(
-        update={"also": [Finding(name="records_lost", sentence="9 unread records deleted")]}
-    )
-    root = of(STATUS_CHANGED, at=NOW, cause=cause)
-    wanted = "ERR losing: stuck record, losing data; "
-    assert line(told(root)).startswith(wanted)
-    gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW, "ERR")
-    assert line(told(joined(root, gone))).startswith(wanted)
-
-
 def test_what_is_over_of_a_group_in_trouble_is_told() -> None:
     gone = broken(RETENTION_CHANGED, {"lost_records": DELETED}, NOW - SECOND, "ERR")
     over = of(STATUS_CHANGED, "OK", NOW, previous="ERR")
@@ -129,7 +116,7 @@ def test_what_is_over_of_a_group_in_trouble_is_told() -> None:
 
 
 def facts(*new: Delivery, lasting: tuple[StatusChangeEvent, ...]) -> dict[str, str]:
-    before = [incident(one) for one in lasting]
+    before = [standing(one) for one in lasting]
     return dict(digest_text(Digest("digest-1", PROD, new, before, None), "", NOW).facts)
 
 
@@ -172,13 +159,13 @@ def test_a_group_with_something_new_is_not_unchanged() -> None:
 
 def test_told_alone_it_says_what_else_of_its_group_is_open() -> None:
     warned = broken(RETENTION_CHANGED, {"min_time_to_loss": LOSING}, NOW)
-    before = [incident(each) for each in (stuck(), event(group="a"), event(group="b"))]
+    before = [standing(each) for each in (stuck(), event(group="a"), event(group="b"))]
     about = Digest("d", PROD, [told(warned)], before, None)
     said = "of this group: stuck record"
     assert besides(about) == f"{said}; 2 groups on prod (worst ERR)"
     assert f"Also open    {said}" in text(writer("").digest(about, NOW))
     assert besides(Digest("d", PROD, [told(warned)], before[:1], None)) == said
-    bare = incident(of(STATUS_CHANGED))
+    bare = standing(of(STATUS_CHANGED))
     alone = Digest("d", PROD, [told(warned)], [bare], None)
     assert besides(alone) == "of this group: stopped"
 

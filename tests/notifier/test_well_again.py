@@ -22,7 +22,7 @@ from warren.contracts import (
 from warren.settings import ObjectiveSettings
 from warren.silences import Silences
 from warren_core.objectives.limits import ObjectiveBook
-from warren_notifier.channels.as_now import as_now
+from warren_core.standing.standing import Standing
 from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import DigestText, digest_text
 from warren_notifier.channels.incident_text import incident_text
@@ -45,11 +45,11 @@ def is_late() -> Any:
     return of(FRESHNESS_CHANGED, "ERR", OPENED_AT, objectives=[one])
 
 
-def title(event: GroupIncidentEvent, kind: Any = "changed") -> str:
+def title(event: GroupIncidentEvent | Standing, kind: Any = "changed") -> str:
     return incident_text(delivery(event, kind=kind), "", LATER).title
 
 
-def well(event: GroupIncidentEvent, **known: Any) -> GroupIncidentEvent:
+def well(event: GroupIncidentEvent, **known: Any) -> Standing:
     lag = evaluated(status="OK", incident=None, cause=None, total_lag=4)
     return now(event, **{"lag": lag, "freshness": reads_on(), "limits": LIMITS, **known})
 
@@ -116,7 +116,7 @@ def digest(*told: Delivery) -> DigestText:
     return digest_text(Digest("d", PROD, told, [], None), "", LATER)
 
 
-def told(event: GroupIncidentEvent, kind: DeliveryKind = "changed") -> Delivery:
+def told(event: GroupIncidentEvent | Standing, kind: DeliveryKind = "changed") -> Delivery:
     return delivery(event, kind=kind)
 
 
@@ -168,5 +168,5 @@ def test_an_end_has_the_cause_that_was_known_later_than_its_opening() -> None:
     newest.take_lag(b"prod|losing", evaluated().to_bytes())
     newest.take_lag(b"prod|losing", evaluated(cause={"name": "slow", "sentence": ""}).to_bytes())
     groups = Groups(newest, Silences(), lambda: LATER)
-    told = as_now(whole(root, over), groups.standing)
+    told = groups.standing(whole(root, over).data)
     assert title(told, "resolved") == "[OK] prod: losing OK again after 18m; was no members"

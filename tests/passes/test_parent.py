@@ -13,14 +13,15 @@ import httpx
 import pytest
 from support import played_pass, scheduled_passes
 from support.archive_events import lag_event
-from support.lake_files import write_table
 from support.processes import still_running
-from support.report_lake import moment
+from support.report_lake import add_events
 from support.waiting import eventually
 from warren.clock import SystemClock
+from warren.contracts.topics import LAG
 from warren.report_files import REPORT_FILES, group_anchor
 from warren.settings_file import load_settings
 from warren_archiver.passes.parent import report_command
+from warren_archiver.report.make import SETTLE_MS
 from warren_local.server import free_port
 
 
@@ -150,17 +151,6 @@ def test_the_first_pass_waits_where_something_is_archived_already(tmp_path: Path
         assert not parent.passes
 
 
-def _archive_something(lake: Path) -> None:
-    at = SystemClock().now_ms() - 60_000
-    columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
-    row = {"topic": "warren.lag", "key": b"prod|billing"}
-    rows = [
-        row | {"value": lag_event("billing", then, "ERR", 7).to_bytes(), "timestamp": moment(then)}
-        for then in (at, at + 30_000)
-    ]
-    write_table(lake, "bronze/events", columns, rows)
-
-
 def test_the_reports_of_all_periods_are_written(tmp_path: Path) -> None:
     folder, config = tmp_path / "reports", tmp_path / "warren.toml"
     config.write_text(
@@ -169,10 +159,14 @@ def test_the_reports_of_all_periods_are_written(tmp_path: Path) -> None:
     command = report_command(load_settings(config), config)
     subprocess.check_call(command)
     assert not any(folder.iterdir()), "nothing is archived yet"
-    _archive_something(tmp_path / "lake")
+    at = SystemClock().now_ms() - 60_000
+    judged = (lag_event("billing", then, "ERR", 7) for then in (at, at + 30_000))
+    add_events(tmp_path / "lake", *((LAG, each, each.evaluated_at) for each in judged))
     subprocess.check_call(command)
     assert {file.name for file in folder.iterdir()} == {report.name for report in REPORT_FILES}
     assert f'id="{group_anchor("prod", "billing")}"' in (folder / "last-day.html").read_text()
+    made = {round(file.stat().st_mtime * 1000) for file in folder.iterdir()}
+    assert made == {at + 30_000 - SETTLE_MS}, "as old as what is known in it"
 
 
 def test_reports_that_cannot_be_written_or_take_too_long_hold_no_pass_up(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from warren.contracts import (
     ChannelIdentity,
     ClusterEvent,
     DeadLetter,
+    Event,
     FreshnessEvent,
     GroupEvent,
     GroupMember,
@@ -34,7 +35,6 @@ from warren.contracts import (
     WindowEdge,
     WorstFreshness,
 )
-from warren.contracts.event import Event
 from warren_core.group_incident import fold
 
 OFFSET_EVENT = OffsetEvent(

@@ -17,17 +17,18 @@ from shared.contract_examples import (
     STATUS_CHANGE,
 )
 from warren.contracts import (
+    CATALOGUE,
+    MAX_MESSAGE_BYTES,
     DeadLetter,
+    Event,
     LagEvent,
     NotifierState,
     OffsetEvent,
+    Status,
     TopicPositions,
     group_key,
     split_group_key,
 )
-from warren.contracts.event import Event
-from warren.contracts.status import Status
-from warren.contracts.topics import CATALOGUE, MAX_MESSAGE_BYTES
 from warren.errors import ContractViolation
 
 
@@ -70,6 +71,9 @@ def changed(**change: Any) -> bytes:
         (changed(position=-2), "position"),
         (changed(topics={"t": {"partition": [0]}}), "topics.t"),
         (changed(observed_at="yesterday"), "observed_at"),
+        (changed(observed_at=-1), "observed_at"),
+        (changed(observed_at=2**63 - 1), "observed_at"),
+        (changed(group="g" * 32_768), "group"),
     ],
 )
 def test_what_the_contract_does_not_allow_is_refused(value: bytes | None, names: str) -> None:
@@ -78,8 +82,15 @@ def test_what_the_contract_does_not_allow_is_refused(value: bytes | None, names:
 
 
 def columns(**change: list[int]) -> dict[str, Any]:
-    base = {name: [1, 2] for name in TopicPositions.model_fields}
-    return {"t": base | change}
+    return {"t": {name: [1, 2] for name in TopicPositions.model_fields} | change}
+
+
+@pytest.mark.parametrize("key", [b"prod|other", b"other|billing", b"billing", b"\xff|b", None])
+def test_an_event_of_another_key_is_refused(key: bytes | None) -> None:
+    value, event = OFFSET_EVENT.to_bytes(), type(OFFSET_EVENT)
+    assert event.from_record(group_key(*OFFSET_EVENT.about), value) == OFFSET_EVENT
+    with pytest.raises(ContractViolation):
+        event.from_record(key, value)
 
 
 @pytest.mark.parametrize("change", [{"log_end": [1]}, {"partition": [1, 1]}, {"committed": []}])
@@ -154,8 +165,7 @@ def test_keys_without_a_cluster_are_refused(key: bytes | None) -> None:
 
 
 def test_a_group_is_err_when_a_partition_is_worse_than_warn() -> None:
-    verdicts = {status.name: status.for_group().name for status in Status}
-    assert verdicts == {
+    assert {status.name: status.for_group().name for status in Status} == {
         "NOTFOUND": "NOTFOUND",
         "OK": "OK",
         "WARN": "WARN",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError as Code
 from confluent_kafka import KafkaException, Producer
+from confluent_kafka.admin import NewTopic
 from support.busy_writer import BEFORE, busy_writer
 from support.waiting import eventually
 from warren.clock import SystemClock
@@ -89,8 +90,6 @@ class TestOnABroker:
         assert check_topics(admin, home).problems == []
 
     def test_a_topic_that_differs_is_reported(self, broker: Any, unique: str) -> None:
-        from confluent_kafka.admin import NewTopic
-
         home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.", partitions=3)
         admin = connect("home", "home", home)
         odd = NewTopic(f"{unique}.lag", 5, 1, config={"retention.ms": "1000"})
@@ -161,11 +160,9 @@ class TestOnABroker:
             TopicReader("home", "home", connection, [unique])
 
     def test_a_record_that_cannot_be_stored_is_an_error(self, broker: Any, unique: str) -> None:
-        from confluent_kafka.admin import NewTopic
-
         connection = KafkaConnection(bootstrap=broker.bootstrap)
         small = NewTopic(unique, 1, 1, config={"max.message.bytes": "100"})
-        admin = connect("home", "home", connection)
+        admin = connect("home", "home", connection)  # one that is let go never answers
         admin.create_topics([small])[unique].result()
         producer = EventProducer("home", "home", connection)
         producer.send(unique, b"k", bytes(range(256)) * 10)

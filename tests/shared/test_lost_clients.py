@@ -1,22 +1,27 @@
 """What uses clients that may lose all their brokers: it says so, or makes them anew."""
 
 from collections.abc import Callable
+from concurrent.futures import Future
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError
+import warren_archiver.topics
+from confluent_kafka import KafkaError, TopicCollection
 from confluent_kafka.admin import AdminClient
 from support.manual_clock import ManualClock
 from support.waiting import eventually
 from warren.clock import SystemClock
+from warren.contracts.topics import CATALOGUE
 from warren.errors import ClientLost, ClusterUnreachable, PublishFailed
-from warren.kafka import hearing, producer
+from warren.kafka import connection, hearing, producer, topic_check, topics
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings, KafkaConnection, Settings
 from warren_api.home.cluster import HomeCluster
+from warren_evaluator.home.preparation import check_rights
 from warren_freshness.home.offsets_feed import OffsetsFeed
 from warren_notifier.source.consumer import StatusConsumer
 
@@ -136,5 +141,55 @@ def test_freshness_joins_its_group_anew(
 
 def test_the_api_asks_a_home_cluster_that_seems_away_by_a_new_client(home: HomeSettings) -> None:
     lost = AdminClient({"bootstrap.servers": NOWHERE.bootstrap, "log_level": 0})
-    cluster = HomeCluster(lost, home)
-    assert cluster.problem() is None
+    assert HomeCluster(lost, home).problem() is None
+
+
+# Requests that librdkafka 2.16 never ends: sent while it lost its brokers.
+
+HOME = Settings().home
+ELSEWHERE = HOME.model_copy(update={"topic_prefix": "other."})
+
+
+class SilentAdmin:
+    """Knows of a cluster with Warren's topics, and is never told anything more."""
+
+    def __init__(self) -> None:
+        partitions = {0: SimpleNamespace(replicas=[1])}
+        topic = SimpleNamespace(partitions=partitions, error=None)
+        self._topics = {t.full_name(HOME.topic_prefix): topic for t in CATALOGUE}
+        self.timeouts: list[float] = []
+
+    def list_topics(self, *_: str, **__: float) -> Any:
+        return SimpleNamespace(topics=self._topics, brokers={1: None})
+
+    def _never(self, asked: Any, request_timeout: float, **_: object) -> Any:
+        self.timeouts.append(request_timeout)
+        names = asked.topic_names if isinstance(asked, TopicCollection) else asked
+        return {name: Future() for name in names}
+
+    describe_topics = describe_configs = create_topics = list_offsets = _never
+
+
+@pytest.fixture
+def admin(monkeypatch: pytest.MonkeyPatch) -> Any:
+    for module in (topic_check, topics, warren_archiver.topics):
+        monkeypatch.setattr(module, "TIMEOUT", 0.1)
+    monkeypatch.setattr("warren_evaluator.home.preparation.TIMEOUT", 0.1)
+    monkeypatch.setattr(connection, "GRACE_SECONDS", 0.1)
+    return SilentAdmin()
+
+
+ASKING: dict[str, Callable[[Any], object]] = {
+    "topics are created": lambda admin: topics.ensure_topics(admin, ELSEWHERE),
+    "topics are checked": lambda admin: topic_check.check_topics(admin, HOME),
+    "rights are checked": lambda admin: check_rights(admin, Settings()),
+    "topics are identified": lambda admin: warren_archiver.topics.topic_ids(admin, ["warren.lag"]),
+    "log ends are asked for": lambda admin: warren_archiver.topics.log_ends(admin, "warren.lag"),
+}
+
+
+@pytest.mark.parametrize("asked", ASKING)
+def test_a_request_that_is_never_over_is_given_up(asked: str, admin: Any) -> None:
+    with pytest.raises(ClusterUnreachable):
+        ASKING[asked](admin)
+    assert admin.timeouts == [0.1]

@@ -146,27 +146,27 @@ def test_message_formats_before_2_know_no_producer() -> None:
     assert (first.producer_id, first.is_control, first.marker) == (NO_PRODUCER, False, None)
 
 
-@pytest.mark.parametrize("codec", [codec for codec in CODECS if codec != "none"])
-def test_compressed_bytes_that_are_damaged(codec: str) -> None:
-    damaged = bytearray(batch(TEN, codec=codec))
-    damaged[70:] = b"\xff" * (len(damaged) - 70)
+def flipped(at: int, mask: int) -> bytes:
+    content = bytearray(batch(TEN))
+    content[at] ^= mask
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        *(
+            pytest.param(content[:70] + b"\xff" * (len(content) - 70), id=codec)
+            for codec in CODECS
+            if codec != "none" and (content := batch(TEN, codec=codec))
+        ),
+        *(pytest.param(flipped(at, 0xFF), id=f"byte {at}") for at in (57, 61, 62)),
+        pytest.param(flipped(22, 7), id="an unknown codec"),
+    ],
+)
+def test_damaged_batches_are_refused(damaged: bytes) -> None:
     with pytest.raises(UnreadableBatch):
-        read_committed(bytes(damaged))
-
-
-@pytest.mark.parametrize("at", [57, 61, 62])
-def test_uncompressed_bytes_that_are_damaged(at: int) -> None:
-    damaged = bytearray(batch(TEN))
-    damaged[at] ^= 0xFF
-    with pytest.raises(UnreadableBatch):
-        read_committed(bytes(damaged))
-
-
-def test_an_unknown_codec() -> None:
-    unknown = bytearray(batch(TEN))
-    unknown[22] |= 7
-    with pytest.raises(UnreadableBatch):
-        read_committed(bytes(unknown))
+        read_committed(damaged)
 
 
 @given(

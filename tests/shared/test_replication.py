@@ -47,8 +47,7 @@ def test_the_cluster_decides_by_default(
     assert "may count as written while only one broker has it" in found.warnings[0]
     # Two of everything, as the settings say.
     of_two = {"replication_factor": 2, "min_insync_replicas": 2}
-    safe = default.model_copy(update=of_two | {"topic_prefix": f"{unique}-safe."})
-    found = checked(safe)
+    found = checked(default.model_copy(update=of_two | {"topic_prefix": f"{unique}-safe."}))
     assert (found.problems, found.warnings) == ([], [])
     assert "min.insync.replicas 2 (wanted: 2)" in found.replication[0]
     # One of each was the default once: said, and a difference where the settings want two.
@@ -110,5 +109,4 @@ def test_a_broker_that_has_not_heard_of_them_is_asked_again(broker: Broker, uniq
     home = HomeSettings(bootstrap=broker.bootstrap, topic_prefix=f"{unique}.")
     admin = connect("home", "home", home)
     ensure_topics(admin, home)
-    forgetful = cast("AdminClient", ForgetfulCluster(admin))
-    assert check_topics(forgetful, home).problems == []
+    assert check_topics(cast("AdminClient", ForgetfulCluster(admin)), home).problems == []

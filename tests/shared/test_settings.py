@@ -10,8 +10,7 @@ from aiokafka.conn import collect_hosts
 from pydantic import BaseModel
 from warren.errors import SettingsError
 from warren.refused_words import words_of
-from warren.settings import ClusterSettings, KafkaConnection, Settings
-from warren.settings.clusters import shares_offsets_topic
+from warren.settings import ClusterSettings, KafkaConnection, Settings, shares_offsets_topic
 from warren.settings_file import load_settings
 from warren_notifier.channels.configured import kinds
 

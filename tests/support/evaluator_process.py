@@ -17,8 +17,7 @@ from confluent_kafka.admin import AdminClient
 from support.not_yet import is_not_yet
 from support.offset_events import NOW, At, commits, offset_event
 from support.waiting import eventually
-from warren.contracts import Cause, LagEvent, OffsetEvent, group_key
-from warren.contracts.topics import OFFSETS
+from warren.contracts import OFFSETS, Cause, LagEvent, OffsetEvent, group_key
 from warren_local.server import free_port
 
 PARTITIONS = 4

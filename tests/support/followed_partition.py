@@ -6,10 +6,8 @@ import pickle
 
 import numpy as np
 from warren.contracts.status import Status
-from warren_core.evaluation import UNKNOWN, Sighting, Track, see
-from warren_core.evaluation.presence import Presence
+from warren_core.evaluation import LONGEST_MS, UNKNOWN, Presence, Sighting, Track, see
 from warren_core.evaluation.progress import RULES, judge
-from warren_core.evaluation.track import LONGEST_MS
 
 START = 1_795_244_400_000
 TICK = 5
@@ -62,8 +60,7 @@ class Followed:
 
     def healthy(self, minutes: float, *, every: int = TICK, rate: int = 10) -> Followed:
         """Commits everything each `every` seconds; what was so once is remembered."""
-        switches = [rule.on for rule in RULES]
-        begun = pickle.dumps((vars(self), minutes, every, rate, switches))
+        begun = pickle.dumps((vars(self), minutes, every, rate, [rule.on for rule in RULES]))
         if begun not in _GONE_THROUGH:
             for second in range(TICK, round(minutes * 60) + 1, TICK):
                 self.tick(rate * TICK, read=ALL if second % every == 0 else None)

@@ -12,7 +12,7 @@ from support.kafka_schemas import GroupWriter
 from support.manual_clock import ManualClock
 from support.quiet_coordinator import QuietCoordinator
 from warren.contracts import GroupEvent
-from warren_collector.groups.recorded.records import Findings
+from warren_collector.groups.recorded.records import Rejected
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.reports import GroupReport, GroupReports
 from warren_collector.groups.topic_ids import TopicIds
@@ -50,7 +50,7 @@ class GroupBench:
         self.reports = GroupReports(
             "prod", self.states, self.positions.groups, self.topic_ids, self.coordinator
         )
-        self.findings = Findings()
+        self.rejected: list[Rejected] = []
         self.offset = 0
 
     def _ask(self, names: Sequence[str]) -> dict[str, Future[Any]]:
@@ -65,7 +65,7 @@ class GroupBench:
 
     def due(self) -> list[GroupReport]:
         self.reports.saw(self.positions.groups.due(-1.0))
-        return self.reports.due({0: self.offset}, 5000, self.findings)
+        return self.reports.due({0: self.offset}, 5000, self.rejected)
 
     def look(self) -> dict[str, GroupEvent | None]:
         """A tick: what is due is published."""

@@ -112,8 +112,7 @@ class IdentityProvider:
         if (unquote(user), unquote(password)) != (CLIENT_ID, self.secret):
             return JSONResponse({"error": "invalid_client"}, 401)
         asked = self.codes.pop(form.get("code", ""), None)  # once
-        verifier = form.get("code_verifier", "")
-        digest = hashlib.sha256(verifier.encode()).digest()
+        digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
         if (
             asked is None

@@ -38,8 +38,7 @@ def assert_others_find_the_same(spark: SparkSession, path: str) -> int:
     # DataFusion measures texts alone.
     quoted = re.sub(r"octet_length\((`\w+`)\)", r"octet_length(encode(\1, 'hex')) / 2", named)
     quoted = quoted.replace("`", '"')
-    batches = QueryBuilder().register("t", table).execute(f"SELECT {quoted} FROM t")
-    columns = batches.read_all()
+    columns = QueryBuilder().register("t", table).execute(f"SELECT {quoted} FROM t").read_all()
     found.append([columns.column(f"s{number}")[0].as_py() for number in range(len(sums))])
     for others in found:
         assert list(map(_number, others)) == list(map(_about, by_spark)), path

@@ -14,6 +14,10 @@ from typing import Any
 from support.archive_events import lag_event
 from support.lake_files import write_table
 from support.report_recount import LagRecord
+from support.silver_events import folded, status_change
+from warren.contracts import StatusChangeEvent
+from warren.contracts.event import Event
+from warren.contracts.topics import Topic
 from warren_archiver.gold.conventions import GROWTH
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
@@ -82,16 +86,25 @@ def moment(milliseconds: int) -> datetime:
 
 
 def add_bronze(path: Path, records: Sequence[LagRecord]) -> None:
+    add_records(path, *(("warren.lag", *each) for each in records))
+
+
+def add_events(path: Path, *events: tuple[Topic, Event, int]) -> None:
+    """With when they were appended."""
+    add_records(
+        path,
+        *(
+            (topic.full_name("warren."), b"prod|" + who.encode(), event.to_bytes(), at)
+            for topic, event, at in events
+            for who in [str(event.model_dump().get("group", ""))]
+        ),
+    )
+
+
+def add_records(path: Path, *records: tuple[str, bytes | None, bytes | None, int]) -> None:
+    """Of the table of events: topic, key, value and when it was appended."""
     columns = {"topic": "VARCHAR", "key": "BLOB", "value": "BLOB", "timestamp": "TIMESTAMPTZ"}
-    rows = [
-        {
-            "topic": "warren.lag",
-            "key": record.key,
-            "value": record.value,
-            "timestamp": moment(record.timestamp_ms),
-        }
-        for record in records
-    ]
+    rows = [dict(zip(columns, (*record, moment(at)), strict=True)) for *record, at in records]
     write_table(path, "bronze/events", columns, rows)
 
 
@@ -121,24 +134,42 @@ def _incidents(path: Path) -> None:
         for day in (0, 1)
         for number in range(3)
     ]
-    incidents, changes = [], []
+    found = []
     for number, (group, begin, end, worst, reason, cause, explanation) in enumerate(said):
-        who = {"cluster": "prod", "group": NAMES[group], "incident_id": f"i-{number:02}"}
-        opened = START + round(begin * HOUR)
-        told = {"opened_at": moment(opened), "told_at": moment(opened + 4_000)}
-        closed = None if end is None else moment(START + round(end * HOUR))
-        incidents.append(who | told | {"closed_at": closed, "worst": worst, "reason": reason})
-        why = {"reason": reason, "cause": cause, "explanation": explanation}
-        changes.append(who | why | {"from": moment(opened), "status": worst, "total_lag": 5_000})
-        if closed is not None:
-            changes.append(who | {"from": closed, "status": "OK", "total_lag": 3})
-    times = {"opened_at": "TIMESTAMPTZ", "closed_at": "TIMESTAMPTZ", "told_at": "TIMESTAMPTZ"}
-    ids = {"cluster": "VARCHAR", "group": "VARCHAR", "incident_id": "VARCHAR"}
-    said_of = {"worst": "VARCHAR", "reason": "VARCHAR"}
-    write_table(path, "silver/incidents", ids | times | said_of, incidents)
-    text = dict.fromkeys(("status", "reason", "cause", "explanation"), "VARCHAR")
-    columns = ids | {"from": "TIMESTAMPTZ"} | text | {"total_lag": "BIGINT"}
-    write_table(path, "silver/status_changes", columns, changes)
+        opened, id_ = START + round(begin * HOUR), f"i-{number:02}"
+        why = {"reason": reason, "explanation": explanation, "opened_at": opened}
+        why["cause"] = {"name": cause, "sentence": explanation}
+        changes = [status_change(NAMES[group], opened, worst, "OK", id_, **why)]
+        if end is not None:
+            closed = START + round(end * HOUR)
+            changes.append(status_change(NAMES[group], closed, "OK", worst, id_, opened_at=opened))
+        found.append((changes, opened + 4_000))
+    add_incidents(path, *found)
+
+
+def add_incidents(path: Path, *incidents: tuple[Sequence[StatusChangeEvent], int | None]) -> None:
+    """Incidents as silver has them, each of its status changes, and when somebody was notified."""
+    rows, changes = [], []
+    for of_one, notified_ms in incidents:
+        events = list(folded(of_one))
+        changes += [
+            {"incident_id": data.incident_id, "at": moment(data.changed_at)}
+            | {"revision": data.revision, "event": event.to_bytes()}
+            for event in events
+            for data in [event.data]
+        ]
+        last = events[-1].data
+        rows.append(
+            {"incident_id": last.incident_id, "opened_at": moment(last.opened_at)}
+            | {"closed_at": None if last.closed_at is None else moment(last.closed_at)}
+            | {"told_at": None if notified_ms is None else moment(notified_ms)}
+            | {"changed_at": moment(last.changed_at), "event": events[-1].to_bytes()}
+        )
+    own = {"incident_id": "VARCHAR", "event": "BLOB"}
+    times = dict.fromkeys(("opened_at", "closed_at", "changed_at", "told_at"), "TIMESTAMPTZ")
+    write_table(path, "silver/incidents", own | times, rows)
+    of_change = {"at": "TIMESTAMPTZ", "revision": "BIGINT"}
+    write_table(path, "silver/incident_changes", own | of_change, changes)
 
 
 _NOISY = ("WARN", "lag_not_shrinking", "flapping", "the lag of invoices/2 does not shrink")

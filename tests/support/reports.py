@@ -4,8 +4,9 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+from warren.contracts import Finding
 from warren_archiver.report.group_report import Budget, GroupReport, Outlook, Report, Stamp
-from warren_archiver.report.incident import Consequence, Incident
+from warren_archiver.report.incident import Incident
 from warren_archiver.report.period import HOUR_MS, Period
 
 MINUTE = 60_000
@@ -33,8 +34,14 @@ def incident(
     opened = START + round(start * HOUR_MS)
     closed = None if end is None else START + round(end * HOUR_MS)
     known: dict[str, Any] = {"cluster": "prod", "group": name, "incident_id": f"{name} {start}"}
-    known |= {"opened_ms": opened, "closed_ms": closed, "told_ms": opened + 4_000, "worst": "ERR"}
-    known |= {"reason": "no_commit", "cause": None, "explanation": None, "peak_lag": 7}
+    known |= {
+        "opened_ms": opened,
+        "closed_ms": closed,
+        "notified_ms": opened + 4_000,
+        "worst": "ERR",
+    }
+    known |= {"reason": "no_commit", "cause": None, "sentence": None, "action": None}
+    known |= {"also": (), "said_ms": opened, "peak_lag": 7}
     return Incident(**(known | more))
 
 
@@ -56,7 +63,9 @@ def troubled() -> Report:
     """Something of everything that a page shows."""
     lags = tuple((START + number * MINUTE * 10, 40 * number) for number in range(60))
     soon = outlook(crosses_on=date(2026, 12, 1), earliest_on=date(2026, 11, 28), crosses_in_days=10)
-    lost = Consequence("records_lost", "64 unread records are gone", "raise retention.ms")
+    lost = Finding(
+        name="records_lost", sentence="64 unread records are gone", action="raise retention.ms"
+    )
     stuck = incident(
         NASTY, start=3, end=None, cause="stuck_record", sentence="stuck at payments/0 offset 120",
         action="inspect the record", said_ms=END - MINUTE, also=(lost,),
@@ -65,7 +74,7 @@ def troubled() -> Report:
         group(NASTY, err=7, status="ERR", lag_max=2_360, lag_over_time=lags, lost_records=64),
         group("shipping", warn=1, lag_over_time=lags[:9] + lags[20:], lag_max=2_360, outlook=soon),
         group("mail", lost_records=None, late_max_ms=None, consume_rate=10.0, unknown_ms=HOUR_MS),
-        incidents=(incident("shipping", worst="WARN", told_ms=None, flapped=True), stuck),
+        incidents=(incident("shipping", worst="WARN", notified_ms=None, flapped=True), stuck),
         budgets=[Budget("prod", "shipping", "on-time", "max_lag", 0.99, 0.98, -1.0)],
         known=[Stamp("losses", END - HOUR_MS, "nothing later")],
         step_ms=10 * MINUTE,

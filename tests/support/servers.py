@@ -49,8 +49,7 @@ def docker_is_reachable() -> bool:
     """
     if os.environ.get("WARREN_TEST_CONTAINERS") == "0":
         return False
-    host = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
-    address = urlsplit(host)
+    address = urlsplit(os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock")
     try:
         if address.scheme == "unix":
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as daemon:

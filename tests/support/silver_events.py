@@ -1,6 +1,6 @@
 """A quarter of an hour of two groups, as records: with repeats, a rewind and what is no event."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,25 +8,25 @@ from support import freshness_events
 from support.archive_events import NOW, Record, key, lag_event, offset_event
 from support.freshness_events import freshness_event, late
 from warren.contracts import (
+    FRESHNESS,
     FRESHNESS_CHANGED,
+    GROUPS,
+    INCIDENTS,
+    LAG,
+    NOTIFICATIONS,
+    OFFSETS,
     STATUS_CHANGED,
+    TOPICS,
+    Event,
     GroupEvent,
+    GroupIncidentEvent,
     LagEvent,
     NotificationEvent,
     StatusChangeEvent,
+    Topic,
     TopicsEvent,
 )
-from warren.contracts.event import Event
-from warren.contracts.topics import (
-    FRESHNESS,
-    GROUPS,
-    LAG,
-    LAG_STATUS,
-    NOTIFICATIONS,
-    OFFSETS,
-    TOPICS,
-    Topic,
-)
+from warren_core.group_incident import fold
 
 START = NOW - NOW % 60_000
 MINUTE = 60_000
@@ -54,8 +54,8 @@ def history() -> list[Record]:
             values.append((topic, key(group), event.to_bytes(), at))
         values.append((GROUPS, key(group), None, START + 14 * MINUTE))
         values.append((FRESHNESS, key(group), None, START + 14 * MINUTE))
-    for at, change in _late_and_stopped("settlement"):
-        values.append((LAG_STATUS, key("settlement"), change.to_bytes(), at))
+    for incident in folded(_late_and_stopped("settlement")):
+        values.append((INCIDENTS, key("settlement"), incident.to_bytes(), incident.data.changed_at))
     values.append((NOTIFICATIONS, key("settlement"), _of_both("settlement").to_bytes(), START))
     for number, lag in enumerate(_evaluations("settlement")):
         values.append((LAG, key("settlement"), lag.to_bytes(), START + number * MINUTE))
@@ -96,15 +96,25 @@ def _of_group(group: str) -> Iterator[tuple[Topic, Event, int]]:
             }
         )
         yield GROUPS, event, at
+    changes = []
     for step, (status, previous) in enumerate([("WARN", "OK"), ("ERR", "WARN"), ("OK", "ERR")]):
         at = START + step * 3 * MINUTE
         why = {"cause": CAUSES[status]} if status in CAUSES else {}
-        change = status_change(group, at, status, previous, f"incident-{group}", **why)
-        yield LAG_STATUS, change, at
+        changes.append(status_change(group, at, status, previous, f"incident-{group}", **why))
         yield NOTIFICATIONS, delivery(group, at + 500, status, step, f"incident-{group}"), at
+    for incident in folded(changes):
+        yield INCIDENTS, incident, incident.data.changed_at
 
 
-def _late_and_stopped(group: str) -> Iterator[tuple[int, StatusChangeEvent]]:
+def folded(changes: Iterable[StatusChangeEvent]) -> Iterator[GroupIncidentEvent]:
+    """What the evaluator publishes of a group's status changes."""
+    known = None
+    for change in changes:
+        if (incident := fold(known, change)) is not None:
+            yield (known := incident)
+
+
+def _late_and_stopped(group: str) -> Iterator[StatusChangeEvent]:
     """Late from the first to the fourth minute, stopped from the second to the third."""
     for minute, (kind, status, previous) in enumerate(
         [
@@ -116,8 +126,9 @@ def _late_and_stopped(group: str) -> Iterator[tuple[int, StatusChangeEvent]]:
         1,
     ):
         at = START + minute * MINUTE
-        change = status_change(group, at, status, previous, f"{kind}-{group}")
-        yield at, change.model_copy(update={"type": kind})
+        reason = {"reason": "max_freshness"} if status == "WARN" else {}
+        change = status_change(group, at, status, previous, f"{kind}-{group}", **reason)
+        yield change.model_copy(update={"type": kind})
 
 
 def _evaluations(group: str) -> list[LagEvent]:

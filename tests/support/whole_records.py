@@ -4,24 +4,26 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from warren.errors import MalformedRecord
-from warren_wire.records import GroupMetadata, GroupRecord, Malformed, Skipped
-from warren_wire.records.buffer import Buffer
-from warren_wire.records.decoding import (
-    NULL_KEY,
-    decode_group_value,
-    decode_offset_value,
-    malformed_key,
-)
-from warren_wire.records.key import (
+from warren_wire.records import (
     GROUP_METADATA,
     KINDS,
+    NULL_KEY,
     OFFSET_COMMIT,
+    Buffer,
     GroupKey,
+    GroupMetadata,
+    GroupRecord,
+    Malformed,
+    OffsetCommitValue,
+    Skipped,
+    decode_group_value,
+    decode_offset_value,
     kind_name,
+    malformed_key,
     read_group_key,
     read_key_version,
+    read_offset_commit_key,
 )
-from warren_wire.records.offset_commit import OffsetCommitValue, read_offset_commit_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ import numpy as np
 from support.detection.simulation import UNKNOWN, Ints, Recording
 from warren.contracts import EarlierPositions, OffsetEvent, Status, TopicPositions
 from warren.settings import PolicyName
-from warren_core.evaluation import Column, GroupRules, Rules, Sighting, Track, Windows, see
+from warren_core.evaluation import Column, GroupRules, Rules, Sighting, Track, Windows, expect, see
 from warren_core.evaluation.progress import judge as judge_progress
-from warren_core.evaluation.waits import expect
 from warren_core.judgement.cohort import Brief, Entry, is_ordinary, judge_together
 from warren_core.judgement.judge import Judged, judge
 from warren_core.judgement.state import GroupGone, GroupState
@@ -65,8 +64,7 @@ def by_progress(recording: Recording) -> Ints:
     # Who commits the last record that it has read: groups tell, of whom nothing is kept here.
     steps = ((recording.true_end - recording.committed).min(axis=0) == 1).astype(np.int64)
     for tick, second in enumerate(recording.second.tolist()):
-        looked_at = _looks(recording, tick, seen_at)
-        rows = np.array(looked_at, np.int64)
+        rows = np.array(_looks(recording, tick, seen_at), np.int64)
         seen_at[rows] = second
         sighting = Sighting(
             at=START_MS + second * 1000,

@@ -159,8 +159,7 @@ def _record_in_hours(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 def _slow_rebalances(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = with_faults(rng, quick(rng), seconds)
-    return _with_rebalances(rng, partition, seconds, (30, 180))
+    return _with_rebalances(rng, with_faults(rng, quick(rng), seconds), seconds, (30, 180))
 
 
 def _pauses(rng: np.random.Generator, seconds: int) -> Partition:
@@ -187,8 +186,7 @@ def _early(rng: np.random.Generator, seconds: int) -> Partition:
     start = rng.uniform(60, 600)
     kinds: tuple[Fault, ...] = ("crash", "hang", "poison", "slow")
     kind, end = kinds[int(rng.integers(len(kinds)))], start + rng.uniform(900, 2400)
-    strength = float(rng.uniform(0.4, 0.9))
-    partition.spans.append(Span(kind, int(start), int(end), strength))
+    partition.spans.append(Span(kind, int(start), int(end), float(rng.uniform(0.4, 0.9))))
     return with_faults(rng, partition, seconds, first=2 * HOUR)
 
 
@@ -247,8 +245,7 @@ def _repeated_crashes(rng: np.random.Generator, seconds: int) -> Partition:
 
 
 def _falling_ends(rng: np.random.Generator, seconds: int) -> Partition:
-    partition = _slow_committer(rng, seconds)
-    return _with_events(rng, partition, seconds, "end_falls", (5, 6))
+    return _with_events(rng, _slow_committer(rng, seconds), seconds, "end_falls", (5, 6))
 
 
 def _unsettled(rng: np.random.Generator, seconds: int) -> Partition:
@@ -287,8 +284,7 @@ def _dead_at_first(rng: np.random.Generator, seconds: int) -> Partition:
 
 def _short_crashes(rng: np.random.Generator, seconds: int) -> Partition:
     """Of 5 to 11 min, one in each two hours: no habit either."""
-    partition = quick(rng)
-    return with_faults(rng, partition, seconds, kinds=("crash",), first=1800, length=(300, 660))
+    return with_faults(rng, quick(rng), seconds, kinds=("crash",), first=1800, length=(300, 660))
 
 
 def _long_pauses(rng: np.random.Generator, seconds: int) -> Partition:

@@ -173,8 +173,7 @@ def _report(address: str, incident: str, wanted: set[tuple[str, str]], wait: flo
             if one["outcome"] == "delivered":
                 arrived.add((one["channel"], one["kind"]))
         ends = {channel for channel, kind in over if kind == "resolved"}
-        told = {channel for channel, _ in over}
-        if over and wanted <= over and ends == told:
+        if over and wanted <= over and ends == {channel for channel, _ in over}:
             return arrived == over
         if time.monotonic() > until:
             typer.echo(

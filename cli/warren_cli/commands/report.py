@@ -110,8 +110,7 @@ def _archive_first(config: Path | None) -> None:
 
     typer.echo("archiving what is new, which takes a minute (--as-is does without)", err=True)
     try:
-        archiver = spark_settings(config).archiver
-        environ = {**pass_environ(archiver), "WARREN_LOG__LEVEL": "warning"}
+        environ = {**pass_environ(spark_settings(config).archiver), "WARREN_LOG__LEVEL": "warning"}
         failed = Child("pass", pass_command(settings_file(config)), environ).problem()
     except WarrenError as error:
         failed = str(error)

@@ -92,8 +92,7 @@ def list_(
     api: ApiOption = None,
 ) -> None:
     """Show the silences that hold now, as `warren get silences` does."""
-    filters = {"in_force": not everything}
-    listing = fetch(catalogue.SILENCES, asked_address(config, api), filters)
+    listing = fetch(catalogue.SILENCES, asked_address(config, api), {"in_force": not everything})
     write_list(catalogue.SILENCES, listing, Form.JSON if as_json else output)
 
 

@@ -8,8 +8,7 @@ import typer
 from pydantic import ValidationError
 from warren.api_tokens import SHORTEST, hash_of, new_token
 from warren.errors import SettingsError
-from warren.settings import ApiToken
-from warren.settings.api import Role
+from warren.settings import ApiToken, Role
 from warren.settings_file import explained
 
 from warren_cli.api_client import unsendable

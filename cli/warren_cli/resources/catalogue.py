@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 from rich.text import Text
 from warren.reason_words import in_short
-from warren.words import as_of, duration, grouped
+from warren.words import duration, grouped
 
 from warren_cli.resources.group_cells import (
     incident,
     lag,
     late,
     reason,
-    said_of,
     since,
     status_of,
     until_loss,
@@ -94,24 +93,13 @@ def because(change: Row, *, brief: bool = False) -> str | None:
     """Why a status changed: the cause, or what is known else; `brief`: in a few words."""
     cause = change.get("cause")
     if cause and cause["name"] != "unknown":
-        return str(cause.get("short") or cause["sentence"]) if brief else said_of(cause)
+        if brief:
+            return str(cause.get("short") or cause["sentence"])
+        return "; also: ".join(each["sentence"] for each in (cause, *(cause.get("also") or ())))
     if brief and change["reason"]:
         return in_short(change["reason"])
     found = change["explanation"] or (change["reason"] or "").replace("_", " ")
     return found or None
-
-
-def what_is_wrong(row: Row, now_ms: int) -> str | None:
-    """In an incident: as it is now, else with the time at which it was said."""
-    now = row["now"]
-    if now and now["sentence"]:
-        at = now["said_at"]
-        return said_of(now) if at is None else as_of(said_of(now), at, now_ms)
-    bad = [change for change in row["changes"] if change["status"] not in ("OK", "NOTFOUND")]
-    last = {change["type"]: (text, change["at"]) for change in bad if (text := because(change))}
-    in_order = [each["type"] for each in row["conditions"]]  # the root first
-    said = [as_of(*last[type_], now_ms) for type_ in dict.fromkeys(in_order) if type_ in last]
-    return "; also: ".join(said) or None
 
 
 GROUPS = Resource(
@@ -122,7 +110,7 @@ GROUPS = Resource(
         Column("status", lambda row, _: status_of(row), kept=True),
         Column("why", reason, text=True, short=True),
         Column("late", lambda row, _: late(row), right=True),
-        Column("loss in", lambda row, now: until_loss(row, now), right=True),
+        Column("loss in", lambda row, _: until_loss(row), right=True),
         Column("since", since),
         Column("lag", lambda row, _: lag(row), right=True),
         Column("state", lambda row, _: row.get("state"), wide=True),
@@ -182,12 +170,7 @@ INCIDENTS = Resource(
         Column("cluster", lambda row, _: row["cluster"], name=True),
         Column("group", lambda row, _: row["group"], name=True),
         Column("worst", lambda row, _: row["worst"], kept=True),
-        Column(
-            "why",
-            lambda row, now_ms: row["short"] or what_is_wrong(row, now_ms),
-            text=True,
-            short=True,
-        ),
+        Column("why", lambda row, _: row["short"], text=True, short=True),
         Column("started", lambda row, now: f"{ago(row['opened_at'], now)} ago"),
         Column(
             "duration",
@@ -199,7 +182,7 @@ INCIDENTS = Resource(
         Column("lag now", lambda row, _: count((row["now"] or {}).get("total_lag")), right=True),
         Column("largest lag", lambda row, _: count(row["max_total_lag"]), right=True, wide=True),
         Column("changes", lambda row, _: count(len(row["changes"])), right=True, wide=True),
-        Column("why", what_is_wrong, wide=True),
+        Column("why", lambda row, _: row["why"], wide=True),
     ),
     lambda row: str(row["id"]),
 )

@@ -6,18 +6,16 @@ from datetime import UTC, datetime
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from warren.words import LOSS_LIMITS, condition, counted, duration, visible
+from warren.words import condition, duration, visible
 
 from warren_cli.resources.catalogue import (
     Row,
     ago,
     because,
     count,
-    counts,
     rate,
-    what_is_wrong,
 )
-from warren_cli.resources.group_cells import as_told, lag, late, severity, until_loss, why
+from warren_cli.resources.group_cells import severity
 from warren_cli.resources.output import table
 
 _NONE = "-"
@@ -72,37 +70,11 @@ def incident(body: Row, now_ms: int) -> RenderableType:
 def _group_facts(body: Row, now_ms: int) -> Facts:
     yield "group", f"{body['cluster']}/{body['group']}"
     yield "status", _status(body, now_ms)
-    yield "cause", why(body, now_ms)
-    yield "what to do", body["action"]
-    for found in (body.get("cause") or {}).get("also") or ():
-        yield "then", found.get("action")
-    yield "late", late(body).plain
-    yield "data loss in", until_loss(body, now_ms).plain
-    yield "lag", lag(body)
-    yield "owner", body["owner"]
-    yield "runbook", body["runbook"]
+    for fact in body["facts"]:
+        yield fact["name"].lower(), fact["value"]
     yield "state", f"{body.get('state') or _NONE}, members: {count(body.get('member_count'))}"
     if opened := body["incident"]:
         yield "incident", f"{opened['id']}, open for {ago(opened['opened_at'], now_ms)}"
-    for broken in _each_fact_once(body["broken_objectives"] or ()):
-        what = f"{broken['objective']} ({broken['status']})"
-        # What is lost, or will be, stands above with the figure of now.
-        said = "" if broken["limit"] in LOSS_LIMITS else f"{as_told(broken, now_ms)}; "
-        since_ = f"broken for {ago(broken['since'], now_ms)}"
-        yield "broken objective", f"{what}: {said}{since_}"
-    yield "acknowledged", _noted(body.get("acknowledgement"))
-    if silence := body.get("silence"):
-        yield "silenced", f"until {_at(silence['ends_at'])} {_noted(silence)}"
-    yield "partitions", counts(body["partition_counts"])
-
-
-def _each_fact_once(broken: Iterable[Row]) -> Iterable[Row]:
-    """Worst first; of an objective's limits that are about one fact the worst."""
-    found: dict[tuple[str, str], Row] = {}
-    for each in broken:
-        fact = "loss" if each["limit"] in LOSS_LIMITS else each["limit"]
-        found.setdefault((each["objective"], fact), each)
-    return found.values()
 
 
 def _status(body: Row, now_ms: int) -> str:
@@ -160,33 +132,17 @@ def _incident_facts(body: Row, now_ms: int) -> Facts:
     yield "group", f"{body['cluster']}/{body['group']}"
     ended = body["closed_at"]
     lasted = ago(body["opened_at"], now_ms if ended is None else ended)
-    yield "started", _at(body["opened_at"])
     yield "duration", f"{lasted}, ongoing" if ended is None else f"{lasted}, until {_at(ended)}"
     yield "worst", body["worst"]
     yield "conditions", ", ".join(map(_condition, body["conditions"]))
-    now = body["now"] or {}
-    if now:
-        yield "lag now", count(now["total_lag"])
-    if lost := body["lost_records"]:
-        yield "lost", counted(lost, "record")
+    for fact in body["facts"]:
+        yield fact["name"].lower(), fact["value"]
     yield "largest lag seen", count(body["max_total_lag"])
-    yield "acknowledged", _noted(body["acknowledgement"])
-    yield "what is wrong" if body["open"] else "what was wrong", what_is_wrong(body, now_ms)
-    yield "what to do", now.get("action")
-    for found in now.get("also") or ():
-        yield "then", found.get("action")
 
 
 def _condition(body: Row) -> str:
     """`consumer status ERR`, `retention over`."""
     return f"{condition(body['type'])} {body['status'] if body['open'] else 'over'}"
-
-
-def _noted(said: Row | None) -> str | None:
-    """By whom, and what they say about it; None where nobody has said anything."""
-    if said is None:
-        return None
-    return f"by {said['by'] or 'somebody'}" + (f": {said['why']}" if said["why"] else "")
 
 
 def _facts(facts: Facts) -> Table:

@@ -23,8 +23,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from warren.errors import SettingsError
 from warren.installation import NAME_PATTERN
-from warren.settings import ClusterSettings, EvaluationOverride, Settings
-from warren.settings.connection import named_servers
+from warren.settings import ClusterSettings, EvaluationOverride, Settings, named_servers
 from warren.settings_file import explained
 
 from warren_local.server import HOST, Port
@@ -130,8 +129,7 @@ def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Pl
     embedded_cluster = not options.bootstrap and not given.clusters
     kafka = embedded_home or embedded_cluster
     demo = embedded_cluster and options.demo
-    default_name = DEMO_CLUSTER if embedded_cluster else DEFAULT_CLUSTER
-    name = options.cluster or default_name
+    name = options.cluster or (DEMO_CLUSTER if embedded_cluster else DEFAULT_CLUSTER)
     if options.bootstrap or embedded_cluster:
         address = options.bootstrap or f"{HOST}:{settings.local.kafka_port}"
         settings = _monitoring(settings, name, address)

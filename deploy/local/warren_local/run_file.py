@@ -14,8 +14,7 @@ import psutil
 import tomli_w
 from pydantic import Secret, SecretStr
 from warren.files import write_private
-from warren.settings import Settings
-from warren.settings.file_secret import FileSecret
+from warren.settings import FileSecret, Settings
 
 RUN_FILE, SETTINGS_FILE = "run.json", "warren.toml"
 _HEADER = "# Written by `warren up` at each start, for its services. Changes here are lost.\n"
@@ -112,8 +111,7 @@ def _ours(pid: int, born: float | None) -> psutil.Process | None:
 def write_effective(settings: Settings, state_dir: Path) -> Path:
     """Write warren.toml, one file that says what they run with, and return its path."""
     path = state_dir / SETTINGS_FILE
-    tables = settings.model_dump(exclude_unset=True, by_alias=True)
-    write_private(path, _HEADER + to_toml(tables))
+    write_private(path, _HEADER + to_toml(settings.model_dump(exclude_unset=True, by_alias=True)))
     return path
 
 

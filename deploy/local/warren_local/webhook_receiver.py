@@ -45,8 +45,7 @@ class WebhookReceiver(Server):
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:  # http.server's name
                 size = min(int(self.headers.get("Content-Length") or 0), LARGEST_BODY)
-                code = receive(self.rfile.read(size), dict(self.headers.items()))
-                self.send_response(code)
+                self.send_response(receive(self.rfile.read(size), dict(self.headers.items())))
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 

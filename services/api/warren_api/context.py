@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from warren.clock import Clock
-from warren.contracts import Acknowledgement, Silence
+from warren.contracts import Acknowledgement
 from warren.contracts.topics import Topic
 from warren.settings import Settings
 from warren.silences import InForce
@@ -31,9 +31,6 @@ class Notes:
     acknowledgement: Callable[[str], Acknowledgement | None]
     """Of an incident, by its id."""
     incidents: KnownIncidents
-
-    def silence_of(self, cluster: str, group: str) -> Silence | None:
-        return self.silences.of(cluster, group) if self.silences else None
 
     def acknowledgement_among(self, ids: Iterable[str]) -> Acknowledgement | None:
         """Of an incident that is known by several ids: the first that there is."""

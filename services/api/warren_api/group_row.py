@@ -1,6 +1,5 @@
-"""A group as a row of the overview: how it was judged, and what people have to do with it; or, of
-one without a verdict, what else is known. And what is wrong in an incident: while it is open as it
-is now, else as it was told, and when.
+"""A group as a row of the overview: how it was judged, how it stands, and what people have to do
+with it; or, of one without a verdict, what else is known.
 """
 
 from __future__ import annotations
@@ -10,21 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from warren.contracts import (
-    STATUS_CHANGED,
-    Acknowledgement,
-    Breach,
-    Cause,
-    Condition,
-    Finding,
-    GroupMember,
-    Silence,
-    StatusChange,
-)
-from warren.reason_words import broken_in_short, in_short
-from warren.words import as_of, loss_step
+from warren.contracts import Acknowledgement, Cause, GroupIncident, GroupMember, Silence
 from warren_core.objectives.limits import ObjectiveBook
 from warren_core.ownership import Ownership
+from warren_core.standing.facts import DRAWN, Fact, facts_of, lag_figure
+from warren_core.standing.problems import Problem
+from warren_core.standing.renewal import Known
+from warren_core.standing.standing import Standing
 
 from warren_api.context import ApiContext, Notes, Verdicts
 from warren_api.model.group import (
@@ -35,7 +26,6 @@ from warren_api.model.group import (
     Said,
     ShownStatusName,
     Verdict,
-    broken_now,
 )
 from warren_api.model.incidents import IncidentRecord
 from warren_api.model.membership import Membership
@@ -52,17 +42,48 @@ class Present:
     """What objectives ask of groups, and whose these are."""
     is_stale: Callable[[GroupView], bool]
     """Whether its freshness was measured too long ago."""
+    servers: Callable[[str], Sequence[str]]
+    """Bootstrap servers of a cluster."""
+    fresh_ms: int
+    """What was judged within that time is so now."""
     now: int
 
     @classmethod
     def of(cls, context: ApiContext, book: ObjectiveBook) -> Self:
         """At this moment."""
         verdicts, now = context.verdicts(), context.clock.now_ms()
-        return cls(verdicts, context.notes(), book, context.is_freshness_stale, now)
+        stale, fresh_ms = context.is_freshness_stale, context.stale_after_ms
+        return cls(verdicts, context.notes(), book, stale, context.servers, fresh_ms, now)
 
     def row(self, view: GroupView) -> GroupRow:
         verdict = self.verdicts(view)
         return GroupRow(view.cluster, view.group, view.membership, self, view, verdict)
+
+    def shown(self, row: GroupRow, data: GroupIncident | None) -> Shown:
+        """How a group stands, with its incident if there is one."""
+        said, silence, view = row.acknowledgement, row.silence, row.view
+        known = Known(
+            view.event,
+            view.freshness.event if view.freshness else None,
+            self.book.limits_for(row.cluster, row.group),
+            said,
+            silence.ends_at if silence else None,
+            ",".join(self.servers(row.cluster)),
+            ownership=row.ownership,
+            members=len(row.members) if row.membership else None,
+        )
+        standing = (
+            Standing.without_incident(row.cluster, row.group, known)
+            if data is None
+            else Standing.of(data, known)
+        )
+        return Shown(standing, self.now, self.fresh_ms if row.verdict.is_known else 0)
+
+    def incident(self, incident: IncidentRecord, view: GroupView | None) -> Shown:
+        """How one stands, or stood; `view`: the group as it is now."""
+        if incident.is_open and view is not None:
+            return self.shown(self.row(view), incident.data)
+        return Shown(Standing.of(incident.data), self.now, 0)
 
     def any_row(self, group: GroupView | Membership) -> GroupRow | UnjudgedRow:
         """With or without a verdict."""
@@ -96,7 +117,8 @@ class AnyRow:
 
     @property
     def silence(self) -> Silence | None:
-        return self.present.notes.silence_of(self.cluster, self.group)
+        silences = self.present.notes.silences
+        return silences.of(self.cluster, self.group) if silences else None
 
     @property
     def is_deserted(self) -> bool:
@@ -155,15 +177,28 @@ class GroupRow(AnyRow):
         """While that is to be believed."""
         return self.view.data_loss if self.verdict.is_known else None
 
+    @cached_property
+    def shown(self) -> Shown:
+        """How it stands."""
+        incident = self.incident
+        return self.present.shown(self, None if incident is None else incident.data)
+
     @property
     def cause(self) -> Cause | None:
         """As last judged, where anything speaks clearly for one."""
-        return self.view.cause
+        return self.shown.standing.cause
 
-    def broken_now(self, broken: BrokenObjective) -> Said:
-        """What is wrong with one of the objectives that it does not keep."""
-        limits = self.present.book.limits_for(self.cluster, self.group)
-        return broken_now(broken, self.view, limits, is_stale=self.present.is_stale(self.view))
+    def said_of(self, broken: BrokenObjective) -> Said:
+        """What is wrong with one of the objectives that it does not keep; as it was told where the
+        newest measurement says nothing, or that it is kept by now.
+        """
+        standing, mine = self.shown.standing, (broken.breach.objective, broken.breach.limit)
+        for each in (*standing.open, *standing.kept):
+            for breach in each.change.objectives or ():
+                if (breach.objective, breach.limit) == mine:
+                    at = each.changed_at if breach.said_at is None else breach.said_at
+                    return Said(breach.sentence, at if self.shown.is_old(at) else None)
+        return Said(broken.breach.sentence, broken.told_at)
 
     @property
     def since(self) -> int | None:
@@ -202,104 +237,50 @@ class GroupRow(AnyRow):
         return None if left is None or measured is None else measured.at(left)
 
 
-class Wrong(NamedTuple):
-    """`cause`: where anything speaks clearly for one. `at`: when this was said (Unix milliseconds);
-    None: it is so now.
+class Shown(NamedTuple):
+    """How a group stands, or stood, `now` (Unix milliseconds). `old_ms`: what is older than that
+    may be otherwise by now, and carries its time.
     """
 
-    sentence: str
-    cause: Cause | None = None
-    at: int | None = None
-    follows: tuple[Finding, ...] = ()
-    """Of other conditions of the same incident."""
-    step: str = ""
-    """What to do where no cause says it."""
-    brief: str = ""
-    """The sentence in a few words, where there is no cause."""
+    standing: Standing
+    now: int
+    old_ms: int
+
+    def is_old(self, at: int) -> bool:
+        return self.now - at >= self.old_ms
 
     @property
-    def short(self) -> str | None:
-        """What is wrong in a few words; None where nobody has put it so."""
-        return (self.cause.short if self.cause else self.brief) or None
+    def problems(self) -> list[tuple[Problem, int | None]]:
+        """What is wrong or, of what is over, was, the root first; and when that was said, None: it
+        is so now.
+        """
+        now, was = self.standing.problems, self.standing.was
+        of_now = [(each, each.at if self.is_old(each.at) else None) for each in now]
+        return of_now or [(each, each.at) for each in was]
 
     @property
-    def action(self) -> str:
-        """What to do; empty where nobody can say."""
-        return (self.cause.action if self.cause else None) or self.step
+    def short(self) -> str:
+        """In a few words; empty where nothing is known to be wrong."""
+        return self.standing.what(self.now)
 
     @property
-    def also(self) -> list[Finding]:
-        """What follows from the cause and is seen, too."""
-        return [*(self.cause.also if self.cause else []), *self.follows]
+    def why(self) -> str:
+        """All sentences on one line."""
+        old_ms = self.old_ms if self.standing.problems else 0
+        found = (each.said(self.now, old_ms) for each, _ in self.problems if each.sentence)
+        return "; also: ".join(found)
 
+    @property
+    def facts(self) -> list[Fact]:
+        return facts_of(self.standing, self.now, self.old_ms)
 
-def wrong_in(incident: IncidentRecord, row: GroupRow | None) -> Wrong | None:
-    """`row`: the group as it is now. Of several conditions the root, then what follows from it.
-    None where nothing was said.
-    """
-    said = [
-        (one, wrong)
-        for one in incident.data.open or incident.data.over
-        if (wrong := (_now(one, row) if one.is_open and row else None) or _told(one)) is not None
-    ]
-    if not said:
-        return None
-    (_, root), *others = said
-    findings = root.cause.findings if root.cause else []
-    lost = any(found.name == "records_lost" for found in findings)
-    told = {root.sentence, *(found.sentence for found in findings)}
-    follows = [
-        Finding(
-            name=one.type,
-            sentence=wrong.sentence  # what was said then carries its time
-            if wrong.at is None or row is None
-            else as_of(wrong.sentence, wrong.at, row.present.now),
-            action=wrong.action or None,
-        )
-        for one, wrong in others
-        if not (lost and _is_loss(one)) and wrong.sentence not in told
-    ]
-    return root._replace(follows=tuple(follows))
+    @property
+    def further(self) -> list[Fact]:
+        """Facts that have no place of their own on a page."""
+        return [fact for fact in self.facts if fact.name not in DRAWN]
 
-
-def _is_loss(condition: Condition) -> bool:
-    """Whether it says what a cause says, too, of records that retention has deleted."""
-    return {breach.limit for breach in condition.change.objectives or ()} == {"lost_records"}
-
-
-def _now(condition: Condition, row: GroupRow) -> Wrong | None:
-    if condition.type != STATUS_CHANGED:
-        mine = [each for each in row.view.broken if each.incident_id == condition.incident_id]
-        if not mine:
-            return None
-        said = row.broken_now(mine[0])
-        breach = mine[0].breach
-        step = loss_step([breach])
-        return Wrong(said.sentence, at=said.at, step=step, brief=_broken_in_short(breach))
-    event = row.view.event
-    if event.incident is None or event.incident.id != condition.incident_id:
-        return None
-    said_by = row.cause.sentence if row.cause else event.explanation
-    at = None if row.verdict.is_known else event.evaluated_at
-    brief = in_short(event.reason) if event.reason else ""
-    return Wrong(said_by, row.cause, at, step=row.view.action, brief=brief) if said_by else None
-
-
-def _told(condition: Condition) -> Wrong | None:
-    """The cause; where there is none, the explanation."""
-    change, at = condition.change, condition.changed_at
-    if change.cause is not None and change.cause.is_known:
-        return Wrong(change.cause.sentence, change.cause, at)
-    if change.explanation:
-        return Wrong(change.explanation, at=at, brief=_brief(change))
-    return None
-
-
-def _brief(change: StatusChange) -> str:
-    if change.objectives:
-        return _broken_in_short(change.objectives[0])
-    return in_short(change.reason) if change.reason else ""
-
-
-def _broken_in_short(breach: Breach) -> str:
-    return broken_in_short(breach.objective, breach.limit)
+    @property
+    def lag(self) -> str:
+        """`2,140`; `≥ 2,140`: at least."""
+        lag = self.standing.figures.lag
+        return "unknown" if lag is None else lag_figure(lag)

@@ -123,6 +123,15 @@ class Search(ABC, Generic[T]):
             if not any(term.fits(self.words(row)) for row in rows())
         ]
 
+    @property
+    def corrected(self) -> str:
+        """The text with the filters that were hardly meant otherwise; the same where none is."""
+        text = self.text
+        for key in filter(None, (term.no_key for term in self._terms)):
+            for near in near_names(key, self.keys, 1):
+                text = text.replace(f"{key}:", f"{near}:")
+        return text
+
     def _matching(self, term: Term) -> Matches[T]:
         """Raises ValueError that says what would be understood."""
         found = self.keys[term.key](term) if term.key else lambda row: term.fits(self.words(row))

@@ -18,12 +18,9 @@ def main() -> None:
     """Exit codes: 0 done or stopped by a signal, 1 failed, 2 a setting is wrong."""
     try:
         _main()
-    except SettingsError as error:
-        print(f"warren-archiver: {error}", file=sys.stderr)
-        sys.exit(2)
     except WarrenError as error:
         print(f"warren-archiver: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, SettingsError) else 1)
 
 
 def _main() -> None:

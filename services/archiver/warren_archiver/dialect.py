@@ -32,10 +32,28 @@ _PARAMETER = re.compile(r":(\w+)")
 _OF_EACH = re.compile(r"([\w.]+)\[\*\]\.(\w+)")
 
 
+_SKETCH = re.compile(r"-- sketches: (\w+) of (\w+)\n")
+_SKETCHES = """sized AS (
+  SELECT cluster, "group", hour,
+    CASE WHEN {value} > 0 THEN CAST(ceil(ln({value}) / :bucket_width - 1e-9) AS INT) ELSE 0 END
+      AS bucket
+  FROM {rows} WHERE {value} IS NOT NULL
+), counted AS (
+  SELECT cluster, "group", hour, bucket, count(*) AS "count"
+  FROM sized GROUP BY cluster, "group", hour, bucket
+), sketches AS (
+  SELECT cluster, "group", hour, array_sort(array_agg(struct(bucket, "count"))) AS sketch
+  FROM counted GROUP BY cluster, "group", hour
+)
+"""
+"""Of the values of each hour: in which bucket of gold's conventions how many are."""
+
+
 def sql(layer: str, name: str, values: Mapping[str, float]) -> str:
     """The text that makes a table, with its parameters."""
     file = importlib.resources.files("warren_archiver").joinpath(layer, f"{name}.sql")
     text = file.read_text(encoding="utf-8")
+    text = _SKETCH.sub(lambda found: _SKETCHES.format(value=found[1], rows=found[2]), text)
     return _PARAMETER.sub(lambda found: repr(values[found[1]]), text)
 
 

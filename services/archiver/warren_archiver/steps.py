@@ -1,9 +1,7 @@
 """How far a long job has come, told to whoever waits for it."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
-
-Thing = TypeVar("Thing")
+from collections.abc import Callable
+from typing import NamedTuple
 
 
 class Step(NamedTuple):
@@ -22,13 +20,3 @@ Tell = Callable[[Step], None]
 
 def untold(_: Step) -> None:
     """Nobody waits."""
-
-
-def told(
-    phase: str, things: Sequence[Thing], tell: Tell, name: Callable[[Thing], str]
-) -> Iterator[Thing]:
-    """The things, and each told before it is done."""
-    for number, thing in enumerate(things):
-        tell(Step(phase, name(thing), number, len(things)))
-        yield thing
-    tell(Step(phase, "", len(things), len(things)))

@@ -1,5 +1,7 @@
 """The collector: one stack per monitored cluster, each in its own thread."""
 
+import os
+import socket
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -14,7 +16,7 @@ from warren.settings import Settings
 from warren.settings_watch import SettingsWatch
 from warren.standstill import Looking, in_parts, obstacle
 
-from warren_collector.cluster.publisher import ClusterReports, collector_name
+from warren_collector.cluster.publisher import ClusterReports
 from warren_collector.cluster.stack import ClusterStack
 
 log = structlog.get_logger(__name__)
@@ -39,8 +41,9 @@ class Collector:
             ClusterStack(name, settings, clock, self._stop) for name in settings.clusters
         ]
         self._home = settings.home
+        name = f"{socket.gethostname()}-{os.getpid()}"
         self._reports = ClusterReports(
-            [partial(stack.report, collector_name()) for stack in self._stacks],
+            [partial(stack.report, name) for stack in self._stacks],
             settings.home.topic_prefix,
             clock,
         )
@@ -56,8 +59,8 @@ class Collector:
         if len(unready) < len(self._stacks) and not waiting:
             return True
         return "; ".join(
-            f"cluster {stack.cluster}: {stack.state.name}"
-            + (f", {why}" if (why := stack.state.problem or stack.state.obstacle) else "")
+            f"cluster {stack.cluster}: {stack.state.now.state}"
+            + (f", {why}" if (why := stack.state.now.problem or stack.state.now.obstacle) else "")
             for stack in waiting or unready
         )
 
@@ -68,7 +71,7 @@ class Collector:
         """
         return {
             **{f"cluster {stack.cluster}": stack.look for stack in self._stacks},
-            "collecting": lambda: in_parts(obstacle(s.state.obstacle) for s in self._stacks),
+            "collecting": lambda: in_parts(obstacle(s.state.now.obstacle) for s in self._stacks),
             "reports": self._reports.trouble.look,
         }
 

@@ -27,8 +27,7 @@ from warren_evaluator.faust_corrections.worker import Worker
 from warren_evaluator.files_watch import FilesWatch, ObjectivesWatch
 from warren_evaluator.home.credentials import CredentialsWatch
 from warren_evaluator.home.preparation import app_id, prepare
-from warren_evaluator.progress import WORK, WorkerProgress
-from warren_evaluator.status_metrics import count_groups
+from warren_evaluator.progress import WORK, WorkerProgress, count_groups
 
 log = structlog.get_logger(__name__)
 
@@ -43,7 +42,10 @@ def main() -> None:
 
 def _start(config: Path | None) -> None:
     settings = load_settings(config)
-    _configure_logs(settings)
+    handler = logs.configure(settings.log, service="evaluator", quiet=(*logs.NOISY, FAUST_SERVICES))
+    # Below errors aiokafka has nothing that an operator could use.
+    logging.getLogger("aiokafka").setLevel(logging.ERROR)
+    handler.addFilter(KafkaTrouble(SystemClock()))
     _run(settings, config)
 
 
@@ -86,14 +88,9 @@ def _run(read: Settings, config: Path | None) -> None:
         settle()
         collect_seldom()
         log.info("starting", app_id=app_id(settings), partitions=partitions)
-        _work(evaluator, stop)
-
-
-def _configure_logs(settings: Settings) -> None:
-    handler = logs.configure(settings.log, service="evaluator", quiet=(*logs.NOISY, FAUST_SERVICES))
-    # Below errors aiokafka has nothing that an operator could use.
-    logging.getLogger("aiokafka").setLevel(logging.ERROR)
-    handler.addFilter(KafkaTrouble(SystemClock()))
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        Worker(evaluator.app, loop, stop).execute_from_commandline()
 
 
 def _make_data_dir(settings: Settings) -> None:
@@ -103,12 +100,6 @@ def _make_data_dir(settings: Settings) -> None:
         raise SettingsError(
             "evaluator.data_dir", f"cannot make {error.filename}: {error.strerror}"
         ) from None
-
-
-def _work(evaluator: Evaluator, stop: threading.Event) -> None:
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    Worker(evaluator.app, loop, stop).execute_from_commandline()
 
 
 if __name__ == "__main__":

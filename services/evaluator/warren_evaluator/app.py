@@ -22,8 +22,7 @@ from warren_core.objectives.limits import ObjectiveBook
 
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.faust_corrections.consumer import SafeTransport
-from warren_evaluator.faust_corrections.recovery import SafeTableManager
-from warren_evaluator.faust_corrections.window_table import WindowTable
+from warren_evaluator.faust_corrections.window_table import SafeTableManager, WindowTable
 from warren_evaluator.gone_groups import ended_groups
 from warren_evaluator.home.credentials import broker_urls, credentials
 from warren_evaluator.home.incidents import read_folded, read_incidents
@@ -142,7 +141,9 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
 
     @app.agent(source, name="evaluate", supervisor_strategy=CrashingSupervisor)
     async def evaluate(stream: StreamT[bytes]) -> None:
-        _freeze_long_lived()
+        # What was loaded and recovered until now lives on: garbage collection may pass it over.
+        gc.collect()
+        gc.freeze()
         await _in_batches(stream, pipeline.run)
 
     @app.agent(groups, name="know-members", supervisor_strategy=CrashingSupervisor)
@@ -246,9 +247,3 @@ def _record(event: EventT[bytes]) -> SourceRecord:
     return SourceRecord(
         message.topic, message.partition, message.offset, message.key, message.value
     )
-
-
-def _freeze_long_lived() -> None:
-    """What was loaded and recovered until now lives on: garbage collection may pass it over."""
-    gc.collect()
-    gc.freeze()

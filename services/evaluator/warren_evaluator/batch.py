@@ -7,8 +7,17 @@ from typing import TypeAlias
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import DeadLetter, OffsetEvent, Status, part_key, require_group
-from warren.contracts.topics import DEAD_LETTERS, LAG, LAG_STATUS, MAX_MESSAGE_BYTES, TRENDS
+from warren.contracts import (
+    DEAD_LETTERS,
+    LAG,
+    LAG_STATUS,
+    MAX_MESSAGE_BYTES,
+    TRENDS,
+    DeadLetter,
+    OffsetEvent,
+    Status,
+    part_key,
+)
 from warren.errors import ContractViolation
 from warren.words import duration
 from warren_core.evaluation import GroupRules
@@ -116,7 +125,12 @@ class BatchEvaluator:
             try:
                 if isinstance(event, ContractViolation):
                     raise event
-                self._check_time(event)
+                ahead = event.observed_at - self._clock.now_ms()
+                if ahead > MOST_AHEAD_MS:
+                    raise ContractViolation(
+                        f"observed_at: {duration(ahead)} ahead of this worker's clock; is the "
+                        "collector's, or this one's, set wrong?"
+                    )
             except ContractViolation as violation:
                 self._refuse(record, violation.reason, result)
                 continue
@@ -143,19 +157,12 @@ class BatchEvaluator:
             if len(numbered) < WORTH_IT:
                 continue
             outcomes = tell_together([entry for _, entry in numbered], rules.group)
-            for (number, _), outcome in zip(numbered, outcomes, strict=True):
-                if outcome is not None:
-                    judged[number] = outcome
+            judged |= {
+                number: outcome
+                for (number, _), outcome in zip(numbered, outcomes, strict=True)
+                if outcome is not None
+            }
         return judged
-
-    def _check_time(self, event: OffsetEvent) -> None:
-        """Raises ContractViolation."""
-        ahead = event.observed_at - self._clock.now_ms()
-        if ahead > MOST_AHEAD_MS:
-            raise ContractViolation(
-                f"observed_at: {duration(ahead)} ahead of this worker's clock; is the collector's, "
-                "or this one's, set wrong?"
-            )
 
     def _state(
         self, value: bytes | None, key: bytes, counts: Counts
@@ -264,8 +271,7 @@ def _tell_of_time(event: OffsetEvent, state: GroupState | GroupGone | None) -> N
 
 def _read_event(record: SourceRecord) -> Input:
     try:
-        event = OffsetEvent.from_bytes(record.value)
-        require_group(record.key, event.cluster, event.group)
+        event = OffsetEvent.from_record(record.key, record.value)
     except ContractViolation as violation:
         return record, record.key or b"", violation
     assert record.key is not None  # it has just been split

@@ -41,8 +41,7 @@ class GoneGroups:
         due = []
         for partition, waiting in self._waiting.items():
             end = max(committed.get(partition, 0), self._first_seen.get(partition, 0))
-            done = [key for key, offset in waiting.items() if offset < end]
-            for key in done:
+            for key in [key for key, offset in waiting.items() if offset < end]:
                 del waiting[key]
                 due.append((key, partition))
         return due

@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 from pydantic import BaseModel, ValidationError
 from warren.clock import Clock
-from warren.contracts import GroupIncidentEvent, StatusChangeEvent, require_group
+from warren.contracts import GroupIncidentEvent, StatusChangeEvent
 from warren.errors import ContractViolation
 from warren_core.group_incident import fold
 
@@ -72,8 +72,7 @@ class Incidents:
         the worker's partitions whose state is lost, in part or, as at a first start, in whole.
         """
         over, lost = list[tuple[int, bytes, int]](), set(partitions)
-        marked = {partition for key, _, partition in entries if b"|" not in key}
-        lost -= marked
+        lost -= {partition for key, _, partition in entries if b"|" not in key}
         self._folded, self._until = {}, {}
         for key, value, partition in entries:
             stored = _stored(value) if b"|" in key else _Stored()
@@ -99,7 +98,7 @@ class Incidents:
         applied: dict[int, _Applied] = {}
         for record in records:
             try:
-                change = _change(record)
+                change = StatusChangeEvent.from_record(record.key, record.value)
             except ContractViolation as violation:
                 log.warning("event refused", **record.place, reason=violation.reason)
                 continue
@@ -142,7 +141,7 @@ class Incidents:
         stored = _Stored() if value is None else _stored(value)
         if stored is not None and (value is not None or key not in self._folded):
             return stored
-        return _Stored(event=self._folded.pop(key, None))
+        return _Stored(event=self._folded.get(key))
 
     def _after(
         self, before: _Stored, change: StatusChangeEvent, event: GroupIncidentEvent | None
@@ -164,6 +163,7 @@ class Incidents:
         waiting = []
         for key, record in changed.items():
             value = known[key].model_dump_json().encode()
+            self._folded.pop(key, None)
             waiting.append(await self._table.save(key, value, record.partition))
         for partition, mark in applied.items():
             value = mark.model_dump_json().encode()
@@ -184,13 +184,6 @@ class Incidents:
 
 def _key_of(partition: int) -> bytes:
     return str(partition).encode()
-
-
-def _change(record: SourceRecord) -> StatusChangeEvent:
-    """Raises ContractViolation."""
-    change = StatusChangeEvent.from_bytes(record.value)
-    require_group(record.key, change.data.cluster, change.data.group)
-    return change
 
 
 def _stored(value: bytes) -> _Stored | None:

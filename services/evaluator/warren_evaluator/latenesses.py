@@ -9,23 +9,23 @@ the lag at hand and the settings of that moment.)
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import FreshnessEvent, StatusChangeEvent, require_group, split_group_key
+from warren.contracts import FreshnessEvent, StatusChangeEvent, split_group_key
 from warren.errors import ContractViolation
 from warren.metrics import evaluator as metrics
 from warren.words import duration
 from warren_core.evaluation import GroupRules, Rules
 from warren_core.judgement.counted import without
 from warren_core.judgement.lateness import Lateness
-from warren_core.judgement.left_behind import left_alike
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.state_arrays import CorruptState
 from warren_core.judgement.state_codec import decode as decode_state
-from warren_core.judgement.unsubscribed import topics_left
+from warren_core.judgement.unsubscribed import left_alike, topics_left
 from warren_core.objectives.group_record import (
     CorruptRecord,
     GroupRecord,
@@ -151,8 +151,7 @@ class Latenesses:
 
     def _read_event(self, record: SourceRecord, key: bytes) -> FreshnessEvent:
         """Raises ContractViolation."""
-        event = FreshnessEvent.from_bytes(record.value)
-        require_group(key, event.cluster, event.group)
+        event = FreshnessEvent.from_record(key, record.value)
         ahead = event.measured_at - self._clock.now_ms()
         if ahead > MOST_AHEAD_MS:
             raise ContractViolation(f"measured_at: {duration(ahead)} ahead of this worker's clock")
@@ -223,7 +222,7 @@ class Latenesses:
             assert found is not None  # it has just changed
             untold = tuple((item.value or b"").decode() for item in news[key])
             self._told.discard(key)
-            value = encode(found.with_untold(untold))
+            value = encode(replace(found, untold=untold))
             waiting.append(await self._table.save(key, value, record.partition))
         for key, partition in self._gone.take_due(self._committed()):
             here = self._read(key) if key not in changed else None
@@ -271,5 +270,4 @@ def _lag(stands: GroupState | None, now: int, left_out: Collection[str]) -> Grou
     lag = None if stands is None else group_lag(stands, now)
     if lag is None or not left_out:
         return lag
-    counted = {topic: each for topic, each in lag.by_topic.items() if topic not in left_out}
-    return GroupLag(counted)
+    return GroupLag({topic: n for topic, n in lag.by_topic.items() if topic not in left_out})

@@ -43,7 +43,11 @@ class Memberships:
             if record.key is None:
                 continue
             try:
-                event = None if record.value is None else GroupEvent.from_bytes(record.value)
+                event = (
+                    None
+                    if record.value is None
+                    else GroupEvent.from_record(record.key, record.value)
+                )
             except ContractViolation as violation:
                 log.warning("event refused", **record.place, reason=violation.reason)
                 continue

@@ -1,12 +1,19 @@
 """The worker's progress: what waits for it on `warren.offsets`, and whether it moves."""
 
+from collections import Counter
+from functools import partial
+
 from faust.exceptions import ConsumerNotStarted
+from warren.contracts.status import Status
 from warren.contracts.topics import OFFSETS
 from warren.kafka.group_backlog import GroupBacklog
+from warren.metrics import evaluator as metrics
 from warren.settings import Settings
 from warren.standstill import Look
+from warren_core.judgement.state_codec import peek_status
 
 from warren_evaluator.app import Evaluator
+from warren_evaluator.faust_corrections.window_table import WindowTable
 from warren_evaluator.home.preparation import app_id
 
 WORK = "judging"
@@ -46,3 +53,16 @@ class WorkerProgress:
         except ConsumerNotStarted:
             return set()
         return {place.partition for place in assigned if place.topic == self._topic}
+
+
+GROUP_STATUSES = (Status.OK, Status.WARN, Status.ERR)
+
+
+def count_groups(table: WindowTable) -> None:
+    """Groups by status; those that are not OK have an open incident."""
+    for status in GROUP_STATUSES:
+        metrics.EVALUATOR_GROUPS.labels(status.name).set_function(partial(_count, table, status))
+
+
+def _count(table: WindowTable, status: Status) -> float:
+    return float(Counter(peek_status(value) for _, value, _ in table.entries())[status])

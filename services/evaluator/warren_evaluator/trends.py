@@ -13,13 +13,14 @@ import numpy as np
 from warren.contracts import (
     MINUTE_MS,
     FreshnessEvent,
+    GroupStatusName,
     LagEvent,
     TopicLag,
     TrendEvent,
     TrendTopics,
+    group_name,
     split_group_key,
 )
-from warren.contracts.status import GroupStatusName, group_name
 from warren.settings import CollectorSettings
 from warren_core.evaluation import UNKNOWN, Int64
 from warren_core.judgement.columns import Latest, Layout

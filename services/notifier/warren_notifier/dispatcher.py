@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Collection, Mapping, Sequence
 
 import structlog
-from warren.contracts import NotificationTest, NotifierState, require_group
+from warren.contracts import NotificationTest, NotifierState
 from warren.errors import ContractViolation
 from warren.metrics import notifier as metrics
 from warren.words import visible
@@ -107,9 +107,7 @@ class Dispatcher:
 
     def _read(self, record: SourceRecord, batch: Batch) -> Change | None:
         try:
-            change = read_change(record.value)
-            require_group(record.key, *change.subject)
-            return change
+            return read_change(record.key, record.value)
         except ContractViolation as violation:
             metrics.NOTIFIER_EVENTS.labels("refused").inc()
             log.error(

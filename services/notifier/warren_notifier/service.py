@@ -11,7 +11,7 @@ import structlog
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from warren.clock import Clock, SystemClock
-from warren.contracts.topics import DEAD_LETTERS, LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE
+from warren.contracts.topics import DEAD_LETTERS, INCIDENTS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.errors import KafkaError, SettingsError, TopicMisconfigured
 from warren.garbage import collect_seldom
 from warren.kafka.connection import await_connection, classify, log_retry
@@ -32,7 +32,7 @@ from warren_notifier.session import Session
 
 log = structlog.get_logger(__name__)
 
-TOPICS = (LAG_STATUS, NOTIFICATIONS, NOTIFIER_STATE, DEAD_LETTERS)
+TOPICS = (INCIDENTS, NOTIFICATIONS, NOTIFIER_STATE, DEAD_LETTERS)
 CONNECT_SECONDS = 3.0
 RETRY_SECONDS = 2.0
 LOOK_SECONDS = 5.0  # between two looks at the settings
@@ -67,7 +67,7 @@ class Service:
         self._backlog = GroupBacklog(
             settings.home,
             settings.home.installation.group("notifier", settings.notifier.group_id),
-            LAG_STATUS.full_name(settings.home.topic_prefix),
+            INCIDENTS.full_name(settings.home.topic_prefix),
         )
         self._stop = asyncio.Event()
         self._stop_threads = threading.Event()

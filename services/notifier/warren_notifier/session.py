@@ -27,7 +27,6 @@ from warren.silences import Silences
 from warren.standstill import Turns
 from warren_core.objectives.limits import ObjectiveBook
 
-from warren_notifier.channels.as_now import as_now
 from warren_notifier.channels.channel import (
     Channel,
 )
@@ -137,7 +136,7 @@ class Session:
                     for name, channel in self._settings.channels.items()
                     if channel.rate
                 },
-                lambda event: as_now(event, groups.standing),
+                groups.standing,
                 figures.known,
             )
             workers = {name: Worker(name, one, shared) for name, one in self._channels.items()}

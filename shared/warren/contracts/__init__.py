@@ -1,11 +1,11 @@
 """Event contracts: the only definition of what is on Warren's topics (docs/ is generated)."""
 
 from warren.contracts.cause import Cause, CauseEvidence, Finding
-from warren.contracts.cluster_event import ClusterEvent, ClusterStateName
-from warren.contracts.commit_convention import CommitConvention
+from warren.contracts.cluster_event import EVERY_MS, MOST_REFUSED, ClusterEvent, ClusterStateName
 from warren.contracts.dead_letter import DeadLetter
-from warren.contracts.event import Event
+from warren.contracts.event import Event, Headers
 from warren.contracts.freshness_event import (
+    CommitConvention,
     FreshnessEvent,
     FreshnessReason,
     OpenTransaction,
@@ -21,9 +21,9 @@ from warren.contracts.group_incident import (
     GroupIncidentEvent,
 )
 from warren.contracts.group_key import (
+    CLUSTER_NAME,
     group_key,
     part_key,
-    require_group,
     split_group_key,
     whole_key,
 )
@@ -47,10 +47,16 @@ from warren.contracts.notifier_state import (
     PendingDelivery,
     RouteProgress,
 )
-from warren.contracts.offset_event import EarlierPositions, OffsetEvent, TopicPositions
-from warren.contracts.reason import REASONS, EndReasonName, ReasonName
+from warren.contracts.offset_event import EarlierPositions, OffsetEvent, SourceName, TopicPositions
+from warren.contracts.reason import NOT_COUNTED, REASONS, EndReasonName, ReasonName
 from warren.contracts.silence import LONGEST_SILENCE_MS, Acknowledgement, Silence
-from warren.contracts.status import GroupStatusName, PartitionStatusName, Status
+from warren.contracts.status import (
+    GroupStatusName,
+    PartitionStatusName,
+    Status,
+    group_name,
+    partition_name,
+)
 from warren.contracts.status_change import (
     EVENT_TYPES,
     FRESHNESS_CHANGED,
@@ -66,24 +72,59 @@ from warren.contracts.status_change import (
     StatusChange,
     StatusChangeEvent,
 )
+from warren.contracts.topics import (
+    CATALOGUE,
+    CLUSTERS,
+    DEAD_LETTERS,
+    FRESHNESS,
+    GROUPS,
+    INCIDENTS,
+    LAG,
+    LAG_STATUS,
+    MAX_MESSAGE_BYTES,
+    NOTIFICATIONS,
+    NOTIFIER_STATE,
+    OFFSETS,
+    TOPICS,
+    TRENDS,
+    Topic,
+)
 from warren.contracts.topics_event import TopicsEvent
 from warren.contracts.trend_event import MINUTE_MS, TrendEvent, TrendTopics
 from warren.reason_words import LOSS_UNKNOWN, TimeToLossReason
 
 __all__ = [
+    "CATALOGUE",
+    "CLUSTERS",
+    "CLUSTER_NAME",
     "CONDITIONS",
+    "DEAD_LETTERS",
     "EVENT_TYPES",
+    "EVERY_MS",
+    "FRESHNESS",
     "FRESHNESS_CHANGED",
+    "GROUPS",
     "GROUP_INCIDENT",
+    "INCIDENTS",
+    "LAG",
+    "LAG_STATUS",
     "LONGEST_SILENCE_MS",
     "LOSS_UNKNOWN",
+    "MAX_MESSAGE_BYTES",
     "MAX_OBJECTIVES",
     "MAX_PARTITIONS",
     "MINUTE_MS",
+    "MOST_REFUSED",
+    "NOTIFICATIONS",
+    "NOTIFIER_STATE",
+    "NOT_COUNTED",
+    "OFFSETS",
     "REASONS",
     "RETENTION_CHANGED",
     "STATUS_CHANGED",
     "TEST_CLUSTER",
+    "TOPICS",
+    "TRENDS",
     "Acknowledged",
     "Acknowledgement",
     "BadPartition",
@@ -113,6 +154,7 @@ __all__ = [
     "GroupIncidentEvent",
     "GroupMember",
     "GroupStatusName",
+    "Headers",
     "Incident",
     "LagEvent",
     "LimitName",
@@ -129,10 +171,12 @@ __all__ = [
     "ReasonName",
     "RouteProgress",
     "Silence",
+    "SourceName",
     "Status",
     "StatusChange",
     "StatusChangeEvent",
     "TimeToLossReason",
+    "Topic",
     "TopicFreshness",
     "TopicLag",
     "TopicPositions",
@@ -142,8 +186,9 @@ __all__ = [
     "WindowEdge",
     "WorstFreshness",
     "group_key",
+    "group_name",
     "part_key",
-    "require_group",
+    "partition_name",
     "split_group_key",
     "whole_key",
 ]

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from warren.contracts.event import ClusterName, Event, Milliseconds, is_empty
+from warren.contracts.event import ClusterName, KeyedEvent, Milliseconds, Moment, is_empty
 
 ClusterStateName = Literal[
     "connecting", "rebuilding", "ok", "partial", "failing", "refused", "unreachable"
@@ -15,7 +15,7 @@ MOST_REFUSED = 100
 """Topics that are named."""
 
 
-class ClusterEvent(Event):
+class ClusterEvent(KeyedEvent):
     """One collector's view of one cluster: repeated every 10 s, and when the state changes.
 
     A collector that stops leaves a tombstone; one that was killed falls silent.
@@ -26,7 +26,7 @@ class ClusterEvent(Event):
     v: Literal[1] = 1
     cluster: ClusterName
     collector: str = Field(description="Name of the process: host and process id")
-    observed_at: Milliseconds
+    observed_at: Moment
     state: ClusterStateName = Field(
         description="connecting; rebuilding: reading what is there; ok; partial: all but what "
         "problem names is read; failing: see problem; "
@@ -48,3 +48,7 @@ class ClusterEvent(Event):
         "name: where their logs end is unknown, and so is who is behind on them. Absent where "
         "there are none",
     )
+
+    @property
+    def about(self) -> tuple[str, str]:
+        return self.cluster, self.collector

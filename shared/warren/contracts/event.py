@@ -1,15 +1,23 @@
 """What all events share: strictness, versioning, reading and writing."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from warren.contracts.group_key import split_group_key, whole_key
 from warren.errors import ContractViolation
+from warren.words import LATEST_MOMENT
 
 ClusterName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$", description="Cluster name")]
 MOST_BYTES = 8 * 2**20  # of a record with an event
 Milliseconds = Annotated[int, Field(description="Unix milliseconds; -1 unknown where lists say so")]
+Moment = Annotated[int, Field(ge=0, le=LATEST_MOMENT, description="Unix milliseconds")]
+"""Of which an event is: what is none ends no reader."""
+MOST_NAME = 32_767
+"""Characters of a consumer group's name: Kafka's strings have no more bytes."""
+GroupName = Annotated[str, Field(max_length=MOST_NAME, description="Consumer group")]
 Offset = Annotated[int, Field(ge=-1, description="Kafka offset; -1 unknown")]
 Partition = Annotated[int, Field(ge=0, description="Partition number")]
 
@@ -46,14 +54,40 @@ class Event(BaseModel):
             raise ContractViolation(f"{where}: {first['msg']}{more}") from error
 
 
+class KeyedEvent(Event):
+    """An event whose key says whose it is. The one gate for what comes from a topic."""
+
+    @property
+    @abstractmethod
+    def about(self) -> tuple[str, str]:
+        """The cluster, and the group or collector, that its key names."""
+
+    @classmethod
+    def from_record(cls, key: bytes | None, value: bytes | None) -> Self:
+        """Reads a record. Raises ContractViolation as `from_bytes` does, and where the key is
+        another's.
+        """
+        event = cls.from_bytes(value)
+        if split_group_key(whole_key(key)) != event.about:
+            raise ContractViolation("key: not that of the event's cluster and group")
+        return event
+
+
+class EventOfGroup(KeyedEvent):
+    """An event of a consumer group."""
+
+    v: Literal[1] = 1
+    cluster: ClusterName
+    group: GroupName
+
+    @property
+    def about(self) -> tuple[str, str]:
+        return self.cluster, self.group
+
+
 def is_none(value: object) -> bool:
     """For a field that is left out where there is nothing to say."""
     return value is None
-
-
-def is_zero(value: object) -> bool:
-    """For a number that is left out where it is none."""
-    return value == 0
 
 
 def is_empty(value: object) -> bool:
@@ -73,13 +107,7 @@ def require_equal_lengths(columns: BaseModel) -> None:
     count = len(partitions)
     for value in values.values():  # a generator takes twice as long
         if type(value) is list and len(value) != count:
-            raise ValueError(f"columns differ in length from partition: {_odd(values, count)}")
+            odd = (name for name, of in values.items() if type(of) is list and len(of) != count)
+            raise ValueError(f"columns differ in length from partition: {', '.join(odd)}")
     if len(set(partitions)) != count:
         raise ValueError("a partition is listed twice")
-
-
-def _odd(columns: dict[str, Any], count: int) -> str:
-    """Names of the columns that do not have so many entries."""
-    return ", ".join(
-        name for name, value in columns.items() if type(value) is list and len(value) != count
-    )

@@ -4,17 +4,20 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from warren.contracts.commit_convention import CommitConvention
 from warren.contracts.event import (
-    ClusterName,
-    Event,
+    EventOfGroup,
     Milliseconds,
+    Moment,
     Offset,
     Partition,
     nulls,
     require_equal_lengths,
 )
 from warren.reason_words import TimeToLossReason
+
+# The offset that is read next, as Kafka's own clients commit it, or the last one processed.
+CommitConvention = Literal["next", "last_processed"]
+
 
 FreshnessReason = Literal[
     "caught_up",
@@ -170,16 +173,13 @@ class OpenTransaction(BaseModel):
     )
 
 
-class FreshnessEvent(Event):
+class FreshnessEvent(EventOfGroup):
     """One measurement of a group. The topic is compacted: the newest per group is its state."""
 
     topic_name: ClassVar[str] = "freshness"
 
-    v: Literal[1] = 1
-    cluster: ClusterName
-    group: str
-    measured_at: Milliseconds
-    observed_at: Milliseconds = Field(
+    measured_at: Moment
+    observed_at: Moment = Field(
         description="observed_at of the newest offset event that the positions come from"
     )
     freshness_ms: int | None = Field(description="Worst known of all partitions; null: none known")

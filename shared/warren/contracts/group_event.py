@@ -4,7 +4,14 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from warren.contracts.event import ClusterName, Event, Milliseconds, Partition, is_empty, is_none
+from warren.contracts.event import (
+    EventOfGroup,
+    Milliseconds,
+    Moment,
+    Partition,
+    is_empty,
+    is_none,
+)
 
 FIRST_OF_FAMILY = 3
 """So many groups that were left behind, named alike, are told of each by itself."""
@@ -26,15 +33,12 @@ class GroupMember(BaseModel):
     rack: str | None = None
 
 
-class GroupEvent(Event):
+class GroupEvent(EventOfGroup):
     """The newest state of a group. The topic is compacted: a tombstone says that it is gone."""
 
     topic_name: ClassVar[str] = "groups"
 
-    v: Literal[1] = 1
-    cluster: ClusterName
-    group: str
-    observed_at: Milliseconds
+    observed_at: Moment
     position: int = Field(ge=-1, description="Offset in __consumer_offsets; -1 for other sources")
     protocol: Literal["classic", "consumer", "share", "streams"]
     protocol_type: str = Field(default="", description="consumer, connect, …: classic groups only")

@@ -10,9 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from warren.contracts.event import (
     ClusterName,
-    Event,
+    GroupName,
     Headers,
+    KeyedEvent,
     Milliseconds,
+    Moment,
     is_empty,
     is_none,
 )
@@ -26,7 +28,6 @@ from warren.contracts.status_change import (
     StatusChange,
     Time,
 )
-from warren.words import LATEST_MOMENT
 
 CONDITIONS: tuple[EventTypeName, ...] = (STATUS_CHANGED, RETENTION_CHANGED, FRESHNESS_CHANGED)
 """The root comes first, then what follows from it, the gravest first."""
@@ -43,12 +44,12 @@ class Condition(BaseModel):
     earlier_ids: list[str] = Field(
         default_factory=list, exclude_if=is_empty, description="The same of when it was open before"
     )
-    since: Milliseconds = Field(description="When it began; of one that came again, the last time")
+    since: Moment = Field(description="When it began; of one that came again, the last time")
     until: Milliseconds | None = Field(
         default=None, exclude_if=is_none, description="When it was over; absent: it lasts"
     )
     event_id: str = Field(description="Of its newest status change")
-    changed_at: Milliseconds = Field(description="When `change` was so")
+    changed_at: Moment = Field(description="When `change` was so")
     change: StatusChange = Field(
         description="The newest by which it lasts; without partitions once it is over"
     )
@@ -73,7 +74,7 @@ class GroupIncident(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     cluster: ClusterName
-    group: str
+    group: GroupName
     status: GroupStatusName = Field(
         description="The worst of the conditions that last; OK, or NOTFOUND where the group is "
         "gone, once none does"
@@ -81,8 +82,8 @@ class GroupIncident(BaseModel):
     previous: GroupStatusName = Field(description="Before this change; OK when it opens")
     worst: GroupStatusName = Field(description="The worst that it has been")
     incident_id: str
-    opened_at: Milliseconds
-    changed_at: Milliseconds = Field(description="When this change happened")
+    opened_at: Moment
+    changed_at: Moment = Field(description="When this change happened")
     revision: int = Field(
         ge=1, description="Number of this change in the incident: their times are of several clocks"
     )
@@ -123,9 +124,6 @@ class GroupIncident(BaseModel):
             raise ValueError("closed_at: an incident lasts as long as a condition")
         if self.is_open != (self.status in ("WARN", "ERR")):
             raise ValueError("status: WARN or ERR while it lasts, and not after")
-        times = (self.opened_at, self.changed_at, *(each.since for each in self.conditions))
-        if not all(0 <= at <= LATEST_MOMENT for at in times):
-            raise ValueError("opened_at, changed_at or since: no Unix time in milliseconds")
         return self
 
     @property
@@ -156,7 +154,7 @@ class GroupIncident(BaseModel):
         )
 
 
-class GroupIncidentEvent(Event):
+class GroupIncidentEvent(KeyedEvent):
     """One change of it (CloudEvents 1.0). Same cause, same `id`."""
 
     topic_name: ClassVar[str] = "incidents"
@@ -171,3 +169,7 @@ class GroupIncidentEvent(Event):
     time: Time
     datacontenttype: Literal["application/json"] = "application/json"
     data: GroupIncident
+
+    @property
+    def about(self) -> tuple[str, str]:
+        return self.data.cluster, self.data.group

@@ -13,12 +13,6 @@ def group_key(cluster: str, group: str) -> bytes:
     return f"{cluster}|{group}".encode()
 
 
-def require_group(key: bytes | None, cluster: str, group: str) -> None:
-    """Raises ContractViolation for a key that is not this group's."""
-    if split_group_key(key) != (cluster, group):
-        raise ContractViolation("key: not that of the event's cluster and group")
-
-
 def part_key(key: bytes, part: int) -> bytes:
     """The key of a later part of what has this key; of part 0 the key itself.
 

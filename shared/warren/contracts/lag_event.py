@@ -1,18 +1,17 @@
 """`warren.lag`: every evaluation of a group, whole; of a huge one in parts."""
 
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from warren.contracts.cause import Cause
 from warren.contracts.event import (
-    ClusterName,
-    Event,
+    EventOfGroup,
     Milliseconds,
+    Moment,
     Offset,
     Partition,
     is_none,
-    is_zero,
     nulls,
     require_equal_lengths,
 )
@@ -71,15 +70,12 @@ class TopicLag(BaseModel):
         return self
 
 
-class LagEvent(Event):
+class LagEvent(EventOfGroup):
     """One evaluation. The topic is compacted: the newest per group is its state."""
 
     topic_name: ClassVar[str] = "lag"
 
-    v: Literal[1] = 1
-    cluster: ClusterName
-    group: str
-    evaluated_at: Milliseconds = Field(description="observed_at of the judged offset event")
+    evaluated_at: Moment = Field(description="observed_at of the judged offset event")
     position: int = Field(default=-1, ge=-1)
     status: GroupStatusName
     is_known: bool = Field(
@@ -91,7 +87,7 @@ class LagEvent(Event):
     unknown_partitions: int = Field(
         default=0,
         ge=0,
-        exclude_if=is_zero,
+        exclude_if=lambda count: count == 0,
         description="Committed partitions of which nobody has said for 30 s, by default, where "
         "their logs end: their lag is null, and total_lag is what the group has left at least. "
         "Absent where there are none",

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from warren.contracts.event import ClusterName, Event, Milliseconds, is_empty, is_none
+from warren.contracts.event import Event, EventOfGroup, Milliseconds, Moment, is_empty, is_none
 from warren.contracts.silence import Person
 from warren.contracts.status import GroupStatusName
 
@@ -14,14 +14,11 @@ DeliveryOutcome = Literal[
 ]
 
 
-class NotificationEvent(Event):
+class NotificationEvent(EventOfGroup):
     """One attempt, or what became of a delivery without one. `failed` and `silenced` are no end."""
 
     topic_name: ClassVar[str] = "notifications"
 
-    v: Literal[1] = 1
-    cluster: ClusterName
-    group: str
     delivery_id: str = Field(description="Same cause, route and channel: same id (UUID 5)")
     event_id: str = Field(description="The CloudEvent that is delivered")
     incident_id: str
@@ -30,7 +27,7 @@ class NotificationEvent(Event):
     route: str
     channel: str
     attempt: int = Field(ge=0, description="From 1; 0 for an end without any attempt")
-    at: Milliseconds = Field(description="When the attempt, or the delivery, ended")
+    at: Moment = Field(description="When the attempt, or the delivery, ended")
     outcome: DeliveryOutcome = Field(
         description="delivered; failed: tried again at next_attempt_at; refused for good by the "
         "receiver or the egress guard; given_up at the deadline; suppressed: nobody needs it; "
@@ -67,7 +64,7 @@ class NotificationTest(Event):
     id: str = Field(min_length=1, max_length=100, description="The record's key")
     route: str = Field(min_length=1, max_length=300)
     by: Person = Field(description="Who wants to know")
-    at: Milliseconds
+    at: Moment
 
     @property
     def incident_id(self) -> str:

@@ -6,9 +6,9 @@ from typing import ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from warren.contracts.event import (
-    ClusterName,
-    Event,
+    EventOfGroup,
     Milliseconds,
+    Moment,
     Offset,
     Partition,
     is_none,
@@ -80,7 +80,7 @@ class EarlierPositions(BaseModel):
         return self
 
 
-class OffsetEvent(Event):
+class OffsetEvent(EventOfGroup):
     """Positions as observed at one moment; all that the evaluator needs to judge the group.
 
     `observed_at` is the judge's "now". `(position, observed_at)` orders the events of a group: one
@@ -90,11 +90,8 @@ class OffsetEvent(Event):
 
     topic_name: ClassVar[str] = "offsets"
 
-    v: Literal[1] = 1
-    cluster: ClusterName
-    group: str
     source: SourceName
-    observed_at: Milliseconds
+    observed_at: Moment
     position: int = Field(
         ge=-1,
         description="Offset in __consumer_offsets up to which the group's records are folded in; "

@@ -16,9 +16,11 @@ from pydantic import (
 from warren.contracts.cause import Cause
 from warren.contracts.event import (
     ClusterName,
-    Event,
+    GroupName,
     Headers,
+    KeyedEvent,
     Milliseconds,
+    Moment,
     Offset,
     Partition,
     is_none,
@@ -109,6 +111,9 @@ class Breach(BaseModel):
     )
     wanted: float = Field(allow_inf_nan=False, description="What the limit asks for, likewise")
     sentence: str = Field(description="What is wrong, with figures")
+    said_at: Milliseconds | None = Field(
+        default=None, exclude_if=is_none, description="When; absent: with the change it stands in"
+    )
     topic: str | None = Field(default=None, description="Of the worst partition")
     partition: Partition | None = None
     undated: bool = Field(
@@ -126,7 +131,7 @@ class StatusChange(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     cluster: ClusterName
-    group: str
+    group: GroupName
     status: GroupStatusName
     previous: GroupStatusName
     reason: str | None = Field(
@@ -153,7 +158,7 @@ class StatusChange(BaseModel):
         default=None, exclude_if=is_none, description="What else is told of the group, likewise"
     )
     incident_id: str
-    opened_at: Milliseconds
+    opened_at: Moment
     total_lag: int
     late_ms: int | None = Field(
         default=None,
@@ -180,7 +185,7 @@ class StatusChange(BaseModel):
     )
 
 
-class StatusChangeEvent(Event):
+class StatusChangeEvent(KeyedEvent):
     """CloudEvents 1.0, structured JSON. Same cause, same `id`: a receiver can drop duplicates.
 
     Each type has incidents of its own: a group may be OK by its commits, and late all the same.
@@ -202,3 +207,7 @@ class StatusChangeEvent(Event):
     time: Time
     datacontenttype: Literal["application/json"] = "application/json"
     data: StatusChange
+
+    @property
+    def about(self) -> tuple[str, str]:
+        return self.data.cluster, self.data.group

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from warren.contracts.event import ClusterName, Event, Milliseconds, Offset
+from warren.contracts.event import ClusterName, Event, Moment, Offset
 
 
 class TopicsEvent(Event):
@@ -14,7 +14,7 @@ class TopicsEvent(Event):
 
     v: Literal[1] = 1
     cluster: ClusterName
-    observed_at: Milliseconds
+    observed_at: Moment
     log_ends: dict[str, list[Offset]] = Field(
         description="Log end offsets by topic and partition number; -1 where no leader told"
     )

@@ -1,10 +1,10 @@
 """`warren.trends`: what one minute of a consumer group was like."""
 
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from warren.contracts.event import ClusterName, Event, Milliseconds
+from warren.contracts.event import EventOfGroup, Moment
 from warren.contracts.status import GroupStatusName
 
 MINUTE_MS = 60_000
@@ -30,7 +30,7 @@ class TrendTopics(BaseModel):
         return self
 
 
-class TrendEvent(Event):
+class TrendEvent(EventOfGroup):
     """A minute of a group, published with its first evaluation after it.
 
     A worker that died has told nothing of its last minute, or a part: then the next one tells of
@@ -39,10 +39,7 @@ class TrendEvent(Event):
 
     topic_name: ClassVar[str] = "trends"
 
-    v: Literal[1] = 1
-    cluster: ClusterName
-    group: str
-    minute: Milliseconds = Field(multiple_of=MINUTE_MS, description="Its begin, Unix milliseconds")
+    minute: Moment = Field(multiple_of=MINUTE_MS, description="Its begin, Unix milliseconds")
     status_ms: dict[GroupStatusName, int] = Field(
         description="How long the group had each status; what is missing to a minute nobody knows"
     )

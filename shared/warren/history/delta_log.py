@@ -11,8 +11,14 @@ from pathlib import Path
 
 LOG = "_delta_log"
 """Name of the folder of a table's log, from Delta's protocol."""
-FIRST_COMMIT = "00000000000000000000.json"
-"""Name of the file that has version 0, from Delta's protocol."""
+
+
+def commit_name(version: int) -> str:
+    """Name of the file that has a version, from Delta's protocol."""
+    return f"{version:020d}.json"
+
+
+FIRST_COMMIT = commit_name(0)
 _OF_VERSION = re.compile(r"[0-9]{20}[.].+")
 _NEEDED = {"metaData", "protocol"}
 """Actions that each table's first commit has, from Delta's protocol."""
@@ -27,7 +33,7 @@ def has_version(names: Iterable[str], first_commit: Callable[[], str]) -> bool:
     if versions != {FIRST_COMMIT}:
         return bool(versions)
     try:
-        return _is_whole(first_commit())
+        return _actions(first_commit()) >= _NEEDED
     except ValueError:  # no text, or half a line
         return False
 
@@ -41,9 +47,33 @@ def is_half_made(table: Path) -> bool:
     return not has_version((file.name for file in log.iterdir()), (log / FIRST_COMMIT).read_text)
 
 
-def _is_whole(commit: str) -> bool:
+def damaged_commit(table: Path) -> str | None:
+    """The first file of a log that cannot be read. A commit without a byte is passed over as by
+    Delta itself, unless it is the first one."""
+    for file in sorted((table / LOG).glob("*.json")):
+        try:
+            said = _actions(file.read_text())
+        except ValueError:
+            return file.name
+        if file.name == FIRST_COMMIT and not said >= _NEEDED:
+            return file.name
+    return None
+
+
+def emptied_commits(table: Path) -> list[str]:
+    """Commits without a byte that were whole once: Spark noted beside them what the table had then.
+    Others are of somebody who was killed at writing them, and hide nothing."""
+    return sorted(
+        file.name
+        for file in (table / LOG).glob("*.json")
+        if not file.stat().st_size and file.with_suffix(".crc").exists()
+    )
+
+
+def _actions(commit: str) -> set[str]:
+    """Kinds of what a commit does. Raises ValueError for what is no commit."""
     said: set[str] = set()
     for line in filter(None, commit.split("\n")):
         action = json.loads(line)
         said.update(action if isinstance(action, dict) else ())
-    return said >= _NEEDED
+    return said

@@ -15,9 +15,10 @@ from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from warren.errors import WarrenError
-from warren.history.delta_log import is_half_made
+from warren.history.delta_log import damaged_commit, emptied_commits, is_half_made
 from warren.lake_path import local_path
 
+_Wanted = tuple[str, Collection[date] | None, Mapping[str, str], str | None]
 _SPARKS_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 
 
@@ -43,6 +44,11 @@ class LakeTables:
         self._options = dict(options or {})
         self._tables: dict[str, DeltaTable] = {}
         self._kinds: dict[str, str] = {}
+        self._views: dict[str, tuple[_Wanted, list[str]]] = {}
+        """Of each what was asked for, and the files that have it."""
+        self._damages: list[str] | None = None
+        self._left_out: set[str] = set()
+        """Tables, and files of rows, that cannot be read."""
         self._database = duckdb.connect()
         self._database.execute("SET TimeZone = 'UTC'")
 
@@ -54,6 +60,11 @@ class LakeTables:
 
     def close(self) -> None:
         self._database.close()
+
+    def tolerate(self) -> list[str]:
+        """Pass over what cannot be read from now on: a sentence for each is in the list then."""
+        self._damages = []
+        return self._damages
 
     def exists(self, table: str) -> bool:
         """Whether there is such a table: `silver/group_minutes`."""
@@ -88,10 +99,13 @@ class LakeTables:
         """
         delta = self._open(table)
         chosen = None if days is None else _of_days(days)
+        files: list[str] = []
         try:
-            files = []
             if delta is not None and chosen != "":
-                files = delta.file_uris(file_pruning_predicate=chosen)
+                # delta-rs quotes what is no letter in a path.
+                found = map(unquote, delta.file_uris(file_pruning_predicate=chosen))
+                files = [file for file in found if file not in self._left_out]
+            self._views[name] = ((table, days, columns, where), files)
             if not files or delta is None:
                 typed = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
                 self._replace(name, "TABLE")
@@ -110,14 +124,14 @@ class LakeTables:
                 _with_all(self._database.from_arrow(reader), columns).create(name)
             else:
                 self._replace(name, "VIEW")
-                # delta-rs quotes what is no letter in a path.
-                found = self._database.read_parquet(
-                    [unquote(file) for file in files], hive_partitioning=True, union_by_name=True
+                rows = self._database.read_parquet(
+                    files, hive_partitioning=True, union_by_name=True
                 )
-                rows = found.filter(where) if where else found
-                _with_all(rows, columns).create_view(name)
+                _with_all(rows.filter(where) if where else rows, columns).create_view(name)
         except (DeltaError, duckdb.Error) as problem:
-            raise LakeUnreadable(f"{self._root}/{table}: {_in_a_line(problem)}") from problem
+            if not self._leave_out(table, files):
+                self._lose(table, problem)
+            self.view(name, table, days, columns, where)
 
     def rows(self, query: str, values: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """Rows of a query, by columns' names. Raises LakeUnreadable."""
@@ -126,7 +140,47 @@ class LakeTables:
             names = [column[0] for column in found.description or ()]
             return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
         except duckdb.Error as problem:
-            raise LakeUnreadable(f"{self._root}: {_in_a_line(problem)}") from problem
+            if not any(self._leave_out(of[0], files) for of, files in self._views.values()):
+                raise LakeUnreadable(f"{self._root}: {_in_a_line(problem)}") from problem
+        for name, (wanted, _) in [*self._views.items()]:
+            self.view(name, *wanted)
+        return self.rows(query, values)
+
+    def _leave_out(self, table: str, files: Collection[str]) -> bool:
+        """Whether some of these files cannot be read, and are passed over from now on."""
+        if self._damages is None or self._is_url:
+            return False
+        found = [each for each in files if each not in self._left_out and not self._is_whole(each)]
+        self._damages += (
+            f"{table}: {Path(each).name} cannot be read: its rows are missing." for each in found
+        )
+        self._left_out.update(found)
+        return bool(found)
+
+    def _is_whole(self, file: str) -> bool:
+        """Whether all of a file of rows can be read."""
+        try:
+            self._database.execute("SELECT max(hash(f)) FROM read_parquet($1) f", [file]).fetchall()
+        except duckdb.Error:
+            return False
+        return True
+
+    def _lose(self, table: str, problem: Exception) -> None:
+        """Pass over a table from now on. Raises LakeUnreadable unless that is tolerated."""
+        if self._damages is None:
+            raise LakeUnreadable(f"{self._root}/{table}: {_in_a_line(problem)}") from problem
+        commit = None if self._is_url else damaged_commit(Path(self._root, table))
+        said = f"{commit} cannot be read" if commit else _in_a_line(problem)
+        self._damages.append(f"{table}: {said}: the table is missing.")
+        self._left_out.add(table)
+
+    def _tell_emptied(self, table: str) -> None:
+        """Delta passes over a commit without a byte: what it wrote is not there."""
+        if self._damages is not None and not self._is_url:
+            self._damages += (
+                f"{table}: {name} is empty: what it wrote is missing."
+                for name in emptied_commits(Path(self._root, table))
+            )
 
     def _replace(self, name: str, kind: str) -> None:
         if (before := self._kinds.get(name)) is not None:
@@ -135,19 +189,23 @@ class LakeTables:
 
     def _open(self, table: str) -> DeltaTable | None:
         """As it is now: what was written since it was opened is read."""
+        path, known = f"{self._root}/{table}", self._tables.get(table)
+        if table in self._left_out:
+            return None
         try:
-            if (known := self._tables.get(table)) is not None:
+            if known is not None:
                 known.update_incremental()
                 return known
-            path = f"{self._root}/{table}"
             self._tables[table] = DeltaTable(path, storage_options=self._options)
+            self._tell_emptied(table)
             return self._tables[table]
         except TableNotFoundError:
             return None
         except (DeltaError, OSError) as problem:
             if not self._is_url and is_half_made(Path(self._root, table)):
                 return None
-            raise LakeUnreadable(f"{self._root}/{table}: {_in_a_line(problem)}") from problem
+            self._lose(table, problem)
+            return None
 
 
 def typed(**names: str) -> dict[str, str]:

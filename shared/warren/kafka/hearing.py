@@ -10,11 +10,10 @@ is with credentials that were renewed: librdkafka reads certificates and passwor
 from collections.abc import Callable, Hashable
 
 from confluent_kafka import Consumer, KafkaException, Producer
-from confluent_kafka.admin import AdminClient
 
 from warren.clock import Clock
 from warren.errors import ClientLost, KafkaError
-from warren.kafka.connection import answers, connect
+from warren.kafka.connection import connect
 from warren.settings import KafkaConnection
 
 # Silence after which the client is asked, seconds. No less: as long as a service may stand still
@@ -147,7 +146,3 @@ def asking_client(client: Consumer | Producer, topic: str) -> Asking:
         return True
 
     return asking
-
-
-def asking_admin(admin: AdminClient) -> Asking:
-    return lambda timeout: answers(admin, timeout)

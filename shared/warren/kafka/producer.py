@@ -8,8 +8,7 @@ import confluent_kafka
 from confluent_kafka import KafkaException, Message, Producer
 
 from warren.clock import Clock, SystemClock
-from warren.contracts.event import Headers
-from warren.contracts.topics import MAX_MESSAGE_BYTES
+from warren.contracts import MAX_MESSAGE_BYTES, Headers
 from warren.errors import (
     AuthenticationFailed,
     ClientLost,

@@ -10,18 +10,24 @@ from collections import Counter
 
 from pydantic import Field, field_validator
 
-from warren.contracts.group_key import CLUSTER_NAME
-from warren.contracts.notification_event import TEST_CLUSTER
+from warren.contracts import CLUSTER_NAME, TEST_CLUSTER
 from warren.section import Section
-from warren.settings.api import ApiSettings, ApiToken, SavedFilter
+from warren.settings.api import ApiSettings, ApiToken, Role, SavedFilter
 from warren.settings.archiver import ArchiverSettings
-from warren.settings.clusters import ClusterSettings, FilterSettings
-from warren.settings.connection import HomeSettings, KafkaConnection
+from warren.settings.clusters import (
+    WARREN_GROUPS,
+    ClusterSettings,
+    FilterSettings,
+    shares_offsets_topic,
+)
+from warren.settings.connection import HomeSettings, KafkaConnection, named_servers
 from warren.settings.evaluation import EvaluationOverride, EvaluationSettings, PolicyName
+from warren.settings.file_secret import FileSecret
 from warren.settings.groups import GroupSettings
 from warren.settings.notifier import NotifierSettings
-from warren.settings.objectives import ObjectiveSettings
+from warren.settings.objectives import RETENTION, ObjectiveSettings
 from warren.settings.oidc import OidcSettings
+from warren.settings.secrets import secret_values
 from warren.settings.services import (
     CollectorSettings,
     EvaluatorSettings,
@@ -87,6 +93,8 @@ class Settings(Section):
 
 
 __all__ = [
+    "RETENTION",
+    "WARREN_GROUPS",
     "ApiSettings",
     "ApiToken",
     "ArchiverSettings",
@@ -95,6 +103,7 @@ __all__ = [
     "EvaluationOverride",
     "EvaluationSettings",
     "EvaluatorSettings",
+    "FileSecret",
     "FilterSettings",
     "FreshnessSettings",
     "GroupSettings",
@@ -108,7 +117,11 @@ __all__ = [
     "PolicyName",
     "ProbeSettings",
     "RedisSettings",
+    "Role",
     "SavedFilter",
     "Settings",
     "StandstillSettings",
+    "named_servers",
+    "secret_values",
+    "shares_offsets_topic",
 ]

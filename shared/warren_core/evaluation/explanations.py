@@ -3,14 +3,11 @@
 Built only for partitions that are not OK, from what their policy has looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
-from warren.contracts.reason import ReasonName
-from warren.contracts.status import Status
+from warren.contracts import ReasonName, Status
 from warren.settings import PolicyName
 from warren.words import duration, grouped, rate, records
 
@@ -102,7 +99,7 @@ class _Part(NamedTuple):
         status: Statuses,
         rows: Int64,
         onset: Onset,
-    ) -> _Part:
+    ) -> Self:
         windows = evidence.windows
         if len(rows) < len(windows.filled):
             windows = windows.take(rows)

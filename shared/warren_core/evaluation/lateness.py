@@ -71,8 +71,7 @@ def usual_and_room(marks: Int64, figures: Figures) -> tuple[Floats, Floats]:
     ratio, is_other = _is_other_rate(figures)
     usual = _usual_lag(figures, ratio, is_other)
     young = span_ms(marks[Mark.SEEN_AT], marks[Mark.KNOWN_SINCE]) < _YOUNG_MS
-    least = np.where(young, 2 * BY.left, BY.left)
-    room_ms = np.maximum(least, BY.varies * figures[Figure.VARIES])
+    room_ms = np.maximum(np.where(young, 2 * BY.left, BY.left), BY.varies * figures[Figure.VARIES])
     written = _written(figures) * room_ms / 1000
     unsure = usual * np.where(is_other, np.minimum(np.abs(ratio - 1), 1) / 2, 0)
     return usual, written + _CHANCE * np.sqrt(written + usual) + 1 + unsure
@@ -115,8 +114,7 @@ def late_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -> Flo
     """[partition] how late it is, about: no longer than usual and since it was so last, and no
     longer than its lag takes to be written.
     """
-    rate = np.maximum(figures[Figure.PRODUCED], _SLOWEST)
-    written = np.maximum(lag, 0) * 1000.0 / rate
+    written = np.maximum(lag, 0) * 1000.0 / np.maximum(figures[Figure.PRODUCED], _SLOWEST)
     late: Floats = np.minimum(written, level_ms(figures) + span_ms(now, marks[Mark.READ_ALL_AT]))
     return late
 
@@ -245,8 +243,7 @@ def _tell(
     half = behind & ~far & (was > Alarm.NOTHING)
     over = (was != Alarm.CATCHES_UP) & (ended | half)
     odd = over & (growth > BY.growth)
-    learnt = np.where(over & ~odd, growth, 0)
-    marks[Mark.GROWTH] = np.maximum(marks[Mark.GROWTH], learnt)
+    marks[Mark.GROWTH] = np.maximum(marks[Mark.GROWTH], np.where(over & ~odd, growth, 0))
     learn_return(marks, odd & (was == Alarm.GROWS), since, growth)
     fresh = np.where(catches_up, Alarm.CATCHES_UP, np.where(starts, Alarm.GROWS, Alarm.NOTHING))
     alarm = np.where(far & BEHIND.on, np.where(was > Alarm.NOTHING, was, fresh), Alarm.NOTHING)
@@ -283,13 +280,11 @@ def _learn_level(
     span = np.where((more > 0) & (figures[Figure.LEVEL_LAG] > explained), BY.memory, span)
     share = np.where(usual, elapsed / np.maximum(elapsed + span, 1), 0)
     figures[Figure.LEVEL_LAG] += (lag - figures[Figure.LEVEL_LAG]) * share
-    rate = figures[Figure.LEVEL_RATE]
-    figures[Figure.LEVEL_RATE] += (figures[Figure.PRODUCED] - rate) * share
+    figures[Figure.LEVEL_RATE] += (figures[Figure.PRODUCED] - figures[Figure.LEVEL_RATE]) * share
     off = 2 * np.maximum(-more, 0) * 1000 / np.maximum(_written(figures), _SLOWEST)
     known_ms = np.minimum(known_ms, HOUR)
     share = np.where(usual & ~below, elapsed / np.maximum(elapsed + known_ms, 1), 0)
-    varies = figures[Figure.VARIES]
-    figures[Figure.VARIES] += (np.minimum(off, LONGEST_MS) - varies) * share
+    figures[Figure.VARIES] += (np.minimum(off, LONGEST_MS) - figures[Figure.VARIES]) * share
 
 
 def _learn_other_level(

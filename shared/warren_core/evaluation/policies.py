@@ -44,8 +44,7 @@ def burrow(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
 
 def progress(evidence: Evidence, allowed_lag: int | Int64) -> Statuses:
     """Ours: by time, with what is usual for each partition (`warren_core.evaluation.progress`)."""
-    track = tracked(evidence, allowed_lag)
-    status = judge(track, evidence.now_ms)
+    status = judge(tracked(evidence, allowed_lag), evidence.now_ms)
     return np.where(evidence.current_lag <= allowed_lag, np.uint8(Status.OK), status)
 
 

@@ -55,8 +55,7 @@ def stopped(windows: Windows, now_ms: int | Int64) -> Bools:
 def stalled(windows: Windows) -> Bools:
     """All offsets are equal."""
     offset = windows.column(Column.OFFSET)
-    moved = (offset[:, 1:] != offset[:, :-1]) & _pairs(windows)
-    return ~_any(moved)
+    return ~_any((offset[:, 1:] != offset[:, :-1]) & _pairs(windows))
 
 
 def lag_never_decreasing(windows: Windows) -> Bools:

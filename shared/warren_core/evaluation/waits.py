@@ -65,8 +65,7 @@ def expect(track: Track, windows: Windows) -> None:
     took = np.maximum(apart.sum(axis=1), 1)
     read = np.where(advanced, np.diff(offsets, axis=1), 0).sum(axis=1) * 1000.0 / took
     marks[Mark.PAUSE] = np.where(first, longest, marks[Mark.PAUSE])
-    waits = np.minimum(count, BY.known_waits)
-    marks[Mark.WAITS] = np.where(first, waits, marks[Mark.WAITS])
+    marks[Mark.WAITS] = np.where(first, np.minimum(count, BY.known_waits), marks[Mark.WAITS])
     paces = [Figure.COMMIT_PAUSE, Figure.CONSUMED]
     figures[paces] = np.where(first, [took / np.maximum(count, 1), read], figures[paces])
 
@@ -89,8 +88,7 @@ def learn_wait(
     # What came and was read between two observations took that long at most.
     wait = np.maximum(np.where(since >= 0, span_ms(now, since), elapsed) - unseen, 0)
     ended = advanced & sure
-    patience = or_held_ms(marks, patience_ms(marks, figures))
-    too_long = (since >= 0) & (wait > patience)
+    too_long = (since >= 0) & (wait > or_held_ms(marks, patience_ms(marks, figures)))
     _remember(marks, figures, wait, ended, now)
     marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, BY.known_waits)
     learn_sizes(marks, sighting, ended)

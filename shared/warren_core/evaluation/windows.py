@@ -227,8 +227,7 @@ class Windows:
         self.filled[rows] = np.minimum(self.filled[rows] + 1, self.intervals)
 
     def _insert_late(self, row: int, commit: Int64, min_distance_ms: int, capacity: int) -> None:
-        filled = int(self.filled[row])
-        window = self.columns[:, row, self.intervals - filled :]
+        window = self.columns[:, row, self.intervals - int(self.filled[row]) :]
         late = commit.copy()
         late[Column.LAG] = UNKNOWN  # the log end of that time was not seen
         placed = _placed(window, late, capacity, min_distance_ms)

@@ -14,25 +14,26 @@ from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from warren.contracts import OffsetEvent, Status
-from warren.contracts.reason import ReasonName
+from warren.contracts import OffsetEvent, ReasonName, Status
 from warren.errors import ContractViolation
 from warren.words import LATEST_MOMENT
 
 from warren_core.evaluation import (
+    Commits,
     Evidence,
     GroupRules,
+    GroupVerdicts,
     Int64,
     Onset,
     PartitionRules,
     PartitionVerdicts,
     Rules,
+    are_expired,
     explain,
+    judge_groups,
     onset_of,
 )
-from warren_core.evaluation.commit_convention import Commits
 from warren_core.evaluation.packed_windows import pack_parts
-from warren_core.evaluation.verdicts import GroupVerdicts, are_expired, judge_groups
 from warren_core.judgement.judge import Judged
 from warren_core.judgement.lag_events import LagColumns, lag_event
 from warren_core.judgement.lags import (

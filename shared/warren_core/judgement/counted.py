@@ -4,8 +4,7 @@ wants ignored. A group's own figures are those of the topics that count.
 
 from collections.abc import Collection
 
-from warren.contracts import FreshnessEvent, LagEvent
-from warren.contracts.reason import NOT_COUNTED
+from warren.contracts import NOT_COUNTED, FreshnessEvent, LagEvent
 
 from warren_core.group_freshness import figures_of
 
@@ -30,3 +29,12 @@ def without(event: FreshnessEvent, topics: Collection[str]) -> FreshnessEvent:
         "topics": kept,
     }
     return event.model_copy(update=update)
+
+
+def counted(event: FreshnessEvent, lag: LagEvent) -> FreshnessEvent:
+    """The measurement as far as it counts. What was forgotten on request is measured on; of a huge
+    group one part of the evaluation does not say what that is.
+    """
+    left_out = topics_not_counted(lag)
+    forgotten = event.topics.keys() - lag.topics.keys() if lag.parts == 1 else frozenset[str]()
+    return without(event, left_out | forgotten)

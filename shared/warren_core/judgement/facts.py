@@ -8,12 +8,22 @@ from typing import Literal, NamedTuple
 import numpy as np
 from warren.contracts.status import Status
 
-from warren_core.evaluation import UNKNOWN, Began, Column, Int64, Onset, Track, Windows
-from warren_core.evaluation.lateness import trend
-from warren_core.evaluation.policies import Statuses
+from warren_core.evaluation import (
+    UNKNOWN,
+    Alarm,
+    Began,
+    Column,
+    Figure,
+    Int64,
+    Mark,
+    Onset,
+    Presence,
+    Statuses,
+    Track,
+    Windows,
+    trend,
+)
 from warren_core.evaluation.predicates import LEAST_MS, produced_per_s
-from warren_core.evaluation.presence import Presence
-from warren_core.evaluation.track import Alarm, Figure, Mark
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership

@@ -15,18 +15,18 @@ from warren.contracts import (
     BadPartition,
     Cause,
     EndReasonName,
+    Incident,
     MaxLag,
     OffsetEvent,
+    Status,
     StatusChange,
     StatusChangeEvent,
+    group_name,
+    partition_name,
 )
-from warren.contracts.lag_event import Incident
-from warren.contracts.status import Status, group_name, partition_name
 from warren.words import counted, duration, records
 
-from warren_core.evaluation import UNKNOWN, presence_of
-from warren_core.evaluation.presence import Presence
-from warren_core.evaluation.track import Mark
+from warren_core.evaluation import UNKNOWN, Mark, Presence, presence_of
 from warren_core.judgement.columns import Latest
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.verdict import Verdict

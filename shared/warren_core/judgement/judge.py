@@ -214,6 +214,5 @@ def _judged(
     change = status_change(event, before, after, verdict, cause, knowledge.ownership, known)
     made = made_only(after.latest, after.windows)
     columns = LagColumns.of(after.latest, made, verdict.lag, verdict.partitions)
-    policy = rules.group.policy
-    report = lag_event(event, after, columns, verdict.group, policy, verdict.why, cause)
+    report = lag_event(event, after, columns, verdict.group, rules.group.policy, verdict.why, cause)
     return Judged(after, report, change)

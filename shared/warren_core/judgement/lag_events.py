@@ -1,11 +1,16 @@
 """Rendering of evaluations: what is published on `warren.lag`."""
 
-from __future__ import annotations
+from typing import Any, NamedTuple, Self
 
-from typing import Any, NamedTuple
-
-from warren.contracts import Cause, LagEvent, OffsetEvent, TopicLag, WindowEdge
-from warren.contracts.status import group_name, partition_name
+from warren.contracts import (
+    Cause,
+    LagEvent,
+    OffsetEvent,
+    TopicLag,
+    WindowEdge,
+    group_name,
+    partition_name,
+)
 
 from warren_core.evaluation import (
     UNKNOWN,
@@ -34,9 +39,7 @@ class LagColumns(NamedTuple):
     end: _Columns
 
     @classmethod
-    def of(
-        cls, latest: Int64, windows: Windows, lag: Int64, verdicts: PartitionVerdicts
-    ) -> LagColumns:
+    def of(cls, latest: Int64, windows: Windows, lag: Int64, verdicts: PartitionVerdicts) -> Self:
         """`windows`: of commits that were made."""
         empty = windows.filled == 0
         of_topics: _Columns = {column.field: latest[column].tolist() for column in Latest}

@@ -12,8 +12,7 @@ ended there, so that nobody waits where nothing is written.
 import numpy as np
 from warren.contracts import OffsetEvent
 
-from warren_core.evaluation import UNKNOWN, Bools, Column, Int64, Windows
-from warren_core.evaluation.track import LATE_LOOK
+from warren_core.evaluation import LATE_LOOK, UNKNOWN, Bools, Column, Int64, Windows
 from warren_core.judgement.columns import Latest, Layout
 
 

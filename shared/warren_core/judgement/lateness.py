@@ -48,8 +48,7 @@ class Lateness:
 
 def late_ms(freshness_ms: int | None, at_least_ms: int | None) -> int | None:
     """How late a group is, at least, by what was measured of it; None: nobody knows."""
-    known = [ms for ms in (freshness_ms, at_least_ms) if ms is not None]
-    return max(known, default=None)
+    return max((ms for ms in (freshness_ms, at_least_ms) if ms is not None), default=None)
 
 
 def lateness_of(event: FreshnessEvent) -> Lateness:

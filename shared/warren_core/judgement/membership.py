@@ -82,8 +82,7 @@ def subscription_after(event: GroupEvent, before: Subscription | None) -> Subscr
 
 
 def _newest(times: Mapping[str, int]) -> dict[str, int]:
-    newest_first = sorted(times.items(), key=lambda item: (-item[1], item[0]))
-    return dict(newest_first[:MOST_DROPPED])
+    return dict(sorted(times.items(), key=lambda item: (-item[1], item[0]))[:MOST_DROPPED])
 
 
 def _matches(pattern: str, topic: str) -> bool:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from warren.contracts.offset_event import OffsetEvent, TopicPositions
 from warren.errors import ContractViolation
-from warren.words import LATEST_MOMENT  # keeps differences of times within 64 bits, too
 
 from warren_core.evaluation import MAX_TIME, UNKNOWN, Column, Int64, Track, Windows, presence_of
 from warren_core.judgement.columns import Latest, Reported, slices, unknown
@@ -62,8 +61,6 @@ class Observation:
 
 def check_ranges(event: OffsetEvent) -> None:
     """Raises ContractViolation for numbers that Kafka cannot have meant."""
-    if not 0 <= event.observed_at <= LATEST_MOMENT:
-        raise ContractViolation(f"observed_at: {event.observed_at} is no Unix time in milliseconds")
     if event.position >= 2**63:
         raise ContractViolation("position: beyond 64 bits")
     for topic, positions in event.topics.items():

@@ -2,28 +2,26 @@
 and of what nobody need look at. It stands above the rules, whatever policy said them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from warren.contracts.status import Status
 from warren.words import duration, records
 
 from warren_core.evaluation import (
+    OF_A_LAG,
     UNKNOWN,
     Bools,
     Column,
     Explanation,
     Int64,
+    Mark,
     PartitionRules,
     PartitionVerdicts,
+    Statuses,
     late_ms,
 )
-from warren_core.evaluation.policies import Statuses
-from warren_core.evaluation.track import Mark
-from warren_core.evaluation.verdicts import OF_A_LAG
 from warren_core.judgement.columns import MISSING, Latest
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.state import GroupState
@@ -87,7 +85,7 @@ class _Runs(NamedTuple):
     hangs: Bools  # a run has not read all; where it does not go on the policy says so
 
     @classmethod
-    def of(cls, rules: PartitionRules, state: GroupState, lag: Int64) -> _Runs:
+    def of(cls, rules: PartitionRules, state: GroupState, lag: Int64) -> Self:
         """A run reads what there was when it began. In a partition without records there is none to
         be missed.
         """

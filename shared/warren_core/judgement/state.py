@@ -7,22 +7,22 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from warren.contracts.offset_event import OffsetEvent, SourceName
-from warren.contracts.status import Status
+from warren.contracts import OffsetEvent, SourceName, Status
 
 from warren_core.evaluation import (
     UNKNOWN,
     Began,
     Bools,
     Column,
+    Commits,
     GroupRules,
     Int64,
     Onset,
     PartitionRules,
     Track,
     Windows,
+    last_processed,
 )
-from warren_core.evaluation.commit_convention import Commits, last_processed
 from warren_core.judgement.columns import Latest, Layout, Reported, unknown
 from warren_core.judgement.lags import lag_of, least_lag_of, settled, unknown_of
 

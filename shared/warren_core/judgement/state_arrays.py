@@ -11,9 +11,17 @@ from cramjam import DecompressionError, lz4
 from numpy.typing import NDArray
 from warren.errors import WarrenError
 
-from warren_core.evaluation import Bools, Int64, Track
-from warren_core.evaluation.commit_convention import CommitEvidence, Commits, Rest
-from warren_core.evaluation.track import NARROW, Figure, Mark
+from warren_core.evaluation import (
+    NARROW,
+    Bools,
+    CommitEvidence,
+    Commits,
+    Figure,
+    Int64,
+    Mark,
+    Rest,
+    Track,
+)
 from warren_core.judgement.columns import Layout
 from warren_core.judgement.state import Forgotten, GroupState
 
@@ -130,9 +138,7 @@ class Reader:
         return Track(learnt, self.numbers("<f4", (len(Figure), partitions)).astype(np.float32))
 
     def rows(self, count: int, partitions: int) -> Int64 | None:
-        if not count:
-            return None
-        return self.numbers("<i8", (count, partitions)).astype(np.int64)
+        return None if not count else self.numbers("<i8", (count, partitions)).astype(np.int64)
 
     def expect_end(self) -> None:
         if self._at != len(self._value):

@@ -15,16 +15,13 @@ What is before the layout stays where it is in every version to come: `remains` 
 wrote it.
 """
 
-from __future__ import annotations
-
 import struct
 from dataclasses import replace
 from typing import get_args
 
 import numpy as np
 from cramjam import lz4
-from warren.contracts.offset_event import SourceName
-from warren.contracts.status import Status
+from warren.contracts import SourceName, Status
 from warren.words import LATEST_MOMENT
 
 from warren_core.evaluation import Column, Onset, Windows

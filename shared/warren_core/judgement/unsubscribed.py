@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
+from warren.contracts.group_event import FIRST_OF_FAMILY
 from warren.contracts.status import Status
-from warren.words import duration, records
+from warren.words import counted, duration, records
 
 from warren_core.evaluation import (
     UNKNOWN,
@@ -94,3 +95,15 @@ def explained(state: GroupState, row: int, since: int, lag: int) -> Explanation:
     unread = f"; {records(lag)} unread" if lag > 0 else ""
     ago = duration(max(state.applied.observed_at - since, 0))
     return Explanation("unsubscribed", f"no member has subscribed to {topic} for {ago}{unread}")
+
+
+def left_alike(group: Membership | None) -> Explanation | None:
+    """Why the group is not judged; None where it is."""
+    if group is None or group.empty_since is None or group.left_before < FIRST_OF_FAMILY:
+        return None
+    others = counted(group.left_before, "other group")
+    return Explanation(
+        "left_behind",
+        f"not judged: {others} named alike were left before it; delete them, or leave such names "
+        "out with groups_deny",
+    )

@@ -11,29 +11,27 @@ from warren.errors import ContractViolation
 
 from warren_core.evaluation import (
     MAX_TIME,
+    REST_MS,
     UNKNOWN,
     Bools,
     Column,
+    CommitEvidence,
+    Commits,
     GroupRules,
     Int64,
+    Mark,
     PartitionRules,
+    Presence,
+    Rest,
     Sighting,
     Track,
     Windows,
     expect,
     inherit,
+    last_processed,
+    of_rows,
     see,
 )
-from warren_core.evaluation.commit_convention import (
-    REST_MS,
-    CommitEvidence,
-    Commits,
-    Rest,
-    last_processed,
-)
-from warren_core.evaluation.presence import Presence
-from warren_core.evaluation.rules import of_rows
-from warren_core.evaluation.track import Mark
 from warren_core.judgement.columns import MISSING, Latest
 from warren_core.judgement.lags import left_out
 from warren_core.judgement.observation import (
@@ -289,8 +287,7 @@ def _recall(group: Observed, latest: Int64, windows: Windows, apart_ms: int) -> 
                 if row == MISSING:
                     continue
                 if windows.log_ends[row, -1] == UNKNOWN:
-                    ends = np.array(earlier.log_end[index][-kept:], np.int64)
-                    windows.recall_log_ends(row, ends)
+                    windows.recall_log_ends(row, np.array(earlier.log_end[index][-kept:], np.int64))
                 if not windows.filled[row] and latest[Latest.COMMITTED, row] >= 0:
                     log_end = int(latest[Latest.LOG_END, row])
                     windows.fill(row, _commits(event, earlier, index, log_end))

@@ -12,6 +12,8 @@ from warren.contracts.status import Status, partition_name
 from warren.words import duration, grouped
 
 from warren_core.evaluation import (
+    BY,
+    OF_A_LAG,
     UNKNOWN,
     Began,
     Bools,
@@ -20,9 +22,11 @@ from warren_core.evaluation import (
     Explanation,
     GroupVerdict,
     Int64,
+    Mark,
     Onset,
     PartitionRules,
     PartitionVerdicts,
+    Statuses,
     Uncommitted,
     Windows,
     by_partition,
@@ -36,15 +40,10 @@ from warren_core.evaluation import (
     usual_gap,
     waited_ms,
 )
-from warren_core.evaluation.policies import Statuses
-from warren_core.evaluation.rule import BY
-from warren_core.evaluation.track import Mark
-from warren_core.evaluation.verdicts import OF_A_LAG
 from warren_core.judgement.columns import MISSING, Latest, Layout, Reported
 from warren_core.judgement.facts import Knowledge
 from warren_core.judgement.lags import is_assumed
 from warren_core.judgement.lateness import Lateness
-from warren_core.judgement.left_behind import left_alike
 from warren_core.judgement.observation import Observation
 from warren_core.judgement.owners_word import (
     IGNORED,
@@ -54,6 +53,7 @@ from warren_core.judgement.owners_word import (
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.unsubscribed import (
     explained,
+    left_alike,
     may_be_left,
     since_unsubscribed,
     told_unsubscribed,
@@ -176,8 +176,7 @@ def bad_rows(status: Statuses, lag: Int64, group: Int64) -> Int64:
     partition. `group`: [partition] the number of its group, which counts before all that.
     """
     rows = np.flatnonzero(status > Status.OK)
-    keys = [rows, -lag[rows], -status[rows].astype(np.int64), group[rows]]
-    worst: Int64 = rows[np.lexsort(keys)]
+    worst: Int64 = rows[np.lexsort([rows, -lag[rows], -status[rows].astype(np.int64), group[rows]])]
     return worst
 
 

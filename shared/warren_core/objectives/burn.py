@@ -43,9 +43,7 @@ class Standing(NamedTuple):
         if not self.is_open:
             return NEVER
         kept = now if self.kept_since is None else min(self.kept_since, now)
-        if now - kept >= limit.clear_after_ms:
-            return NEVER
-        return self._replace(kept_since=kept)
+        return NEVER if now - kept >= limit.clear_after_ms else self._replace(kept_since=kept)
 
 
 NEVER = Standing()

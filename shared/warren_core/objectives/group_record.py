@@ -6,11 +6,9 @@ What is to be told is part of it (`untold`): it is stored before it is told, so 
 that is not remembered, and nothing is forgotten that was not told.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import to_json
@@ -52,10 +50,6 @@ class GroupRecord:
     objectives: Objectives
     untold: tuple[str, ...] = ()
 
-    def with_untold(self, untold: tuple[str, ...]) -> GroupRecord:
-        """The same when other events of the batch gave something to be told, too."""
-        return replace(self, untold=untold)
-
     @property
     def is_gone(self) -> bool:
         return self.lateness is None
@@ -64,8 +58,7 @@ class GroupRecord:
         """Whether the event is newer: measured later, or this one was dated far ahead."""
         if self.measured_at < event.measured_at:
             return True
-        was_ahead = self.measured_at - event.measured_at > AHEAD_MS
-        return was_ahead and self.source_offset < offset
+        return (self.measured_at - event.measured_at > AHEAD_MS) and self.source_offset < offset
 
 
 def after_event(
@@ -78,8 +71,7 @@ def after_event(
     """None for an event that was applied before, or is older than one that was."""
     if before is not None and not before.is_before(event, offset):
         return None
-    known = Objectives() if before is None else before.objectives
-    verdict = judge(event, known, limits, lag)
+    verdict = judge(event, Objectives() if before is None else before.objectives, limits, lag)
     return GroupRecord(
         event.measured_at,
         offset,

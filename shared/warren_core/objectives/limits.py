@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from warren.contracts import FRESHNESS_CHANGED, RETENTION_CHANGED, EventTypeName, LimitName, Status
 from warren.patterns import Expression, any_matches, expressions
-from warren.settings import GroupSettings, ObjectiveSettings
-from warren.settings.objectives import RETENTION
+from warren.settings import RETENTION, GroupSettings, ObjectiveSettings
 
 from warren_core.objectives.near_loss import HALF, SOON_MS
 from warren_core.ownership import NOBODY_S, Ownership, OwnershipBook

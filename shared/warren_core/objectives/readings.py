@@ -90,9 +90,7 @@ KEPT, UNKNOWN = Reading("kept"), Reading("unknown")
 
 
 def read(limit: Limit, event: FreshnessEvent, lag: AskLag) -> Reading:
-    if limit.name == "max_lag":
-        return _lag(limit, lag())
-    return _READERS[limit.name](limit, event)
+    return _lag(limit, lag()) if limit.name == "max_lag" else _READERS[limit.name](limit, event)
 
 
 def _freshness(limit: Limit, event: FreshnessEvent) -> Reading:

@@ -16,8 +16,8 @@ from warren.contracts import (
     Status,
     StatusChange,
     StatusChangeEvent,
+    group_name,
 )
-from warren.contracts.status import group_name
 from warren.words import deleted
 
 from warren_core.judgement.incidents import derived_id
@@ -84,8 +84,7 @@ def judge(
         status = broken[0][0].status if broken else Status.OK
         known = incidents.get(kind)
         previous = Status.OK if known is None else known.status
-        of_others = {limit.key for limit in limits if limit.event_type != kind}
-        was_broken = was_open - of_others
+        was_broken = was_open - {limit.key for limit in limits if limit.event_type != kind}
         is_as_before = {limit.key for limit, _ in broken} == was_broken or status is Status.OK
         more_lost = any(_is_final_loss(*each, before, now) for each in broken)
         if status is previous and is_as_before and not more_lost:

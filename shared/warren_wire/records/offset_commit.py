@@ -203,5 +203,4 @@ def _fits(block: _Bytes, layout: Layout, size: int) -> Bools:
 
 
 def _int64_at(rows: _Bytes, at: int) -> Int64s:
-    column = np.ascontiguousarray(rows[:, at : at + 8])
-    return column.view(">i8").reshape(-1).astype(np.int64)
+    return np.ascontiguousarray(rows[:, at : at + 8]).view(">i8").reshape(-1).astype(np.int64)

@@ -24,45 +24,21 @@ class Field:
     default: Any = None
 
 
-def int8(path: str) -> Reader:
-    return lambda buffer: buffer.int8(path)
+def _reading(read: Callable[..., Any], **how: bool) -> Type:
+    return lambda path: lambda buffer: read(buffer, path, **how)
 
 
-def int16(path: str) -> Reader:
-    return lambda buffer: buffer.int16(path)
-
-
-def uint16(path: str) -> Reader:
-    return lambda buffer: buffer.uint16(path)
-
-
-def int32(path: str) -> Reader:
-    return lambda buffer: buffer.int32(path)
-
-
-def int64(path: str) -> Reader:
-    return lambda buffer: buffer.int64(path)
-
-
-def uuid(path: str) -> Reader:
-    return lambda buffer: buffer.uuid(path)
-
-
-def string(path: str) -> Reader:
-    return lambda buffer: buffer.string(path, compact=True)
-
-
-def nullable_string(path: str) -> Reader:
-    return lambda buffer: buffer.nullable_string(path, compact=True)
-
-
-def bytes_(path: str) -> Reader:
-    return lambda buffer: buffer.bytes_(path, compact=True)
-
-
-def int32s(path: str) -> Reader:
-    """`[]int32`, all at once."""
-    return lambda buffer: buffer.int32s(path, compact=True)
+int8 = _reading(Buffer.int8)
+int16 = _reading(Buffer.int16)
+uint16 = _reading(Buffer.uint16)
+int32 = _reading(Buffer.int32)
+int64 = _reading(Buffer.int64)
+uuid = _reading(Buffer.uuid)
+string = _reading(Buffer.string, compact=True)
+nullable_string = _reading(Buffer.nullable_string, compact=True)
+bytes_ = _reading(Buffer.bytes_, compact=True)
+int32s = _reading(Buffer.int32s, compact=True)
+"""`[]int32`, all at once."""
 
 
 def array(of: Type) -> Type:

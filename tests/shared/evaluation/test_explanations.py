@@ -90,7 +90,6 @@ def test_a_partition_that_is_ok_needs_no_reason(policy: PolicyName) -> None:
 
 
 def test_a_lag_whose_past_is_not_known_says_nothing_of_the_log() -> None:
-    commits = [(5 * i, 100 * i, -1) for i in range(10)]
-    found = explained("burrow", commits, 7, 300)
+    found = explained("burrow", [(5 * i, 100 * i, -1) for i in range(10)], 7, 300)
     assert found is not None
     assert found.sentence.endswith("; 7 records behind")

@@ -2,9 +2,7 @@
 
 import pytest
 from support.followed_partition import ALL, TICK, Followed
-from warren_core.evaluation import UNKNOWN
-from warren_core.evaluation.rule import BY
-from warren_core.evaluation.track import Figure
+from warren_core.evaluation import BY, UNKNOWN, Figure
 
 RATE = 100  # records per tick
 

@@ -7,8 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import EarlierPositions, Status
-from warren_core.evaluation import Rules, Sighting, Track, see
-from warren_core.evaluation.presence import Presence
+from warren_core.evaluation import Presence, Rules, Sighting, Track, see
 from warren_core.evaluation.progress import judge
 
 TICK, HOUR = 5, 3600
@@ -55,8 +54,7 @@ def test_no_alarm_ends_by_learning(seed: int) -> None:
     for cell, at in zip(cells, first_s(said), strict=True):
         print(f"{cell}: told after {at - 2 * HOUR:g} s")
     assert not said[: 2 * HOUR // TICK].any()
-    stays = np.logical_or.accumulate(said)
-    assert (said == stays).all()
+    assert (said == np.logical_or.accumulate(said)).all()
     assert said[-1].all()
 
 

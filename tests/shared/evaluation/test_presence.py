@@ -103,8 +103,7 @@ def test_a_deployment_of_who_commits_each_minute_is_no_crash(away: int) -> None:
         partition.silent_for(away / 60)
         partition.presence = Presence.THERE
         partition.healthy(60, every=60)
-    before = [each for each in partition.seen if each != "OK"]
-    assert before == []
+    assert [each for each in partition.seen if each != "OK"] == []
     partition.presence = Presence.NOBODY
     assert partition.silent(30) == pytest.approx(DEPLOY + away / 2, abs=30)
 

@@ -2,8 +2,7 @@
 
 import pytest
 from support.followed_partition import ALL, FOUND, TICK, Followed, always_ok
-from warren_core.evaluation import UNKNOWN
-from warren_core.evaluation.track import Figure
+from warren_core.evaluation import UNKNOWN, Figure
 
 
 def test_a_silent_consumer_has_stopped_once_its_usual_pause_is_long_over() -> None:
@@ -106,8 +105,7 @@ def test_a_reset_does_not_end_the_stop_of_who_is_away() -> None:
     partition.silent_for(1)
     for _ in range(40):
         partition.tick(50, read=150)
-    told = partition.seen[began:]
-    assert list(dict.fromkeys(told)) == ["STOP", "REWIND", "WARN"]
+    assert list(dict.fromkeys(partition.seen[began:])) == ["STOP", "REWIND", "WARN"]
 
 
 def test_a_small_step_back_has_time_to_be_made_good() -> None:

@@ -1,9 +1,10 @@
 """Causes: what speaks for each, and that nothing is said where too little does."""
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from support.freshness_events import WELL as WELL_OFF
 from support.freshness_events import late
@@ -155,8 +156,7 @@ def test_all_that_is_bad_is_led_by_one_broker(parts: int) -> None:
     two_each = group_event(0, [0, 4], [1, 5], [2, 6], [3, 7])
 
     def said(leaders: list[int] | None, group: GroupEvent = two_each) -> Cause:
-        partitions = (life() for life in lives)
-        return told(looks(*partitions, leaders=leaders, parts=parts), group)
+        return told(looks(*(life() for life in lives), leaders=leaders, parts=parts), group)
 
     cause = said(leaders)
     assert (cause.name, cause.evidence.broker) == ("one_broker", 101)
@@ -202,8 +202,7 @@ def test_who_catches_up_says_until_when() -> None:
 
 def test_a_topic_that_was_made_anew() -> None:
     anew = (at(look, 600, 50 if look > WELL else 600, commits=0) for look in range(40))
-    first = [at(0, 600, 600), *list(anew)[1:]]
-    cause = told(looks(iter(first)), group_event(0, [0]))
+    cause = told(looks(iter([at(0, 600, 600), *list(anew)[1:]])), group_event(0, [0]))
     assert (cause.name, cause.evidence.log_end) == ("beyond_log_end", 50)
 
 
@@ -259,3 +258,32 @@ def test_a_change_says_how_late_the_group_is_and_what_is_left_until_loss() -> No
     assert (well_again.status, well_again.late_ms, well_again.time_to_loss_ms) == ("OK", None, None)
     long_ago = changes(looks(silent()), measured_at(-40, *rows))
     assert [(one.late_ms, one.time_to_loss_ms) for one in long_ago] == [(None, None)]
+
+
+# A cause does not change its mind with each look.
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("share", [0.9, 0.95, 0.97, 1.0])
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_the_cause_of_a_lag_stays_for_a_minute_at_least(share: float, seed: int) -> None:
+    """Of who reads a little too slowly, or just as fast as is written after a crash: ten commits, a
+    second apart, tell little of a pace. The first cause is of a silence, and unknown may come
+    before another.
+    """
+    rng, group, told = np.random.default_rng(seed), Judge(Rules(policy="progress")), []
+    end = committed = 10_000
+    for second in range(5, 5_400, 5):
+        end += int(rng.poisson(40))
+        if second < 2_400:
+            committed = end
+        elif second >= 3_000 or share < 1:
+            committed = min(committed + int(rng.poisson(40 * share)), end)
+        now = NOW + second * 1000
+        seen = At(committed, now, log_end=end, commits=5)
+        cause = group.judged(offset_event(now, {"orders": {0: seen}})).lag.cause
+        if cause and (not told or told[-1][1] != cause.name):
+            told.append((second, cause.name))
+    since = [second for second, name in told if name != "unknown"]
+    assert told
+    assert all(then - first >= 60 for first, then in pairwise(since[1:])), told

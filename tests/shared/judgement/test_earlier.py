@@ -16,6 +16,9 @@ def earlier(**columns: Any) -> dict[str, EarlierPositions]:
     return {"orders": EarlierPositions(partition=[0], **lists)}
 
 
+# Columns: what is declared decides what is kept of them, in parts and in bytes.
+
+
 def event(seconds: int, at: At, **columns: Any) -> OffsetEvent:
     more = {"earlier": earlier(**columns)} if columns else {}
     return offset_event(NOW + seconds * S, {"orders": {0: at}}, **more)
@@ -40,8 +43,7 @@ def test_a_window_is_filled_by_the_commits_before_its_first() -> None:
         "lag": [90],
     }
     # It commits once a minute: silence for so long is no stop.
-    later = group.judged(event(120, At(70, NOW - 5 * S, lag=300, commits=0)))
-    assert later.lag.status == "OK"
+    assert group.judged(event(120, At(70, NOW - 5 * S, lag=300, commits=0))).lag.status == "OK"
     stopped = group.judged(event(200, At(70, NOW - 5 * S, lag=500, commits=0)))
     assert stopped.lag.topics["orders"].status == ["STOP"]
 
@@ -54,8 +56,7 @@ def test_the_newest_commit_follows_those_before_it() -> None:
     first = group.judged(event(0, at_rest, log_end=[[70] * 10], **before))
     end = first.lag.topics["orders"].window_end.model_dump()
     assert (end["offset"], end["at"]) == ([70], [NOW - 200 * S])
-    more = At(70, NOW - 200 * S, lag=1, commits=0)
-    assert group.judged(event(20, more)).lag.status == "OK"
+    assert group.judged(event(20, At(70, NOW - 200 * S, lag=1, commits=0))).lag.status == "OK"
 
 
 def test_a_commit_that_had_reached_the_log_end_before_was_not_behind() -> None:

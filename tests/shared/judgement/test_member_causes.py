@@ -81,16 +81,14 @@ def test_members_that_are_gone_are_not_counted_by_an_older_look() -> None:
         event.model_copy(update={"group_state": "Empty" if look > 37 else "Stable"})
         for look, event in enumerate(looks(silent()))
     ]
-    cause = told(iter(events), before)
-    assert "; no members any more" in cause.sentence
+    assert "; no members any more" in told(iter(events), before).sentence
     assert "; 1 member" in told(iter(events[:37]), before).sentence
 
 
 def test_a_group_that_never_had_members_is_said_to_have_none() -> None:
     cause = told(looks(silent(), silent()), group_event(0, protocol_type=""))
     assert "; no members: its consumers assign partitions to themselves" in cause.sentence
-    hung = told(looks(silent(), silent()), group_event(0, [0], [1]))
-    assert "; 2 members" in hung.sentence
+    assert "; 2 members" in told(looks(silent(), silent()), group_event(0, [0], [1])).sentence
 
 
 def test_all_that_is_bad_belongs_to_one_member() -> None:
@@ -114,8 +112,7 @@ def test_partitions_that_nobody_owns() -> None:
 
 def test_partitions_that_nobody_misses_have_no_owner() -> None:
     """Nobody is subscribed to their topic any more."""
-    group = group_event(WELL, [0])
-    cause = told(looks(well(), silent()), group_event(0, [0, 1]), group)
+    cause = told(looks(well(), silent()), group_event(0, [0, 1]), group_event(WELL, [0]))
     assert (cause.name, cause.evidence.partition) == ("unowned_partitions", 1)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
-from warren.contracts import GroupEvent, GroupMember, OffsetEvent, TopicPositions
+from warren.contracts import EarlierPositions, GroupEvent, GroupMember, OffsetEvent, TopicPositions
 from warren.settings import PolicyName
 from warren_core.evaluation import Rules
 from warren_core.judgement.facts import Knowledge
@@ -112,8 +112,7 @@ def test_the_first_commit_ends_the_incident() -> None:
     """Also one below where the log ended then: it has begun at the beginning (earliest)."""
     for first in (20, 1300):
         group = Judge(Rules(policy="progress"))
-        before = follow(group, 8)[-1]
-        assert statuses(before) == ["WARN"]
+        assert statuses(follow(group, 8)[-1]) == ["WARN"]
         judged = group.judged(look(485, {0: 1485}, committed={0: first}))
         assert judged.change is not None
         assert (judged.change.data.previous, judged.change.data.status) == ("WARN", "OK")
@@ -157,11 +156,9 @@ def test_partitions_of_an_uncommitted_topic_are_there_while_they_are_told() -> N
     assert statuses(judged) == ["WARN", "WARN"]
     judged = group.judged(look(480, {1: 480}))
     assert list(judged.lag.topics["orders"].partition) == [1]
-    other = offset_event(NOW + 485_000, {"returns": {0: At(5, NOW)}})
-    judged = group.judged(other)
+    judged = group.judged(offset_event(NOW + 485_000, {"returns": {0: At(5, NOW)}}))
     assert (list(judged.lag.topics), judged.lag.status) == (["returns"], "OK")
-    gone = group(offset_event(NOW + 490_000, deleted=True))
-    assert isinstance(gone, Ended)
+    assert isinstance(group(offset_event(NOW + 490_000, deleted=True)), Ended)
 
 
 def test_nobody_says_that_a_limit_of_the_lag_is_kept() -> None:
@@ -201,3 +198,126 @@ def test_the_cause_says_who_owns_it() -> None:
     alone = follow(Judge(Rules(policy="burrow")), 8)[-1].lag.cause
     assert alone is not None
     assert alone.sentence.endswith("no known owner")
+
+
+# First verdicts of policy `burrow`: to the letter, from the first commit on.
+
+TICK = 5_000
+RATE = 100  # records per second
+
+
+def end_at(ms: int) -> int:
+    """Where the log ends so many milliseconds after NOW."""
+    return 1_000_000 + RATE * ms // 1000
+
+
+def test_an_only_commit_is_a_stop_at_once() -> None:
+    group = Judge()
+    at = At(5, NOW - 1, log_end=900)
+    assert group.judged(offset_event(NOW, {"orders": {0: at}})).lag.status == "ERR"
+
+
+def test_a_stop_is_found_as_soon_as_burrow_finds_it() -> None:
+    """Two commits 20 s apart, far behind, and then none: the next look after 20 s of silence."""
+    group, statuses = Judge(), []
+    for tick in range(10):
+        now = tick * TICK
+        newest = min(now // 20_000, 1)
+        commits = int(now in (0, 20_000))
+        at = At(10 + newest, NOW + newest * 20_000, commits=commits, log_end=end_at(now))
+        judged = group.judged(offset_event(NOW + now, {"orders": {0: at}}))
+        statuses.append(judged.lag.topics["orders"].status[0])
+    assert statuses[4:] == ["WARN"] * 5 + ["STOP"]
+
+
+def test_the_same_offset_twice_is_a_stall() -> None:
+    group, statuses = Judge(), []
+    for now in (0, TICK):
+        at = At(10, NOW + now, commits=1, log_end=end_at(now))
+        judged = group.judged(offset_event(NOW + now, {"orders": {0: at}}))
+        statuses.append(judged.lag.topics["orders"].status[0])
+    assert statuses == ["STALL", "STALL"]
+
+
+@pytest.mark.parametrize(("heartbeat_ms", "status"), [(2_000, "STOP"), (10_000, "STALL")])
+def test_ends_of_before_a_group_came_are_remembered_for_as_long_as_those_after(
+    heartbeat_ms: int, status: str
+) -> None:
+    """It committed where the log ended 50 s ago: with a heartbeat of 2 s ten ends are 22 s."""
+    assert first_status(heartbeat_ms, committed=end_at(-50_000), last_end_ms=-10_000) == status
+
+
+@pytest.mark.parametrize("heartbeat_ms", [200, 1_000, 10_000])
+def test_a_consumer_at_the_end_is_no_stop_though_the_end_was_read_again_after_its_commit(
+    heartbeat_ms: int,
+) -> None:
+    """It is not behind, by the end of up to 10 s before."""
+    assert first_status(heartbeat_ms, committed=end_at(-200), last_end_ms=-100) != "STOP"
+
+
+def first_status(heartbeat_ms: int, committed: int, last_end_ms: int) -> str:
+    """Of a group, by its first commit and ten ends before, 10 s apart."""
+    ends = [end_at(last_end_ms - back * 10_000) for back in range(9, -1, -1)]
+    earlier = EarlierPositions(partition=[0], log_end=[ends], committed=[[]], committed_at=[[]])
+    group = Judge(Rules(log_ends_apart_ms=heartbeat_ms * 11 // 10))
+    at = At(committed, NOW - 1, log_end=end_at(0))
+    judged = group.judged(offset_event(NOW, {"orders": {0: at}}, earlier={"orders": earlier}))
+    (status,) = judged.lag.topics["orders"].status
+    return status
+
+
+# Partitions that a topic has gained: who reads the others is known already.
+
+S = 1_000
+EVERY = 480  # seconds; it reads for 20
+
+
+def _statuses(gained_at: int, until: int) -> list[tuple[int, str]]:
+    """Of a group that runs for 20 s in each 8 min. [(second, status)] where it is not OK."""
+    judge = Judge(Rules(policy="progress"))
+    committed = dict.fromkeys(range(2), 0)
+    committed_at = dict.fromkeys(committed, 0)
+    bad = []
+    for second in range(0, until, 5):
+        if second == gained_at:
+            committed[2], committed_at[2] = 0, second
+        commits = second % EVERY < 20
+        if commits:
+            for partition in committed:
+                committed[partition], committed_at[partition] = second * 10 + 1, second
+        elif second % 10:
+            continue
+        at = {
+            p: At(offset, NOW + committed_at[p] * S, commits=int(commits), log_end=second * 10 + 1)
+            for p, offset in committed.items()
+        }
+        status: str = judge.judged(offset_event(NOW + second * S, {"orders": at})).lag.status
+        if status != "OK":
+            bad.append((second, status))
+    return bad
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("read", [0, 5, 10, 15])
+def test_a_new_partition_has_the_habits_of_its_topic(read: int) -> None:
+    """`read`: seconds of the run before it is there."""
+    learnt = 10 * EVERY
+    bad = _statuses(learnt + read, learnt + 6 * EVERY)
+    assert [one for one in bad if one[0] >= learnt] == []
+
+
+def test_a_new_partition_that_nobody_reads_is_told() -> None:
+    """As its siblings would be: the habits are theirs, no excuse for ever."""
+    judge = Judge(Rules(policy="progress"))
+    for second in range(0, 600, 5):
+        at = {p: At(second * 10 + 1, NOW + second * S) for p in range(2)}
+        judge.judged(offset_event(NOW + second * S, {"orders": at}))
+    told = None
+    for second in range(600, 1200, 5):
+        at = {p: At(second * 10 + 1, NOW + second * S) for p in range(2)}
+        at[2] = At(100, NOW + 600 * S, commits=int(second == 600), log_end=second * 10)
+        event = offset_event(NOW + second * S, {"orders": at})
+        if judge.judged(event).lag.status != "OK":
+            told = told or second
+    assert told is not None
+    assert told - 600 <= 60

@@ -90,16 +90,14 @@ def runs(ends: int, left: int | None = None) -> Iterable[OffsetEvent]:
 
 def test_a_run_that_hangs_in_its_middle_is_told() -> None:
     """After a quarter of its hour, with most of a day unread."""
-    began = hours_told(told(judge(expected_every="24h"), runs(2)))[0]
-    assert 48.1 < began < 49
+    assert 48.1 < hours_told(told(judge(expected_every="24h"), runs(2)))[0] < 49
     assert hours_told(told(judge(expected_every="24h"), runs(99))) == []
 
 
 def test_a_partition_that_runs_leave_out_is_told() -> None:
     """From the second day on."""
     lags = told(judge(expected_every="24h"), runs(99, left=1))
-    began = hours_told(lags)[0]
-    assert 24 + 1.2 <= began < 24 + 1.5
+    assert 24 + 1.2 <= hours_told(lags)[0] < 24 + 1.5
     bad = next(each for each in lags if each.status == "ERR")
     assert bad.topics["orders"].status == ["OK", "STOP"]
     assert "not read by the run that began 1h 1" in (bad.explanation or "")
@@ -123,8 +121,7 @@ def measured(
     for look, event in enumerate(events):
         age = delay_s + 5 * max(look - stops_at, 0)
         committed = event.topics["orders"].committed[0]
-        row = late(age * 1000, committed=committed)
-        known = lateness_of(freshness_event(look * 5000, row))
+        known = lateness_of(freshness_event(look * 5000, late(age * 1000, committed=committed)))
         judged.knowledge = Knowledge(lateness=lambda known=known: known)
         statuses.append(judged.judged(event).lag.status)
     return statuses
@@ -133,8 +130,7 @@ def measured(
 def test_lateness_on_purpose_is_usual_and_more_of_it_is_not() -> None:
     """Ten minutes are allowed, and five usual: it stops after 100 s, for good."""
     assert "ERR" in measured(300, 20, judge(), delayed(300, 20, 75))
-    statuses = measured(300, 20, judge(expected_delay="10m"), delayed(300, 20, 75))
-    assert set(statuses) == {"OK"}
+    assert set(measured(300, 20, judge(expected_delay="10m"), delayed(300, 20, 75))) == {"OK"}
     longer = measured(300, 20, judge(expected_delay="10m"), delayed(300, 20, 200))
     assert longer.index("ERR") == 20 + 300 // 5 + 1, "as soon as it is later than that"
 
@@ -148,8 +144,7 @@ def test_a_delay_topic_is_not_told_without_freshness_either() -> None:
 def test_what_is_ignored_is_ok_with_a_reason_and_counts_nowhere(policy: str) -> None:
     stopped = commits(*range(50, 950, 50))
     assert judge(policy).all(stopped)[-1].lag.status != "OK"
-    judged = judge(policy, ignore=True)
-    last = judged.all(stopped)[-1]
+    last = judge(policy, ignore=True).all(stopped)[-1]
     lag = last.lag
     assert (lag.status, lag.reason, lag.total_lag, last.change) == ("OK", "ignored", 0, None)
     assert lag.explanation == "not judged: an override of [evaluation] says ignore"

@@ -9,9 +9,19 @@ from hypothesis.extra import numpy as arrays
 from support.offset_events import NOW, At, Judge, commits, offset_event
 from warren.contracts.status import Status
 from warren.settings import PolicyName
-from warren_core.evaluation import Began, Column, Onset, Rules, Track, Windows
-from warren_core.evaluation.commit_convention import CommitEvidence, Rest
-from warren_core.evaluation.track import NARROW, Figure, Mark
+from warren_core.evaluation import (
+    NARROW,
+    Began,
+    Column,
+    CommitEvidence,
+    Figure,
+    Mark,
+    Onset,
+    Rest,
+    Rules,
+    Track,
+    Windows,
+)
 from warren_core.judgement.columns import Latest, Layout, Reported
 from warren_core.judgement.state import Applied, GroupGone, GroupState
 from warren_core.judgement.state_arrays import CorruptState, encode_layout
@@ -175,8 +185,7 @@ def test_any_bytes_give_a_state_or_a_typed_error(value: bytes) -> None:
 
 @pytest.mark.parametrize("status", [Status.STALL, 99])
 def test_what_is_no_status_of_a_group_is_an_error_for_it_alone(status: int) -> None:
-    state = GroupState.new(Applied("admin_api", -1, 5))
-    value = bytearray(encode(state))
+    value = bytearray(encode(GroupState.new(Applied("admin_api", -1, 5))))
     value[STATUS_AT] = status
     assert peek_status(bytes(value)) is Status.NOTFOUND
     assert remains(bytes(value)) is None

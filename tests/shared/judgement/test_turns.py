@@ -98,8 +98,7 @@ def test_it_reads_the_backlogs_one_after_the_other(commits_all: bool) -> None:
 
 
 def test_what_another_member_stands_at_is_told() -> None:
-    one = consumer(*TWO, stuck=2).work(60, (BURST, BURST, 0))
-    assert one.of(2)[-1] in STANDS
+    assert consumer(*TWO, stuck=2).work(60, (BURST, BURST, 0)).of(2)[-1] in STANDS
 
 
 def test_without_members_nobody_knows_whose_turn_it_is() -> None:
@@ -107,8 +106,7 @@ def test_without_members_nobody_knows_whose_turn_it_is() -> None:
 
 
 def test_what_stands_beside_partitions_without_a_backlog_is_told() -> None:
-    one = consumer(ALONE, stuck=2).work(60)
-    assert one.of(2)[-1] in STANDS
+    assert consumer(ALONE, stuck=2).work(60).of(2)[-1] in STANDS
 
 
 def test_nobody_waits_for_its_turn_for_more_than_five_minutes() -> None:

@@ -5,18 +5,20 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from support.group_looks import STEP
+from support.group_looks import STEP, WELL, group_event, known_of, looks, silent, told
 from support.offset_events import NOW, At, Judge, offset_event
 from warren.contracts import GroupEvent, GroupMember, LagEvent, StatusChange
-from warren_core.evaluation import Rules
+from warren_core.evaluation import GroupRules, Rules
 from warren_core.judgement.facts import Knowledge
-from warren_core.judgement.judge import Judged
+from warren_core.judgement.judge import Judged, judge
 from warren_core.judgement.membership import (
+    CorruptMembership,
     Membership,
     decode,
     encode,
     membership_after,
 )
+from warren_core.judgement.state import GroupState
 
 DEPLOYED = 24
 """The look after which members of the new release are there: until then all is well."""
@@ -181,8 +183,7 @@ def test_all_protocols_whose_members_commit(fields: dict[str, Any]) -> None:
     "fields", [{"protocol": "share", "protocol_type": ""}, {"protocol_type": "connect"}]
 )
 def test_members_that_say_otherwise_what_they_read(fields: dict[str, Any]) -> None:
-    told = played([members(0, member("b", *KEPT), **fields)])
-    assert statuses(told) == ["OK", "ERR"]
+    assert statuses(played([members(0, member("b", *KEPT), **fields)])) == ["OK", "ERR"]
 
 
 def test_restarts_and_rebalances_change_nothing() -> None:
@@ -199,8 +200,7 @@ def test_restarts_and_rebalances_change_nothing() -> None:
             members(at + 16, new, other),
         )
     ]
-    told = played([RELEASES[0], *lives], 150)
-    assert statuses(told) == ["OK", "WARN"]
+    assert statuses(played([RELEASES[0], *lives], 150)) == ["OK", "WARN"]
 
 
 def test_another_topic_that_stops_is_told_for_itself() -> None:
@@ -242,3 +242,45 @@ def test_a_topic_that_was_left_before_anybody_looked_is_told_after_three_minutes
     assert (told[-1].reason, told[-1].total_lag) == ("unsubscribed", 0)
     since = next(lag for lag in told if lag.status == "WARN").evaluated_at
     assert since - NOW <= 3 * 60_000 + 2 * STEP
+
+
+# Groups of generated names that were left behind: the first are told, the others are counted.
+
+RULES = GroupRules(Rules(policy="progress"))
+
+
+@pytest.mark.parametrize(("before", "status"), [(2, "ERR"), (3, "OK")])
+def test_who_follows_others_is_not_judged(before: int, status: str) -> None:
+    left = group_event(WELL + 1, left_before=before)
+    first = membership_after(left, membership_after(group_event(0, [0]), None))
+    group = membership_after(group_event(WELL + 2), first)  # of a collector that starts again
+    state: GroupState | None = None
+    for event in looks(silent()):
+        outcome = judge(event, state, RULES, knowledge=known_of(group, None))
+        assert isinstance(outcome, Judged)
+        state = outcome.state
+    lag = outcome.lag
+    assert lag.status == status
+    assert (lag.reason == "left_behind") == (lag.total_lag == 0) == (status == "OK")
+
+
+def test_the_first_say_how_many_followed() -> None:
+    cause = told(
+        looks(silent(), silent()), group_event(0, [0], [1]), group_event(WELL + 1, left_after=46)
+    )
+    assert cause.name == "no_members"
+    assert "; 46 other groups named alike were left" in cause.sentence
+    assert cause.action.endswith("leave such names out with groups_deny")
+
+
+# Membership: what is remembered of a group's members.
+
+
+def test_a_membership_comes_back_from_its_bytes_as_it_was() -> None:
+    before = membership_after(group_event(0, [0], [1]), None)
+    for known in (before, membership_after(group_event(3, rebalances=2), before)):
+        assert decode(encode(known)) == known
+    assert membership_after(group_event(0, rebalances=7), before) is before  # replayed
+    for damaged in (b"", b"{}", b"[]", b'{"v":2}', b"\xff", encode(before)[:-9]):
+        with pytest.raises(CorruptMembership):
+            decode(damaged)

@@ -146,8 +146,7 @@ def test_how_many_were_lost_in_the_end_is_told_once() -> None:
 
 def test_less_than_an_hour_and_half_of_it_is_a_warning_and_loss_makes_it_an_error() -> None:
     group = Group()
-    near = late(5, time_to_loss_ms=59 * 60 * SECOND, retention_left=0.2)
-    (change,) = group.told(0, near)
+    (change,) = group.told(0, late(5, time_to_loss_ms=59 * 60 * SECOND, retention_left=0.2))
     assert change.data.status == "WARN"
     assert change.data.explanation == (
         f"orders/0 may lose unread records at {clock(NOW + 59 * 60_000, NOW)} (in 59m; limit 1h)"

@@ -1,18 +1,16 @@
 """Runs the demo: one thread per consumer group, and the producer."""
 
 import threading
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
+import httpx
 import structlog
 from confluent_kafka import KafkaException
 from warren.clock import Clock, SystemClock
 from warren.kafka.connection import await_connection, classify
-from warren.settings import ClusterSettings, KafkaConnection, Settings
-from warren.settings.connection import named_servers
+from warren.settings import ClusterSettings, KafkaConnection, Settings, named_servers
 
 from warren_local.demo.groups import GROUPS, DemoGroup
 from warren_local.demo.member import Leave, Member
@@ -109,9 +107,8 @@ class Gate:
 
     def _is_open(self) -> bool:
         try:
-            with urllib.request.urlopen(self._url, timeout=LOOK_EVERY * 5) as answer:
-                return bool(answer.status == 200)
-        except (urllib.error.URLError, OSError):
+            return httpx.get(self._url, timeout=LOOK_EVERY * 5).status_code == httpx.codes.OK
+        except httpx.HTTPError:
             return False
 
 

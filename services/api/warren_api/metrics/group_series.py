@@ -11,6 +11,7 @@ from itertools import groupby
 from warren.contracts import FreshnessEvent, Status, TopicsEvent
 from warren.metrics import adopted_families as adopted
 from warren.metrics import api_families as families
+from warren_core.standing.figures import loss_in
 
 from warren_api.context import Verdicts
 from warren_api.metrics.series import (
@@ -48,17 +49,18 @@ def group_series(
         shown = verdicts(view).status
         return [int(shown == status) for status in _GROUP_STATUSES]
 
-    def open_for(view: GroupView) -> list[Value | None]:
-        """Of whichever conditions."""
-        return [max(now - incidents.by_group[view.cluster, view.group].opened_at, 0) / 1000]
-
     views = snapshot.views
     yield from wanted.collect(_GROUPS, group_things(views))
     by_status = _by_status(views, lambda _: _GROUP_STATUSES)
     yield from wanted.collect([Series(families.GROUP_STATUS, statuses)], by_status)
     yield from wanted.collect(_PARTITION_COUNTS, _by_status(views, lambda v: v.partition_counts))
     in_trouble = [view for view in views if (view.cluster, view.group) in incidents.by_group]
-    opened = [Series(families.GROUP_OPEN_INCIDENT, open_for)]
+    opened: list[Series[GroupView]] = [
+        Series(
+            families.GROUP_OPEN_INCIDENT,
+            lambda v: [max(now - incidents.by_group[v.cluster, v.group].opened_at, 0) / 1000],
+        )
+    ]
     yield from wanted.collect(opened, group_things(in_trouble))
     yield from wanted.collect(_TOPICS, topic_things(snapshot.judged))
     yield from wanted.collect(_PARTITIONS, partition_things(snapshot.judged))
@@ -119,7 +121,10 @@ _MEASURED_GROUPS: tuple[Series[GroupView], ...] = (
         lambda v: seconds([v.freshness.late_ms if v.freshness else None]),
     ),
     Series(families.GROUP_TIME_TO_LOSS, _of_event(lambda event: event.time_to_loss_ms)),
-    Series(families.GROUP_RUNNING_OUT, lambda v: seconds([v.runs_out_in_ms])),
+    Series(
+        families.GROUP_RUNNING_OUT,
+        lambda v: seconds([loss_in(v.freshness.event, v.event) if v.freshness else None]),
+    ),
     Series(families.GROUP_FRESHNESS_MEASURED, _of_event(lambda event: event.measured_at)),
     Series(
         families.GROUP_FRESHNESS_UNKNOWN,

@@ -93,10 +93,7 @@ class GroupFreshness:
         """How late the group is at least, when some partition's value is unknown; None when all
         are known, or nothing is.
         """
-        if not self.unknown_partitions:
-            return None
-        known = (self.event.freshness_ms, *(bound for _, bound in self._unknown))
-        return max((value for value in known if value is not None), default=None)
+        return self.event.at_least_ms
 
     @property
     def late_ms(self) -> int | None:

@@ -1,14 +1,12 @@
 """One consumer group as it was last judged, with what readers ask for worked out once."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 from warren.contracts import (
     Breach,
-    Cause,
     EventTypeName,
     GroupStatusName,
     LagEvent,
@@ -17,13 +15,10 @@ from warren.contracts import (
     Status,
     TimeToLossReason,
 )
-from warren.words import deleted, loss_step
 from warren_core.judgement.counted import topics_not_counted
-from warren_core.objectives.limits import Limit
-from warren_core.objectives.near_loss import SOON_MS
-from warren_core.objectives.readings import event_lag, read
+from warren_core.standing.figures import is_lag_least, loses_in
 
-from warren_api.model.freshness import FreshnessRow, GroupFreshness
+from warren_api.model.freshness import GroupFreshness
 from warren_api.model.membership import Membership
 from warren_api.model.partitions import (
     SEVERITY,
@@ -32,12 +27,10 @@ from warren_api.model.partitions import (
     badness_of,
     burrow_lags,
     foremost,
-    has_bounds,
     known_lags,
     lost,
     rows_of,
     shown_statuses,
-    stands_still,
 )
 
 ShownStatusName = Literal["NOTFOUND", "OK", "WARN", "ERR", "UNKNOWN"]
@@ -134,10 +127,7 @@ class GroupView:
 
     @cached_property
     def _is_lag_bound(self) -> bool:
-        if self.event.unknown_partitions:
-            return True
-        bounds = {topic for topic, columns in self.event.topics.items() if has_bounds(columns)}
-        return bool(bounds) and not bounds <= topics_not_counted(self.event)
+        return is_lag_least(self.event)
 
     @property
     def least_lag(self) -> int | None:
@@ -229,33 +219,6 @@ class GroupView:
             for committed, log_start in zip(topic.committed, topic.log_start, strict=True)
         )
 
-    @cached_property
-    def loss(self) -> str:
-        """What retention has deleted before it was consumed, in words; empty where nothing."""
-        if not self.lost_records:
-            return ""
-        losing = [row for row in self.partitions if row.lost_records]
-        worst = max(losing, key=lambda row: row.lost_records, default=None)
-        place = "" if worst is None else f"{worst.topic}/{worst.partition}"
-        return deleted(self.lost_records, place, len(losing))
-
-    @cached_property
-    def cause(self) -> Cause | None:
-        """As last judged, where anything speaks clearly for one; records lost as last measured."""
-        cause = self.event.cause
-        if cause is None or not cause.is_known:
-            return None
-        is_loss = cause.name == "records_lost" and self.lost_records
-        return cause.model_copy(update={"sentence": self.loss}) if is_loss else cause
-
-    @property
-    def action(self) -> str:
-        """What to do first: of its cause, else of a loss; empty where nobody can say."""
-        if self.cause is not None and self.cause.action:
-            return self.cause.action
-        step = loss_step(one.breach for one in self.broken)
-        return step or (self.event.cause.action if self.event.cause else None) or ""
-
     @property
     def time_to_loss_ms(self) -> int | None:
         return self.freshness.event.time_to_loss_ms if self.freshness else None
@@ -289,25 +252,7 @@ class GroupView:
     @cached_property
     def loses_in_ms(self) -> int | None:
         """Until the first loss, where that is near; None where nothing is in danger."""
-        nearest = self.time_to_loss_ms
-        if nearest is None or nearest >= SOON_MS:  # nearly always: no partition is looked at
-            return None
-        found = (row.loses_in(stands_still=still) for row, still in self._measured_rows())
-        return min((left for left in found if left is not None), default=None)
-
-    @cached_property
-    def runs_out_in_ms(self) -> int | None:
-        """Data loss in, of the nearest partition for which that runs down, also when it is far."""
-        found = (row.runs_out_in(stands_still=still) for row, still in self._measured_rows())
-        return min((left for left in found if left is not None), default=None)
-
-    def _measured_rows(self) -> Iterator[tuple[FreshnessRow, bool]]:
-        """Partitions of topics that count, and whether each stands still."""
-        for topic in self.freshness.event.topics if self.freshness else ():
-            judged = self.event.topics.get(topic)
-            status = dict(zip(judged.partition, judged.status, strict=True)) if judged else {}
-            for partition, row in self.freshness.rows(topic).items() if self.freshness else ():
-                yield row, stands_still(status.get(partition))
+        return loses_in(self.freshness.event, self.event) if self.freshness else None
 
     @cached_property
     def rank(self) -> Rank:
@@ -371,21 +316,3 @@ class Said(NamedTuple):
 
     sentence: str
     at: int | None = None
-
-
-def broken_now(
-    broken: BrokenObjective, view: GroupView, limits: Iterable[Limit], *, is_stale: bool
-) -> Said:
-    """What is wrong by the newest measurement; as it was told where that says nothing, or the limit
-    is kept by now. `limits`: the group's; `is_stale`: measured too long ago.
-    """
-    breach = broken.breach
-    told = Said(breach.sentence, broken.told_at)
-    if view.freshness is None or is_stale:
-        return told
-    for limit in limits:
-        is_it = (limit.objective, limit.name) == (breach.objective, breach.limit)
-        if is_it and limit.target_of is None:  # a burn rate is of hours, which are not known here
-            reading = read(limit, view.freshness.event, lambda: event_lag(view.event.topics))
-            return Said(reading.sentence) if reading.verdict == "broken" else told
-    return told

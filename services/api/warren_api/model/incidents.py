@@ -18,9 +18,8 @@ from warren.contracts import (
     GroupIncident,
     GroupIncidentEvent,
     GroupStatusName,
-    require_group,
 )
-from warren_core.group_incident import short, with_changes
+from warren_core.group_incident import lost_by_now, replaced, short, with_changes
 
 from warren_api.model.group import GroupView
 from warren_api.model.past import Past
@@ -113,10 +112,7 @@ class IncidentRecord:
     @property
     def lost_records(self) -> int | None:
         """What retention has deleted unread in all, as told or seen by now; None: nothing."""
-        data = self.data
-        lasts = data.losing_since is not None or not data.lost_before
-        now = self.lost_now if lasts else 0  # what has passed may still be measured
-        return max(data.lost_records, data.lost_before + now) or None
+        return lost_by_now(self.data, self.lost_now) or None
 
 
 class IncidentLog:
@@ -137,9 +133,8 @@ class IncidentLog:
 
         Raises ContractViolation when it is no event of its key's group.
         """
-        data = GroupIncidentEvent.from_bytes(value).data
-        name = data.cluster, data.group
-        require_group(key, *name)
+        event = GroupIncidentEvent.from_record(key, value)
+        data, name = event.data, event.about
         with self._lock:
             before = self._known.get((name, data.incident_id))
             if before is not None and before.revision >= data.revision:
@@ -149,7 +144,7 @@ class IncidentLog:
                 if data.opened_at < other.opened_at and data.is_open:
                     return None
                 if data.is_open:  # its end was not seen
-                    self._keep(_replaced(other, data.changed_at))
+                    self._keep(replaced(other, data.changed_at))
             self._keep(with_changes(data, short))
             self.sequence += 1
             if len(self._known) > 2 * self._limit:
@@ -184,15 +179,6 @@ class IncidentLog:
         over = [(data.changed_at, key) for key, data in self._known.items() if not data.is_open]
         for _, key in sorted(over)[: max(len(over) - self._limit, 0)]:
             del self._known[key]
-
-
-def _replaced(data: GroupIncident, at: int) -> GroupIncident:
-    """One whose end nobody saw, once the next one is there."""
-    conditions = [
-        each.model_copy(update={"until": at}) if each.is_open else each for each in data.conditions
-    ]
-    update = {"status": "OK", "closed_at": at, "conditions": conditions}
-    return data.model_copy(update=update)
 
 
 class KnownIncidents(NamedTuple):

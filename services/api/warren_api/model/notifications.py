@@ -84,9 +84,6 @@ class Notifications:
         name = cluster, group
         return newest_first(a for a in self.attempts() if (a.event.cluster, a.event.group) == name)
 
-    def waiting_of(self, ids: Collection[str]) -> list[Waiting]:
-        return [one for one in self.waiting() if one.pending.incident_id in ids]
-
 
 def newest_first(attempts: Iterable[Attempt]) -> list[Attempt]:
     return sorted(attempts, key=lambda a: (-a.event.at, a.partition, -a.offset))

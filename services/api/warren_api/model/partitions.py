@@ -18,6 +18,7 @@ from warren.errors import ContractViolation
 from warren_core.evaluation import UNKNOWN
 from warren_core.evaluation.packed_windows import Commits, unpack
 from warren_core.judgement.lag_parts import newest_commits
+from warren_core.standing.figures import Figure, Figures, has_bounds, is_at_least
 
 from warren_api.model.freshness import FreshnessRow, GroupFreshness
 
@@ -74,6 +75,20 @@ class PartitionRow(NamedTuple):
         measured = self.freshness
         return measured.loses_in(stands_still=stands_still(self.status)) if measured else None
 
+    def figures(self, measured_at: int) -> Figures:
+        """How late it is, and what it loses."""
+        of, lost = self.freshness, self.lost_records
+        if of is None:
+            return Figures(lost=lost)
+        late = of.bound_ms if of.freshness_ms is None else of.freshness_ms
+        left = of.time_to_loss_ms
+        return Figures(
+            late=None if late is None else Figure(late, measured_at, of.freshness_ms is None),
+            kept_until=None if left is None else Figure(measured_at + left, measured_at),
+            loss_reason=of.time_to_loss_reason,
+            lost=lost,
+        )
+
     @property
     def known_lag(self) -> int:
         """Lag in records, 0 when it is unknown (as Burrow reports it)."""
@@ -93,19 +108,6 @@ class PartitionRow(NamedTuple):
 def stands_still(status: ShownPartitionStatusName | None) -> bool:
     """Whether nothing is read, as judged; None: it was not."""
     return status in ("STOP", "STALL")
-
-
-def is_at_least(lag: int | None, committed: int, log_start: int, log_end: int) -> bool:
-    """An empty log has nothing to read, whoever has committed."""
-    return lag is not None and committed < 0 and log_start != log_end
-
-
-def has_bounds(columns: TopicLag) -> bool:
-    """Whether the lag of some partition is only known to be at least so much."""
-    if min(columns.committed, default=0) >= 0:
-        return False
-    rows = zip(columns.lag, columns.committed, columns.log_start, columns.log_end, strict=True)
-    return any(is_at_least(*row) for row in rows)
 
 
 def least_total(columns: TopicLag) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from warren.contracts import MINUTE_MS, TrendEvent, require_group
+from warren.contracts import MINUTE_MS, TrendEvent
 
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
@@ -246,8 +246,7 @@ class Past:
 
         Raises ContractViolation.
         """
-        event = TrendEvent.from_bytes(value)
-        require_group(key, event.cluster, event.group)
+        event = TrendEvent.from_record(key, value)
         with self._lock:
             self._apply(event)
 

@@ -6,7 +6,6 @@ Fed by one thread, read by many: views are immutable and replaced whole under a 
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from warren.contracts import (
     STATUS_CHANGED,
@@ -20,7 +19,6 @@ from warren.contracts import (
     split_group_key,
     whole_key,
 )
-from warren.errors import ContractViolation
 from warren.silences import Silences
 from warren_core.judgement.counted import topics_not_counted
 
@@ -87,7 +85,7 @@ class ReadModel:
                 return
             event = None
         else:
-            event = self._parts.whole(_of(name, LagEvent.from_bytes(value)))
+            event = self._parts.whole(LagEvent.from_record(key, value))
             if event is None:
                 return  # more of its parts are to come
         with self._lock:
@@ -113,7 +111,7 @@ class ReadModel:
         Raises ContractViolation, and keeps what it has, when the record is not a GroupEvent.
         """
         name = split_group_key(key)
-        event = None if value is None else _of(name, GroupEvent.from_bytes(value))
+        event = None if value is None else GroupEvent.from_record(key, value)
         with self._lock:
             if event is None:
                 self._members.pop(name, None)
@@ -131,7 +129,7 @@ class ReadModel:
         Raises ContractViolation, and keeps what it has, when the record is not a FreshnessEvent.
         """
         name = split_group_key(key)
-        event = None if value is None else _of(name, FreshnessEvent.from_bytes(value))
+        event = None if value is None else FreshnessEvent.from_record(key, value)
         with self._lock:
             if event is None:
                 self._freshness.pop(name, None)
@@ -148,7 +146,7 @@ class ReadModel:
         name = split_group_key(key)
         if value is None:
             return
-        change = StatusChangeEvent.from_bytes(value)
+        change = StatusChangeEvent.from_record(key, value)
         if change.type != STATUS_CHANGED:
             return
         since = StatusSince(change.data.status, round(change.time.timestamp() * 1000))
@@ -177,7 +175,9 @@ class ReadModel:
         name = data.cluster, data.group
         with self._lock:
             if broken:
-                self._broken[name] = tuple(sorted(broken, key=_badness))
+                self._broken[name] = tuple(
+                    sorted(broken, key=lambda one: -Status[one.breach.status])
+                )
             elif name not in self._broken:
                 return
             else:
@@ -191,9 +191,7 @@ class ReadModel:
         Raises ContractViolation, and keeps what it has, when the record is not a ClusterEvent.
         """
         name = split_group_key(key)
-        event = None if value is None else ClusterEvent.from_bytes(value)
-        if event is not None and (event.cluster, event.collector) != name:
-            raise ContractViolation("key and value name different collectors")
+        event = None if value is None else ClusterEvent.from_record(key, value)
         with self._lock:
             before = self._clusters.pop(name, None)
             if before is None or event is None or before.state != event.state:
@@ -324,17 +322,3 @@ class ReadModel:
     def size(self) -> ReadModelSize:
         views = self.groups()
         return ReadModelSize(len(views), sum(view.partition_count for view in views))
-
-
-def _badness(broken: BrokenObjective) -> int:
-    return -Status[broken.breach.status]
-
-
-NamedEvent = TypeVar("NamedEvent", LagEvent, FreshnessEvent, GroupEvent)
-
-
-def _of(name: GroupName, event: NamedEvent) -> NamedEvent:
-    """The event, if it is the group's that its key names; else raises ContractViolation."""
-    if (event.cluster, event.group) != name:
-        raise ContractViolation("key and value name different groups")
-    return event

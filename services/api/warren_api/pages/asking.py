@@ -21,13 +21,11 @@ from warren.refused_words import words_of
 from warren.silences import Silences
 from warren.words import counted, seconds_of
 
-from warren_api.group_row import wrong_in
 from warren_api.http.access import asker
 from warren_api.http.names import Segment
 from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.lists import at_opening
 from warren_api.pages.pages import Pages, shown_at
-from warren_api.pages.sentences import commands
 from warren_api.pages.trends import of_incident
 from warren_api.writing import (
     NewAcknowledgement,
@@ -138,7 +136,6 @@ class Forms(Pages):
         row = self.row_of(view) if view else None
         found = found and found.as_seen(view, self.context.model.past)
         ids = found.ids if found else [id_]
-        servers = self.context.servers(row.cluster) if row else []
         acknowledgement = self.context.notes().acknowledgement_among(ids)
         attempts = self.context.model.notifications.of_incidents(ids)[:ATTEMPTS_SHOWN]
         return self.render(
@@ -149,14 +146,17 @@ class Forms(Pages):
             incident=found,
             then=at_opening(found, self.context.model.past) if found else None,
             lengths=LENGTHS,
-            wrong=wrong_in(found, row) if found else None,
+            shown=self.present().incident(found, view) if found else None,
             row=row,
-            commands=commands(row.group, row.cause, servers) if row else [],
             silence=row.silence if row else None,
             timeline=of_incident(found, attempts, acknowledgement) if found else [],
             acknowledgement=acknowledgement,
             attempts=attempts,
-            waiting=self.context.model.notifications.waiting_of(ids),
+            waiting=[
+                one
+                for one in self.context.model.notifications.waiting()
+                if one.pending.incident_id in ids
+            ],
             problem=problem,
         )
 

@@ -9,15 +9,15 @@ from urllib.parse import urlencode
 from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
-from warren.contracts import LOSS_UNKNOWN
 from warren.path_segments import segment
 from warren.reason_words import in_short
 from warren.report_files import group_anchor
-from warren.words import counted, duration, grouped, rate, rates, shell_word, visible
+from warren.words import counted, duration, grouped, is_web_link, rate, rates, shell_word, visible
+from warren_core.standing.facts import late_of, loss_left
+from warren_core.standing.problems import problems_in
 
 from warren_api.http.access import who_reads
 from warren_api.http.access_control import FRAGMENTS
-from warren_api.model.group import GroupView
 from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
 from warren_api.pages.sentences import clock_of, in_words, said, said_then, without_commands
@@ -59,13 +59,6 @@ LOSS_REASONS = {
 }
 
 
-def _lag(view: GroupView) -> str:
-    """Records that can be read; `≥` where that of some partition is unknown."""
-    if view.total_lag is not None:
-        return grouped(view.total_lag)
-    return f"≥ {grouped(view.least_lag)}" if view.least_lag else "unknown"
-
-
 @cache
 def environment() -> Environment:
     """One: it has compiled what it was asked for."""
@@ -80,7 +73,6 @@ def environment() -> Environment:
         "counted": counted,
         "duration": duration,
         "grouped": grouped,
-        "lag": _lag,
         "meaning": lambda status: MEANINGS.get(status, ""),
         "because": lambda reason: REASONS.get(reason or "", ""),
         "why_no_loss": lambda reason: LOSS_REASONS.get(reason or "", ""),
@@ -100,6 +92,9 @@ def environment() -> Environment:
         "visible": visible,
         "without_commands": without_commands,
         "listed": in_words,
+        "late": late_of,
+        "loss": loss_left,
+        "problems": problems_in,
         "name": _name,
         "name_in_parts": _name_in_parts,
     }
@@ -110,7 +105,7 @@ def environment() -> Environment:
         "who_reads": who_reads,
         "describe": lambda kind, *names: command("describe", kind, "/".join(names)),
     }
-    templates.tests["loss_unknown"] = lambda reason: reason in LOSS_UNKNOWN
+    templates.tests["web_link"] = is_web_link
     return templates
 
 

@@ -1,5 +1,4 @@
-"""Sections of a group's page: objectives that it does not keep, partitions as cells and rows,
-members. Pure.
+"""Sections of a group's page: partitions as cells and rows, members. Pure.
 
 The class of a cell gives its colour and its shape, its title says the same in words: where the
 trouble is, at a glance, also among 1,000. Keys pass over them: the rows to which they lead are in
@@ -13,40 +12,15 @@ from urllib.parse import quote
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
-from warren.contracts import Breach, GroupMember
-from warren.words import LOSS_LIMITS, grouped, visible
+from warren.contracts import GroupMember
+from warren.words import grouped, visible
 
 from warren_api.context import ApiContext
 from warren_api.group_row import GroupRow
-from warren_api.model.group import GroupView, Said
+from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
 from warren_api.model.partitions import PartitionRow, ShownPartitionStatusName, worst_rows
-from warren_api.pages.sentences import commands
 from warren_api.pages.trends import Trends, rates_of
-
-
-class BrokenBanner(NamedTuple):
-    """`said`: what is wrong; None where the page says it already."""
-
-    breach: Breach
-    said: Said | None
-
-
-def broken_banners(row: GroupRow) -> list[BrokenBanner]:
-    """Worst first. Of an objective's limits that are about one fact the worst is kept; what is lost
-    or will be is left out where the group's own line says it, with the figures of now.
-    """
-    found: dict[tuple[str, str], BrokenBanner] = {}
-    for broken in row.view.broken:
-        breach = broken.breach
-        is_loss = breach.limit in LOSS_LIMITS
-        key = breach.objective, "loss" if is_loss else breach.limit
-        if key not in found:
-            is_said = is_loss and row.view.is_losing
-            said = None if is_said else row.broken_now(broken)
-            found[key] = BrokenBanner(breach, said)
-    return list(found.values())
-
 
 CELLS_SHOWN = 2_000
 ROWS_SHOWN = 500
@@ -169,7 +143,6 @@ def group_row_html(
         context.is_freshness_stale(view),
         trends.spark(view.cluster, view.group, now),
         rates_of(view) if row.verdict.status == "OK" else None,
-        commands(view.group, row.cause, context.servers(view.cluster)),
         worst_rows(view.event, WORST_SHOWN),
     )
     since: Markup = macros.since(row, now, is_old)  # type: ignore[attr-defined]  # likewise

@@ -130,7 +130,8 @@ def overview(
     model: ReadModel, present: Present, view: View, clusters: Sequence[ClusterView] = ()
 ) -> Overview:
     groups, rest = model.groups(), GroupSearch(view.rest)
-    rows = [row for row in map(present.row, groups) if rest.finds(row)]
+    # What is not understood leaves the counts as they are.
+    rows = [row for row in map(present.row, groups) if rest.problems or rest.finds(row)]
     by_cluster = defaultdict[str, Totals](no_groups)
     for row in rows:
         by_cluster[row.cluster][row.status] += 1

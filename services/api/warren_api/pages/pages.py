@@ -10,7 +10,7 @@ from jinja2 import Environment
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext
-from warren_api.group_row import GroupRow, Present, Wrong, wrong_in
+from warren_api.group_row import GroupRow, Present, Shown
 from warren_api.model.group import GroupView
 from warren_api.model.incidents import IncidentRecord
 from warren_api.pages import reports
@@ -64,15 +64,10 @@ class Pages:
     def row_of(self, view: GroupView) -> GroupRow:
         return self.present().row(view)
 
-    def words(self) -> Callable[[IncidentRecord], Wrong | None]:
-        """What is, or was, wrong in an incident."""
-        about = self.present()
-
-        def wrong_of(incident: IncidentRecord) -> Wrong | None:
-            view = self.context.model.group(incident.cluster, incident.group)
-            return wrong_in(incident, about.row(view) if view else None)
-
-        return wrong_of
+    def shown_of(self) -> Callable[[IncidentRecord], Shown]:
+        """How an incident stands, or stood."""
+        about, model = self.present(), self.context.model
+        return lambda one: about.incident(one, model.group(one.cluster, one.group))
 
 
 def shown_at(routes: APIRouter, path: str, endpoint: Callable[..., Response]) -> None:

@@ -18,7 +18,6 @@ from warren_api.pages import asking, indexes, many, reports
 from warren_api.pages.asking import DoneQuery
 from warren_api.pages.environment import environment, status_of, template_of
 from warren_api.pages.group_sections import (
-    broken_banners,
     group_row_html,
     member_rows,
     partitions_of,
@@ -36,7 +35,6 @@ from warren_api.pages.lists import (
 )
 from warren_api.pages.overview import By, Sort, View, last_changes, overview
 from warren_api.pages.pages import Pages, shown_at
-from warren_api.pages.sentences import commands
 from warren_api.pages.span import Span
 from warren_api.pages.trends import Trends, catch_up_ms, of_group, rates_of
 from warren_api.search import Row, near_names
@@ -161,15 +159,13 @@ class GroupPages(Pages):
             catch_up_ms=catch_up_ms(view, moved) if view else None,
             moved=moved,
             lengths=asking.LENGTHS,
-            commands=commands(name, view.cause if view else None, self.context.servers(cluster)),
             timeline=happened[:MOMENTS_SHOWN],
             trends=drawn,
             group_incidents=told[:GROUP_INCIDENTS_SHOWN],
             incidents_omitted=len(told[GROUP_INCIDENTS_SHOWN:]),
-            wrong_of=self.words(),
+            shown_of=self.shown_of(),
             group=name,
             row=row,
-            broken=broken_banners(row) if row else [],
             silence=notes.silences.of(cluster, name),
             acknowledgement=acknowledgement,
         )
@@ -218,5 +214,5 @@ class GroupPages(Pages):
             shown=shown,
             open=len(known.by_group),
             problems=problems,
-            wrong_of=self.words(),
+            shown_of=self.shown_of(),
         )

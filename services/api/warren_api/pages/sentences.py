@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 
 import re2
 from markupsafe import Markup, escape
-from warren.bootstrap import VARIABLE
-from warren.contracts import Cause
-from warren.words import clock, grouped, moment, seconds_of, shell_word, visible
+from warren.bootstrap import COMMAND
+from warren.words import clock, grouped, moment, seconds_of, visible
 
 _SPAN = r"(?:<1s|\d+[smhd](?: \d+[smh])?)"
 _TIME = re.compile(
@@ -82,20 +81,7 @@ def _iso(at: int) -> str:
     return moment(at).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-_TOOL = re.compile(r"kafka-[a-z-]+ [^;]*")
-_SAID = re.compile(rf":?\s*{_TOOL.pattern}")
-
-
-def commands(group: str, cause: Cause | None, servers: Sequence[str]) -> list[str]:
-    """What the cause says to run, then what describes the group. `servers`: of its cluster; none
-    where they are not configured here.
-    """
-    actions = (each.action or "" for each in (cause.findings if cause else ()))
-    said = (command for action in actions for command in _TOOL.findall(action))
-    describe = f"kafka-consumer-groups --bootstrap-server {VARIABLE} --describe --group"
-    found = [*(each.strip() for each in said), f"{describe} {shell_word(group)}"]
-    address = shell_word(",".join(servers)) if servers else VARIABLE
-    return [each.replace(VARIABLE, address) for each in found]
+_SAID = re.compile(rf":?\s*{COMMAND.pattern}")
 
 
 def without_commands(action: str) -> str:

@@ -63,10 +63,6 @@ class Shown(NamedTuple):
         is_old = self.period.start < self.now - DAY_MS - self.period.step
         return before_a_day(self.period, self.now) if is_old else None
 
-    @property
-    def is_asked_for(self) -> bool:
-        return self.span != "1h"
-
     def clock(self, at: int) -> str:
         """A moment within it."""
         is_long = self.period.end - self.period.start > DAY_MS  # a time of day says too little

@@ -135,7 +135,7 @@ class _Steps:
 
     def is_known(self, column: str = "lag") -> bool:
         known = (value is not None for value in self._columns[column])
-        return self._shown.is_asked_for or any(known)
+        return self._shown.span != "1h" or any(known)
 
     def named(self, what: str) -> str:
         return f"{what}, {self._shown.words}"

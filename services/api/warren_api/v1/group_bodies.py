@@ -1,6 +1,6 @@
 """Bodies of consumer groups."""
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, Field
 from warren.contracts import (
@@ -11,8 +11,9 @@ from warren.contracts import (
     OpenTransaction,
     TimeToLossReason,
 )
+from warren_core.standing.facts import late_of, loss_left
 
-from warren_api.group_row import GroupRow, UnjudgedRow
+from warren_api.group_row import GroupRow, Shown, UnjudgedRow
 from warren_api.model.group import DataLoss, ShownStatusName
 from warren_api.model.membership import Membership
 from warren_api.model.partitions import ShownPartitionStatusName
@@ -20,16 +21,40 @@ from warren_api.model.topics import TopicProgress
 from warren_api.v1.group_parts import (
     AcknowledgementNote,
     BrokenObjectiveView,
+    FactView,
     Member,
     PartitionDetail,
     RecordedVerdict,
     SilenceNote,
     WorstPartition,
     known,
-    same,
 )
 
 _RATE = "Records per second over about a minute; null until it was measured"
+
+
+class GroupWords(BaseModel):
+    """How a group stands, in the words of pages, mails and the terminal."""
+
+    short: str = Field(description="What is wrong in a few words; empty: nothing")
+    why: str = Field(description="The same in sentences, the root first; likewise")
+    late: str = Field(description="`5m`; `> 5m`: at least; empty: unknown")
+    loss: str = Field(
+        description="Until records are lost: `22m`, `now`, `unknown`; or `lost 3,110`; empty: "
+        "nothing to lose, or unknown"
+    )
+    lag: str = Field(description="Records: `2,140`; `≥ 2,140`: at least; or `unknown`")
+
+    @classmethod
+    def of(cls, shown: Shown) -> Self:
+        figures = shown.standing.figures
+        return cls(
+            short=shown.short,
+            why=shown.why,
+            late=late_of(figures),
+            loss=loss_left(figures, shown.now),
+            lag=shown.lag,
+        )
 
 
 class GroupSummary(BaseModel):
@@ -135,50 +160,101 @@ class GroupSummary(BaseModel):
         description="The worst of `status` and of the objectives that it does not keep: what pages "
         "and mails show, and `q=status:` finds",
     )
+    words: GroupWords | None = Field(description="null: the group is not judged")
 
     @classmethod
     def of(cls, row: GroupRow | UnjudgedRow) -> Self:
-        owned, members = row.ownership, row.membership.event if row.membership else None
-        own: dict[str, Any] = {
-            "silence": SilenceNote.of(row.silence),
-            "state": (members.state or None) if members else None,
-            "member_count": len(members.members) if members else None,
-            "owner": owned.owner or None,
-            "runbook": owned.runbook or None,
-        }
-        if isinstance(row, UnjudgedRow):
-            own |= {
-                "not_judged": row.membership.not_judged,
-                "ignored": False,
-                "broken_objectives": [],
-                "partition_counts": {},
-                "partition_count": row.membership.partition_count,
-                "freshness_stale": False,
-            }
-            unknown: dict[str, Any] = dict.fromkeys(cls.model_fields)
-            return cls(**unknown | same(cls, members) | own)
-        view, verdict, opened = row.view, row.verdict, row.incident
+        return cls._unjudged(row) if isinstance(row, UnjudgedRow) else cls._judged(row)
+
+    @classmethod
+    def _unjudged(cls, row: UnjudgedRow) -> Self:
+        members = row.membership.event
+        return cls(
+            cluster=row.cluster,
+            group=row.group,
+            not_judged=row.membership.not_judged,
+            ignored=False,
+            broken_objectives=[],
+            silence=SilenceNote.of(row.silence),
+            partition_counts={},
+            partition_count=row.membership.partition_count,
+            protocol=members.protocol,
+            state=members.state or None,
+            member_count=len(members.members),
+            freshness_stale=False,
+            owner=row.ownership.owner or None,
+            runbook=row.ownership.runbook or None,
+            status=None,
+            last_status=None,
+            status_reason=None,
+            explanation=None,
+            cause=None,
+            since=None,
+            total_lag=None,
+            total_lag_at_least=None,
+            complete=None,
+            worst=None,
+            incident=None,
+            acknowledgement=None,
+            evaluated_at=None,
+            freshness_ms=None,
+            freshness_at_least_ms=None,
+            freshness_reason=None,
+            lost_records=None,
+            time_to_loss_ms=None,
+            time_to_loss_reason=None,
+            data_loss=None,
+            freshness_measured_at=None,
+            severity=None,
+            words=None,
+        )
+
+    @classmethod
+    def _judged(cls, row: GroupRow) -> Self:
+        view, verdict, opened, shown = row.view, row.verdict, row.incident, row.shown
         event, measured = view.event, view.freshness
-        broken = [BrokenObjectiveView.of(one, row.broken_now(one)) for one in view.broken]
-        own |= {
-            "not_judged": None,
-            "status": verdict.status,
-            "severity": row.status,
-            "status_reason": verdict.reason,
-            "ignored": event.reason == "ignored",
-            "cause": view.cause or event.cause,
-            "worst": WorstPartition.of(view.worst) if view.worst else None,
-            "broken_objectives": broken,
-            "incident": Incident(id=opened.id, opened_at=opened.opened_at) if opened else None,
-            "acknowledgement": AcknowledgementNote.of(row.acknowledgement),
-            "protocol": members.protocol if members else None,
-            "freshness_ms": measured.event.freshness_ms if measured else None,
-            "freshness_at_least_ms": measured.at_least_ms if measured else None,
-            "freshness_reason": measured.reason if measured else None,
-            "freshness_measured_at": measured.event.measured_at if measured else None,
-            "freshness_stale": row.present.is_stale(view),
-        }
-        return cls(**same(cls, event) | same(cls, view) | same(cls, verdict) | own)
+        members = row.membership.event if row.membership else None
+        return cls(
+            cluster=row.cluster,
+            group=row.group,
+            status=verdict.status,
+            last_status=verdict.last_status,
+            not_judged=None,
+            status_reason=verdict.reason,
+            ignored=event.reason == "ignored",
+            explanation=verdict.explanation,
+            cause=row.cause or event.cause,
+            since=verdict.since,
+            total_lag=view.total_lag,
+            total_lag_at_least=view.total_lag_at_least,
+            complete=event.complete,
+            worst=WorstPartition.of(view.worst) if view.worst else None,
+            incident=Incident(id=opened.id, opened_at=opened.opened_at) if opened else None,
+            broken_objectives=[
+                BrokenObjectiveView.of(one, row.said_of(one)) for one in view.broken
+            ],
+            silence=SilenceNote.of(row.silence),
+            acknowledgement=AcknowledgementNote.of(row.acknowledgement),
+            evaluated_at=event.evaluated_at,
+            partition_counts=view.partition_counts,
+            partition_count=view.partition_count,
+            protocol=members.protocol if members else None,
+            state=(members.state or None) if members else None,
+            member_count=len(members.members) if members else None,
+            freshness_ms=measured.event.freshness_ms if measured else None,
+            freshness_at_least_ms=measured.at_least_ms if measured else None,
+            freshness_reason=measured.reason if measured else None,
+            lost_records=view.lost_records,
+            time_to_loss_ms=view.time_to_loss_ms,
+            time_to_loss_reason=view.time_to_loss_reason,
+            data_loss=view.data_loss,
+            freshness_measured_at=measured.event.measured_at if measured else None,
+            freshness_stale=row.present.is_stale(view),
+            owner=row.ownership.owner or None,
+            runbook=row.ownership.runbook or None,
+            severity=row.status,
+            words=GroupWords.of(shown),
+        )
 
 
 class Groups(BaseModel):
@@ -210,8 +286,14 @@ class GroupTopic(BaseModel):
 
     @classmethod
     def of(cls, topic: str, progress: TopicProgress) -> Self:
-        own = {"topic": topic, "partition_count": len(progress.columns.partition)}
-        return cls(**same(cls, progress) | own)
+        return cls(
+            topic=topic,
+            partition_count=len(progress.columns.partition),
+            lag=progress.lag,
+            produce_rate=progress.produce_rate,
+            consume_rate=progress.consume_rate,
+            catch_up_ms=progress.catch_up_ms,
+        )
 
 
 class MembershipDetail(BaseModel):
@@ -237,9 +319,20 @@ class MembershipDetail(BaseModel):
     @classmethod
     def of(cls, membership: Membership) -> Self:
         event = membership.event
-        members = [Member.of(member) for member in event.members]
-        own = {"generation": known(event.generation), "members": members}
-        return cls(**same(cls, event) | own)
+        return cls(
+            observed_at=event.observed_at,
+            protocol_type=event.protocol_type,
+            generation=known(event.generation),
+            assignor=event.assignor,
+            leader=event.leader,
+            coordinator=event.coordinator,
+            rebalances=event.rebalances,
+            last_rebalance_at=event.last_rebalance_at,
+            idle_members=event.idle_members,
+            assignment_skew=event.assignment_skew,
+            unowned=event.unowned,
+            members=[Member.of(member) for member in event.members],
+        )
 
 
 class GroupDetail(GroupSummary):
@@ -249,6 +342,9 @@ class GroupDetail(GroupSummary):
     labels: dict[str, str] = Field(description="What else is told of it, likewise")
     action: str | None = Field(
         description="What to do first; null: nobody can say, or nothing need be done"
+    )
+    facts: list[FactView] = Field(
+        description="How it stands, fact by fact; what may be otherwise by now carries its time"
     )
     topics: list[GroupTopic]
     partitions: list[PartitionDetail]

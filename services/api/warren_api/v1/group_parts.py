@@ -2,16 +2,14 @@
 changed and the incidents that they make up.
 """
 
-from typing import Any, Self
+from typing import Self
 
 from pydantic import BaseModel, Field
-from warren.bootstrap import runnable
 from warren.contracts import (
     Acknowledgement,
     Cause,
     Condition,
     EventTypeName,
-    Finding,
     FreshnessReason,
     GroupMember,
     GroupStatusName,
@@ -21,19 +19,18 @@ from warren.contracts import (
     TimeToLossReason,
 )
 
-from warren_api.group_row import GroupRow, Wrong, wrong_in
+from warren_api.group_row import GroupRow, Shown
 from warren_api.model.group import BrokenObjective, Said
 from warren_api.model.incidents import IncidentRecord
-from warren_api.model.partitions import PartitionRow, ShownPartitionStatusName
+from warren_api.model.partitions import Edge, PartitionRow, ShownPartitionStatusName
 from warren_api.model.status_history import RecordedChange
 
-_ABSENT = object()
 
+class FactView(BaseModel):
+    """A name and a value, as pages and mails show it."""
 
-def same(model: type[BaseModel], source: object) -> dict[str, Any]:
-    """Fields that the source has by the same name, each looked up once: some are worked out."""
-    found = ((name, getattr(source, name, _ABSENT)) for name in model.model_fields)
-    return {name: value for name, value in found if value is not _ABSENT}
+    name: str = Field(description="What it is")
+    value: str = Field(description="In words")
 
 
 class WorstPartition(BaseModel):
@@ -46,7 +43,7 @@ class WorstPartition(BaseModel):
 
     @classmethod
     def of(cls, row: PartitionRow) -> Self:
-        return cls(**same(cls, row))
+        return cls(topic=row.topic, partition=row.partition, status=row.status, lag=row.lag)
 
 
 class WindowCommit(BaseModel):
@@ -57,11 +54,11 @@ class WindowCommit(BaseModel):
     observed_at: int = Field(description="When Warren saw it")
     lag: int | None = Field(description="Lag at that time; null when it was unknown")
 
-
-_MEASURED = (
-    *("freshness_ms", "reason", "bound_ms", "time_to_loss_ms", "time_to_loss_reason"),
-    *("oldest_at", "commit_lag_ms", "append_lag_ms"),
-)
+    @classmethod
+    def of(cls, edge: Edge | None) -> Self | None:
+        if edge is None:
+            return None
+        return cls(offset=edge.offset, at=edge.at, observed_at=edge.observed_at, lag=edge.lag)
 
 
 class PartitionDetail(BaseModel):
@@ -111,17 +108,33 @@ class PartitionDetail(BaseModel):
 
     @classmethod
     def of(cls, row: PartitionRow) -> Self:
-        offsets = ("committed", "committed_at", "log_start", "log_end")
-        own: dict[str, Any] = {
-            "status_reason": row.reason,
-            "lag_at_least": row.is_lag_at_least,
-            "owner": row.owner.member_id if row.owner else None,
-            "window_start": WindowCommit(**row.start._asdict()) if row.start else None,
-            "window_end": WindowCommit(**row.end._asdict()) if row.end else None,
-        }
-        own |= {name: known(getattr(row, name)) for name in offsets}
-        own |= {name: getattr(row.freshness, name, None) for name in _MEASURED}
-        return cls(**same(cls, row) | own)
+        fresh = row.freshness
+        return cls(
+            topic=row.topic,
+            partition=row.partition,
+            status=row.status,
+            status_reason=row.reason,
+            explanation=row.explanation,
+            owner=row.owner.member_id if row.owner else None,
+            lag=row.lag,
+            lag_at_least=row.is_lag_at_least,
+            committed=known(row.committed),
+            committed_at=known(row.committed_at),
+            log_start=known(row.log_start),
+            log_end=known(row.log_end),
+            complete=row.complete,
+            window_start=WindowCommit.of(row.start),
+            window_end=WindowCommit.of(row.end),
+            freshness_ms=fresh and fresh.freshness_ms,
+            reason=fresh and fresh.reason,
+            bound_ms=fresh and fresh.bound_ms,
+            lost_records=row.lost_records,
+            time_to_loss_ms=fresh and fresh.time_to_loss_ms,
+            time_to_loss_reason=fresh and fresh.time_to_loss_reason,
+            oldest_at=fresh and fresh.oldest_at,
+            commit_lag_ms=fresh and fresh.commit_lag_ms,
+            append_lag_ms=fresh and fresh.append_lag_ms,
+        )
 
 
 def known(number: int) -> int | None:
@@ -144,7 +157,17 @@ class Member(BaseModel):
 
     @classmethod
     def of(cls, member: GroupMember) -> Self:
-        return cls(**same(cls, member) | {"epoch": known(member.epoch)})
+        return cls(
+            member_id=member.member_id,
+            instance_id=member.instance_id,
+            client_id=member.client_id,
+            host=member.host,
+            rack=member.rack,
+            epoch=known(member.epoch),
+            subscription=member.subscription,
+            subscribed_regex=member.subscribed_regex,
+            assignment=member.assignment,
+        )
 
 
 class BrokenObjectiveView(BaseModel):
@@ -163,8 +186,17 @@ class BrokenObjectiveView(BaseModel):
 
     @classmethod
     def of(cls, broken: BrokenObjective, said: Said) -> Self:
-        own = {"sentence": said.sentence, "told_at": said.at}
-        return cls(**same(cls, broken.breach) | same(cls, broken) | own)
+        breach = broken.breach
+        return cls(
+            objective=breach.objective,
+            limit=breach.limit,
+            status=breach.status,
+            since=breach.since,
+            sentence=said.sentence,
+            owner=breach.owner,
+            told_at=said.at,
+            incident_id=broken.incident_id,
+        )
 
 
 class SilenceNote(BaseModel):
@@ -177,7 +209,9 @@ class SilenceNote(BaseModel):
 
     @classmethod
     def of(cls, silence: Silence | None) -> Self | None:
-        return None if silence is None else cls(**same(cls, silence))
+        if silence is None:
+            return None
+        return cls(id=silence.id, ends_at=silence.ends_at, by=silence.by, why=silence.why)
 
 
 class AcknowledgementNote(BaseModel):
@@ -189,7 +223,7 @@ class AcknowledgementNote(BaseModel):
 
     @classmethod
     def of(cls, said: Acknowledgement | None) -> Self | None:
-        return None if said is None else cls(**same(cls, said))
+        return None if said is None else cls(by=said.by, why=said.why, at=said.at)
 
 
 _TYPE = "What it is about: the status that follows from commits, or objectives"
@@ -216,7 +250,21 @@ class RecordedVerdict(BaseModel):
 
     @classmethod
     def of(cls, recorded: RecordedChange) -> Self:
-        return cls(**same(cls, recorded.change) | same(cls, recorded))
+        change = recorded.change
+        return cls(
+            id=recorded.id,
+            type=recorded.type,
+            at=recorded.at,
+            status=change.status,
+            previous=change.previous,
+            reason=change.reason,
+            explanation=change.explanation,
+            cause=change.cause,
+            incident_id=change.incident_id,
+            total_lag=change.total_lag,
+            max_lag=change.max_lag,
+            partition_counts=change.partition_counts,
+        )
 
 
 class IncidentNow(BaseModel):
@@ -227,27 +275,20 @@ class IncidentNow(BaseModel):
         description="When `sentence` was said, where its figures are of then; null: of now"
     )
     action: str | None = Field(description="What to do; null: nobody can say")
-    also: list[Finding] = Field(description="What follows from it and is seen, too")
     total_lag: int | None = Field(
         description="Of the group's newest evaluation, records; null: some partition's is unknown"
     )
     evaluated_at: int
 
     @classmethod
-    def of(cls, wrong: Wrong | None, row: GroupRow, servers: str) -> Self:
-        event = row.view.event
-
-        def filled(action: str | None) -> str | None:
-            return action and runnable(action, servers, row.cluster)
-
-        also = wrong.also if wrong else []
+    def of(cls, shown: Shown, row: GroupRow) -> Self:
+        root = next(iter(shown.problems), None)
         return cls(
-            sentence=wrong.sentence if wrong else None,
-            also=[one.model_copy(update={"action": filled(one.action)}) for one in also],
-            said_at=wrong.at if wrong else None,
-            action=filled(wrong.action) or None if wrong else None,
+            sentence=root[0].sentence if root else None,
+            said_at=root[1] if root else None,
+            action=next(iter(shown.standing.steps), None),
             total_lag=row.view.total_lag,
-            evaluated_at=event.evaluated_at,
+            evaluated_at=row.view.event.evaluated_at,
         )
 
 
@@ -311,7 +352,13 @@ class IncidentView(BaseModel):
         description="The most that retention deleted unread, as told or seen; null: nothing",
     )
     short: str | None = Field(
-        description="What is wrong, or was, in a few words: the root; null: nobody has put it so",
+        description="What is wrong, or was, in a few words; null: nobody can say",
+    )
+    why: str | None = Field(
+        description="The same in sentences, the root first: as of now or, with the time, of then",
+    )
+    facts: list[FactView] = Field(
+        description="How it stands, or how it ended, fact by fact, as pages and mails show it"
     )
 
     @classmethod
@@ -320,19 +367,29 @@ class IncidentView(BaseModel):
         incident: IncidentRecord,
         acknowledgement: Acknowledgement | None,
         row: GroupRow | None,
-        servers: str,
+        shown: Shown,
     ) -> Self:
-        """`row`: the group as it is now; `servers`: its cluster's, for commands."""
-        wrong = wrong_in(incident, row)
-        own = {
-            "open": incident.is_open,
-            "conditions": [ConditionView.of(one) for one in incident.conditions],
-            "acknowledgement": AcknowledgementNote.of(acknowledgement),
-            "changes": [RecordedVerdict.of(recorded) for recorded in incident.changes],
-            "now": IncidentNow.of(wrong, row, servers) if row and incident.is_open else None,
-            "short": wrong.short if wrong else None,
-        }
-        return cls(**same(cls, incident) | own)
+        """`row`: the group as it is now."""
+        return cls(
+            id=incident.id,
+            type=incident.type,
+            cluster=incident.cluster,
+            group=incident.group,
+            open=incident.is_open,
+            opened_at=incident.opened_at,
+            closed_at=incident.closed_at,
+            status=incident.status,
+            worst=incident.worst,
+            conditions=[ConditionView.of(one) for one in incident.conditions],
+            max_total_lag=incident.max_total_lag,
+            acknowledgement=AcknowledgementNote.of(acknowledgement),
+            changes=[RecordedVerdict.of(recorded) for recorded in incident.changes],
+            now=IncidentNow.of(shown, row) if row and incident.is_open else None,
+            lost_records=incident.lost_records,
+            short=shown.short or None,
+            why=shown.why or None,
+            facts=[FactView(name=fact.name, value=fact.value) for fact in shown.facts],
+        )
 
 
 class Incidents(BaseModel):

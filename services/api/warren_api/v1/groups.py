@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, Field
-from warren.bootstrap import addressed, runnable
+from warren.bootstrap import addressed
 from warren.patterns import searcher
 from warren.words import visible
 from warren_core.objectives.limits import ObjectiveBook
@@ -24,7 +24,7 @@ from warren_api.v1.group_bodies import (
     GroupTopic,
     MembershipDetail,
 )
-from warren_api.v1.group_parts import PartitionDetail, RecordedVerdict
+from warren_api.v1.group_parts import FactView, PartitionDetail, RecordedVerdict
 from warren_api.v1.lists import (
     LIST_PROBLEMS,
     Entry,
@@ -120,12 +120,13 @@ def router(context: ApiContext) -> APIRouter:
         history = context.model.history.of_group(cluster, group)
         said = dict(GroupSummary.of(row))
         cause, servers = said.pop("cause"), ",".join(context.servers(cluster))
-        action = view.action if view else ""
+        shown = row.shown if isinstance(row, GroupRow) else None
         return GroupDetail(
             **said,
             cause=cause and addressed(cause, servers, cluster),
             policy=view.event.policy if view else None,
-            action=runnable(action, servers, cluster) if action else None,
+            action=next(iter(shown.standing.steps), None) if shown else None,
+            facts=[FactView(**fact._asdict()) for fact in (shown.facts if shown else ())],
             labels=dict(row.ownership.labels),
             topics=[GroupTopic.of(topic, progress_on(view, topic)) for topic in topics if view],
             partitions=[PartitionDetail.of(each) for each in (view.partitions if view else ())],

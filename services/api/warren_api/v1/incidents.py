@@ -55,9 +55,9 @@ def router(context: ApiContext) -> APIRouter:
         incident: IncidentRecord, present: Present, said: Acknowledgement | None
     ) -> IncidentView:
         view = context.model.group(incident.cluster, incident.group) if incident.is_open else None
-        servers = ",".join(context.servers(incident.cluster))
+        seen = incident.as_seen(view, context.model.past)
         row = present.row(view) if view else None
-        return IncidentView.of(incident.as_seen(view, context.model.past), said, row, servers)
+        return IncidentView.of(seen, said, row, present.incident(incident, view))
 
     def present() -> Present:
         return Present.of(context, book)

@@ -24,7 +24,6 @@ from warren_api.http.access import asker
 from warren_api.http.names import Segment
 from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.model.notifications import Waiting, newest_first
-from warren_api.v1.group_parts import same
 from warren_api.v1.lists import (
     LIST_PROBLEMS,
     Entry,
@@ -168,8 +167,22 @@ class PendingView(BaseModel):
 
     @classmethod
     def of(cls, waiting: Waiting) -> Self:
-        own = {"since": waiting.pending.accepted_at}
-        return cls(**same(cls, waiting.pending) | same(cls, waiting) | own)
+        pending = waiting.pending
+        return cls(
+            cluster=waiting.cluster,
+            group=waiting.group,
+            incident_id=pending.incident_id,
+            event_id=pending.event_id,
+            delivery_id=pending.delivery_id,
+            kind=pending.kind,
+            status=pending.status,
+            route=pending.route,
+            channel=pending.channel,
+            since=pending.accepted_at,
+            attempts=pending.attempts,
+            next_attempt_at=pending.next_attempt_at,
+            held=pending.held,
+        )
 
 
 class RouteTest(BaseModel):

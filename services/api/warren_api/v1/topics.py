@@ -12,7 +12,6 @@ from warren_api.http.names import Segment
 from warren_api.http.problem import ProblemKind, documented
 from warren_api.model.group import ShownStatusName
 from warren_api.model.topics import LogRange, TopicProgress, TopicView
-from warren_api.v1.group_parts import same
 from warren_api.v1.lists import (
     LIST_PROBLEMS,
     Entry,
@@ -138,7 +137,15 @@ class TopicSummary(BaseModel):
 
     @classmethod
     def of(cls, view: TopicView) -> Self:
-        return cls(**same(cls, view) | {"group_count": len(view.groups)})
+        return cls(
+            cluster=view.cluster,
+            topic=view.topic,
+            partition_count=view.partition_count,
+            group_count=len(view.groups),
+            produce_rate=view.produce_rate,
+            consume_rate=view.consume_rate,
+            max_lag=view.max_lag,
+        )
 
 
 class Topics(BaseModel):
@@ -158,7 +165,7 @@ class TopicPartition(BaseModel):
 
     @classmethod
     def of(cls, log: LogRange) -> Self:
-        return cls(**log._asdict())
+        return cls(partition=log.partition, log_start=log.log_start, log_end=log.log_end)
 
 
 class TopicGroup(BaseModel):
@@ -173,9 +180,14 @@ class TopicGroup(BaseModel):
 
     @classmethod
     def of(cls, group: str, status: ShownStatusName, progress: TopicProgress) -> Self:
-        own = {"group": group, "status": status, "evaluated_at": progress.at}
-        own |= {"partition_count": len(progress.columns.partition)}
-        return cls(**same(cls, progress) | own)
+        return cls(
+            group=group,
+            status=status,
+            lag=progress.lag,
+            consume_rate=progress.consume_rate,
+            partition_count=len(progress.columns.partition),
+            evaluated_at=progress.at,
+        )
 
 
 class TopicDetail(TopicSummary):

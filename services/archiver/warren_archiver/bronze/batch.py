@@ -11,15 +11,13 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
+from warren_archiver.lake.commits import LOOKED_BACK, Commits, info
 from warren_archiver.lake.gaps import Place
 
 Offsets = Mapping[Place, int]
-LOOKED_BACK = 50
-"""Commits: upkeep makes a few between two batches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +76,13 @@ def read(text: str | None, rows: int, at_ms: int) -> Batch | None:
 def last_batch(spark: SparkSession, path: str) -> Batch | None:
     """The one that the table has; None where its log does not say: it has none, was set back since,
     is of an earlier Warren, or a batch has created it."""
-    commits = (
-        DeltaTable.forPath(spark, path)
-        .history(LOOKED_BACK)
-        .select(
-            "version",
-            "operation",
-            "userMetadata",
-            F.col("operationMetrics")["numOutputRows"].cast("bigint").alias("rows"),
-            F.unix_millis("timestamp").alias("at"),
-        )
-    )
-    for commit in commits.collect():
-        if commit["operation"] == "RESTORE" or commit["version"] == 0:
+    commits = Commits(spark, path)
+    for version in reversed(commits.versions()[-LOOKED_BACK:]):
+        said = info(commits.actions(version))
+        if said.get("operation") == "RESTORE" or version == 0:
             return None
-        found = read(commit["userMetadata"], commit["rows"] or 0, commit["at"])
-        if found is not None:
+        rows = int(said.get("operationMetrics", {}).get("numOutputRows", 0))
+        if (found := read(said.get("userMetadata"), rows, said.get("timestamp", 0))) is not None:
             return found
     return None
 

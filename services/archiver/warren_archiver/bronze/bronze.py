@@ -21,6 +21,7 @@ from warren.metrics.archiver import (
     ARCHIVER_ROWS,
 )
 from warren.settings import Settings
+from warren.words import moment
 
 from warren_archiver.amount import FEW_EVENTS, fit
 from warren_archiver.bronze.batch import (
@@ -46,8 +47,6 @@ from warren_archiver.lake.gaps import (
     within,
 )
 from warren_archiver.lake.lake import Lake
-from warren_archiver.lake.offset_ranges import OffsetRanges
-from warren_archiver.moments import moment
 from warren_archiver.topics import log_ends, log_starts, topic_ids
 
 log = structlog.get_logger(__name__)
@@ -220,11 +219,10 @@ class Bronze:
 
     def _record(self, found: Sequence[Gap], logs: Offsets, ids: Mapping[str, str]) -> None:
         """`logs`: where they begin now."""
-        recorded: dict[Place, OffsetRanges] = defaultdict(OffsetRanges)
+        recorded: dict[Place, list[tuple[int, int]]] = defaultdict(list)
         topics = {gap.place[0]: ids[gap.place[0]] for gap in found}
         for row in self._recorded(topics).where(F.col("to").isNotNull()).collect() if found else ():
-            place = row["topic"], row["partition"]
-            recorded[place] |= OffsetRanges.of([(row["from"], row["to"] + 1)])
+            recorded[row["topic"], row["partition"]].append((row["from"], row["to"] + 1))
         new = unrecorded(found, recorded)
         causes = [gap.cause(logs.get(gap.place, 0)) for gap in new]
         self._append(
@@ -303,7 +301,7 @@ class Bronze:
         return table.where(F.struct("topic", "topic_id").isin(pairs))
 
     def _append(self, rows: Iterable[tuple[object, ...]]) -> None:
-        found_at = moment(self._clock)
+        found_at = moment(self._clock.now_ms())
         listed = [(*row[:-1], str(row[-1]), found_at) for row in rows]
         if listed:
             frame = self._spark.createDataFrame(listed, GAPS_SCHEMA)

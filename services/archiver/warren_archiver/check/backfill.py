@@ -9,10 +9,11 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.contracts.topics import ARCHIVED
 from warren.settings import Settings
+from warren.words import moment
 
 from warren_archiver.errors import ArchiveFailed, NothingArchived, spark_cause
-from warren_archiver.lake.lake import Lake, as_of, exists, newest_version
-from warren_archiver.moments import moment
+from warren_archiver.lake.commits import newest_version
+from warren_archiver.lake.lake import Lake, as_of, exists
 from warren_archiver.refining.models import OF
 from warren_archiver.refining.parts import Span, spans_of, within
 from warren_archiver.refining.refine import Refinery, ensure
@@ -47,7 +48,7 @@ def backfill(
 
 
 def _why(settings: Settings, day: date, clock: Clock) -> str:
-    today = moment(clock).date()
+    today = moment(clock.now_ms()).date()
     if day > today:
         return ": it has not begun"
     kept = settings.archiver.keep_days

@@ -13,7 +13,7 @@ from warren.kafka.topics import HOME
 from warren.settings import Settings
 
 from warren_archiver.check.topic_check import TableOffsets, TopicCheck, compare, read_offsets
-from warren_archiver.lake.gaps import Cause
+from warren_archiver.lake.gaps import Cause, Place, runs
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_ranges import OffsetRanges
 from warren_archiver.steps import Step, Tell, untold
@@ -80,40 +80,24 @@ def _older(
     if table is None:
         return {}
     gaps = table.where(F.col("cause") == Cause.BEFORE_ARCHIVE.value)
-    ranges: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+    ranges: dict[str, dict[int, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
     for row in gaps.collect():
         if row["topic_id"] == ids.get(row["topic"]):
-            ranges[row["topic"], row["partition"]].append((row["from"], row["to"] + 1))
-    found: dict[str, dict[int, OffsetRanges]] = defaultdict(dict)
-    for (topic, partition), offsets in ranges.items():
-        found[topic][partition] = OffsetRanges.of(offsets)
-    return found
+            ranges[row["topic"]][row["partition"]].append((row["from"], row["to"] + 1))
+    return {
+        topic: {partition: OffsetRanges.of(each) for partition, each in of.items()}
+        for topic, of in ranges.items()
+    }
 
 
 def _archived(events: DataFrame) -> dict[str, dict[int, TableOffsets]]:
-    """By topic and partition. Spark sends ranges only: in a run of consecutive offsets the
-    difference between an offset and its rank stays the same.
-    """
-    rank = F.expr("row_number() OVER (PARTITION BY topic, partition ORDER BY offset)")
-    runs = (
-        events.groupBy("topic", "partition", "offset")
-        .agg(F.count(F.lit(1)).alias("rows"))
-        .withColumn("run", F.col("offset") - rank)
-        .groupBy("topic", "partition", "run")
-        .agg(
-            F.min("offset").alias("first"),
-            F.max("offset").alias("last"),
-            F.sum("rows").alias("rows"),
-        )
-        .collect()
-    )
-    ranges: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
-    counts: dict[tuple[str, int], int] = defaultdict(int)
-    for topic, partition, _, first, last, rows in runs:
-        ranges[topic, partition].append((first, last + 1))
-        counts[topic, partition] += rows
+    """By topic and partition."""
+    place = ("topic", "partition")
+    ranges: dict[Place, list[tuple[int, int]]] = defaultdict(list)
+    for run in runs(events.dropDuplicates([*place, "offset"])):
+        ranges[run.place].append((run.first, run.last + 1))
     found: dict[str, dict[int, TableOffsets]] = defaultdict(dict)
-    for (topic, partition), offsets in ranges.items():
-        rows = counts[topic, partition]
-        found[topic][partition] = TableOffsets(OffsetRanges.of(offsets), rows)
+    for topic, partition, rows in events.groupBy(*place).count().collect():
+        offsets = OffsetRanges.of(ranges[topic, partition])
+        found[topic][partition] = TableOffsets(offsets, rows)
     return found

@@ -20,7 +20,7 @@ from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
-from warren_archiver.lake.offset_ranges import OffsetRanges, RangeBuilder
+from warren_archiver.lake.offset_ranges import OffsetRanges
 from warren_archiver.topics import log_ends, log_starts
 
 
@@ -135,17 +135,19 @@ class TopicOffsets:
 def read_offsets(home: HomeSettings, admin: AdminClient, topic: str) -> dict[int, TopicOffsets]:
     """Reads the whole topic once. Raises KafkaError."""
     ends = log_ends(admin, topic)
-    builders: dict[int, RangeBuilder] = defaultdict(RangeBuilder)
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
     reader = TopicReader(HOME, "home", home, [topic])
     try:
         while not reader.caught_up:
             for message in reader.poll(1.0):
-                builders[message.partition() or 0].add(message.offset() or 0)
+                ranges, offset = found[message.partition() or 0], message.offset() or 0
+                first = ranges.pop()[0] if ranges and ranges[-1][1] == offset else offset
+                ranges.append((first, offset + 1))
     finally:
         reader.close()
     # Asked for last: what retention has deleted meanwhile is not expected of the table.
     starts = log_starts(admin, topic)
     return {
-        partition: TopicOffsets(builders[partition].build(), starts[partition], end)
+        partition: TopicOffsets(OffsetRanges(tuple(found[partition])), starts[partition], end)
         for partition, end in ends.items()
     }

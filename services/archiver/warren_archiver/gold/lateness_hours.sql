@@ -14,17 +14,6 @@ WITH minutes AS (
       AS time_to_loss_end_ms,
     max(lost_records) AS lost_records
   FROM minutes GROUP BY cluster, "group", hour
-), sized AS (
-  SELECT cluster, "group", hour,
-    CASE WHEN late_ms > 0 THEN CAST(ceil(ln(late_ms) / :bucket_width - 1e-9) AS INT) ELSE 0 END
-      AS bucket
-  FROM minutes WHERE late_ms IS NOT NULL
-), counted AS (
-  SELECT cluster, "group", hour, bucket, count(*) AS "count"
-  FROM sized GROUP BY cluster, "group", hour, bucket
-), sketches AS (
-  SELECT cluster, "group", hour, array_sort(array_agg(struct(bucket, "count"))) AS late_sketch
-  FROM counted GROUP BY cluster, "group", hour
-)
-SELECT *, CAST(hour AS DATE) AS date
+), -- sketches: late_ms of minutes
+SELECT *, sketch AS late_sketch, CAST(hour AS DATE) AS date
 FROM hours LEFT JOIN sketches USING (cluster, "group", hour)

@@ -33,20 +33,9 @@ WITH ordered AS (
     percentile_disc(0.99) WITHIN GROUP (ORDER BY total_lag) AS lag_p99,
     max(total_lag) AS lag_max
   FROM once GROUP BY cluster, "group", hour
-), sized AS (
-  SELECT cluster, "group", hour,
-    CASE WHEN total_lag > 0 THEN CAST(ceil(ln(total_lag) / :bucket_width - 1e-9) AS INT) ELSE 0 END
-      AS bucket
-  FROM once WHERE total_lag IS NOT NULL
-), counted AS (
-  SELECT cluster, "group", hour, bucket, count(*) AS "count"
-  FROM sized GROUP BY cluster, "group", hour, bucket
-), sketches AS (
-  SELECT cluster, "group", hour, array_sort(array_agg(struct(bucket, "count"))) AS lag_sketch
-  FROM counted GROUP BY cluster, "group", hour
-)
+), -- sketches: total_lag of once
 SELECT cluster, "group", hour, coalesce(evaluations, 0) AS evaluations, coalesce(ok_ms, 0) AS ok_ms,
   coalesce(warn_ms, 0) AS warn_ms, coalesce(err_ms, 0) AS err_ms, lag_p50, lag_p95, lag_p99, lag_max,
-  lag_sketch, CAST(hour AS DATE) AS date
+  sketch AS lag_sketch, CAST(hour AS DATE) AS date
 FROM held FULL JOIN lags USING (cluster, "group", hour)
   LEFT JOIN sketches USING (cluster, "group", hour)

@@ -36,7 +36,6 @@ class Evaluation(NamedTuple):
 
     source: Source
     event: OffsetEvent
-    policy: str
     brief: Brief
 
 
@@ -48,9 +47,7 @@ class End(NamedTuple):
     opened_at: int | None
 
 
-class _Given(NamedTuple):
-    source: Source
-    event: OffsetEvent
+_Given = tuple[Source, OffsetEvent]
 
 
 def judge_again(
@@ -81,7 +78,7 @@ def _by_group(sources: Iterable[Source]) -> dict[GroupKey, list[_Given]]:
     for source in sources:
         key = key_of(source.key)
         if key is not None and (event := _event(source, key)) is not None:
-            queues.setdefault(key, []).append(_Given(source, event))
+            queues.setdefault(key, []).append((source, event))
     return queues
 
 
@@ -116,7 +113,7 @@ def _judge(
                 yield from _judge_one(due[key], key, known, of_group)
             else:
                 known[key] = brief.state
-                yield Evaluation(*due[key], of_group.group.policy, brief)
+                yield Evaluation(*due[key], brief)
 
 
 def _judge_one(
@@ -124,7 +121,7 @@ def _judge_one(
 ) -> Sequence[Evaluation | End]:
     before = known.get(key)
     try:
-        outcome = judge(given.event, before, rules, source_offset=given.source.offset)
+        outcome = judge(given[1], before, rules, source_offset=given[0].offset)
     except ContractViolation:
         return ()
     if not isinstance(outcome, Taken | Judged | Ended):
@@ -133,7 +130,7 @@ def _judge_one(
     group = before if isinstance(before, GroupState) else None
     if isinstance(outcome, Judged):
         brief = Brief.of(outcome, group.status if group else Status.OK)
-        return [Evaluation(*given, rules.group.policy, brief)]
+        return [Evaluation(*given, brief)]
     if isinstance(outcome, Ended):
         return [End(*given, group.opened_at if group else None)]
     return ()

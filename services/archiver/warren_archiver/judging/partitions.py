@@ -1,11 +1,11 @@
 """Judged in Spark: each task has all events of some groups, in the order of their log."""
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from pyspark.sql import DataFrame, Row, SparkSession, Window
+from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StructType
 from warren.settings import CollectorSettings, EvaluationSettings
@@ -36,7 +36,8 @@ def judged(
     micros = F.unix_micros("timestamp").alias("appended")  # no time zone of Python's
     rows = events.select("partition", "offset", micros, "key", "value")
     spark = events.sparkSession
-    tasks = max(tasks_of_a_stage(spark), least_tasks)
+    # Where rows are put together by key, as everywhere else in this session.
+    tasks = max(int(spark.conf.get("spark.sql.shuffle.partitions") or 1), least_tasks)
     # A group that moved, when the topic got more partitions, has small offsets again in its new
     # one: what was appended there comes after, though in one partition clocks may go back.
     in_log = Window.partitionBy("key", "partition").orderBy("offset")
@@ -71,21 +72,9 @@ class _Task:
         rules = RuleBook(*self._settings)
         each = iter(rows)
         known: Known = {}
-        while some := [source_of(row) for row in islice(each, TOGETHER)]:
+        while some := [
+            Source(*row[:3], *(None if text is None else bytes(text) for text in row[3:]))
+            for row in islice(each, TOGETHER)
+        ]:
             told = map(self._row_of, judge_again(some, known, rules))
             yield from (row for row in told if row is not None)
-
-
-def tasks_of_a_stage(spark: SparkSession) -> int:
-    """Where rows are put together by key, as everywhere else in this session."""
-    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
-
-
-def source_of(row: Sequence[Any]) -> Source:
-    """From partition, offset, appended (µs), key and value as Spark gives them."""
-    partition, offset, appended, key, value = row
-    return Source(partition, offset, appended, _bytes(key), _bytes(value))
-
-
-def _bytes(value: bytes | bytearray | None) -> bytes | None:
-    return None if value is None else bytes(value)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
-from warren.history.delta_log import LOG
+from warren.history.delta_log import LOG, commit_name
 
 from warren_archiver.lake.small_files import SmallFiles
 
@@ -29,7 +29,7 @@ class Commits:
 
     def actions(self, version: int) -> list[Any]:
         """None where it is not there."""
-        path = f"{self._folder}/{version:020d}.json"
+        path = f"{self._folder}/{commit_name(version)}"
         if not self._files.exists(path):
             return []
         return [json.loads(line) for line in self._files.read(path).splitlines() if line]
@@ -43,6 +43,11 @@ class Commits:
 def info(actions: Sequence[Any]) -> dict[str, Any]:
     """What a commit says of itself."""
     return next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
+
+
+def newest_version(spark: SparkSession, path: str) -> int:
+    """Of a table that is there."""
+    return Commits(spark, path).versions()[-1]
 
 
 def rows_written(spark: SparkSession, path: str) -> int:

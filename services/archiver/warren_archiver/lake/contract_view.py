@@ -229,7 +229,13 @@ class ContractView:
         kept = [F.col(name) for name in COORDINATES.names]
         date = F.to_date("kafka_timestamp").alias(_DATE.name)
         columns = [column.alias(name) for name, column in own.items()]
-        self._row = [*kept, deleted.alias(_DELETED.name), *columns, date]
+        self._row = [
+            *kept,
+            value.alias("kafka_value"),
+            deleted.alias(_DELETED.name),
+            *columns,
+            date,
+        ]
         self._refused_row = [*kept, F.col("reason"), value, date]
 
     def parse(self, raw: DataFrame) -> DataFrame:
@@ -243,13 +249,6 @@ class ContractView:
     def refused(self, parsed: DataFrame) -> DataFrame:
         """What contradicts the contract, and why."""
         return parsed.where(self._is_refused).select(*self._refused_row)
-
-
-def view_schema(topic: Topic) -> StructType:
-    """Columns of a topic's accepted events."""
-    contract = stored(struct_of(topic.event))
-    own = [field for field in contract if field.name != _DELETED.name]
-    return StructType([*COORDINATES.fields, _DELETED, *own, _DATE])
 
 
 def accepted(events: DataFrame, topic: Topic) -> DataFrame:

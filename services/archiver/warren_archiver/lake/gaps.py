@@ -74,14 +74,19 @@ def at_ends(
     ]
 
 
-def unrecorded(found: Sequence[Gap], recorded: Mapping[Place, OffsetRanges]) -> list[Gap]:
-    """What of these gaps is not among those that are recorded."""
+def unrecorded(
+    found: Sequence[Gap], recorded: Mapping[Place, Sequence[tuple[int, int]]]
+) -> list[Gap]:
+    """What of these gaps is not among the ranges [start, end) that are recorded. A topic that was
+    compacted has thousands of both: they are compared as sets."""
+    ranges: defaultdict[tuple[Place, bool], list[tuple[int, int]]] = defaultdict(list)
+    for gap in found:
+        ranges[gap.place, gap.before_archive].append((gap.first, gap.last + 1))
+    known = {place: OffsetRanges.of(each) for place, each in recorded.items()}
     return [
-        gap._replace(first=first, last=end - 1)
-        for gap in found
-        for first, end in (
-            OffsetRanges.of([(gap.first, gap.last + 1)]) - recorded.get(gap.place, OffsetRanges())
-        ).ranges
+        Gap(place, first, end - 1, before_archive)
+        for (place, before_archive), each in ranges.items()
+        for first, end in (OffsetRanges.of(each) - known.get(place, OffsetRanges())).ranges
     ]
 
 

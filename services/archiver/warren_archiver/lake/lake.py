@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
 import structlog
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 from warren.history.delta_log import FIRST_COMMIT, LOG, has_version
@@ -22,6 +22,11 @@ from warren_archiver.lake.small_files import SmallFiles
 from warren_archiver.lake.table import Table
 
 log = structlog.get_logger(__name__)
+
+
+def text(value: str) -> str:
+    """As a literal of Spark's SQL."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def is_half_made(spark: SparkSession, table: str) -> bool:
@@ -142,23 +147,6 @@ def as_of(spark: SparkSession, path: str, version: int) -> DataFrame:
     return spark.read.format("delta").option("versionAsOf", version).load(path)
 
 
-def newest_version(spark: SparkSession, path: str) -> int:
-    newest = DeltaTable.forPath(spark, path).history(1).select("version").first()
-    assert newest is not None  # a table has at least one version
-    return int(newest["version"])
-
-
-def committed_at(spark: SparkSession, path: str, version: int) -> datetime | None:
-    """When a version was; None where the log does not reach back so far any more."""
-    commit = f"{path}/_delta_log/{version:020d}.json"
-    try:
-        infos = spark.read.schema("commitInfo struct<timestamp:bigint>").json(commit)
-        row = infos.where("commitInfo IS NOT NULL").first()
-    except AnalysisException:
-        return None
-    return None if row is None else datetime.fromtimestamp(row[0]["timestamp"] / 1000, UTC)
-
-
 def ensure(
     spark: SparkSession, path: str, table: Table, properties: Mapping[str, str] | None = None
 ) -> None:
@@ -186,12 +174,12 @@ def ensure(
         ]
         if missing:
             added = ", ".join(
-                f"`{field.name}` {field.type.simpleString()} COMMENT {_text(field.description)}"
+                f"`{field.name}` {field.type.simpleString()} COMMENT {text(field.description)}"
                 for field in missing
             )
             _alter(spark, path, f"ADD COLUMNS ({added})")
         if other:
-            said = ", ".join(f"`{each.name}` COMMENT {_text(each.description)}" for each in other)
+            said = ", ".join(f"`{each.name}` COMMENT {text(each.description)}" for each in other)
             _alter(spark, path, f"ALTER COLUMN {said}")
         set_properties(spark, path, wanted)
         log.info("a table is described anew", table=path)
@@ -204,7 +192,7 @@ def properties_of(spark: SparkSession, path: str) -> dict[str, str]:
 
 
 def set_properties(spark: SparkSession, path: str, wanted: Mapping[str, str]) -> None:
-    pairs = ", ".join(f"{_text(name)} = {_text(text)}" for name, text in wanted.items())
+    pairs = ", ".join(f"{text(name)} = {text(value)}" for name, value in wanted.items())
     _alter(spark, path, f"SET TBLPROPERTIES ({pairs})")
 
 
@@ -233,8 +221,3 @@ def create(
 
 def _alter(spark: SparkSession, path: str, change: str) -> None:
     spark.sql(f"ALTER TABLE delta.`{path}` {change}")
-
-
-def _text(text: str) -> str:
-    """A literal of SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -37,9 +37,6 @@ class OffsetRanges:
         """What lies between them."""
         return OffsetRanges(tuple((before[1], after[0]) for before, after in pairwise(self.ranges)))
 
-    def __or__(self, other: OffsetRanges) -> OffsetRanges:
-        return OffsetRanges.of((*self.ranges, *other.ranges))
-
     def __sub__(self, other: OffsetRanges) -> OffsetRanges:
         return OffsetRanges(tuple(self._without(other)))
 
@@ -67,19 +64,3 @@ class OffsetRanges:
         """`3, 7-9`, inclusive; the first five."""
         shown = [str(a) if b - a == 1 else f"{a}-{b - 1}" for a, b in self.ranges[:5]]
         return ", ".join([*shown, *(["…"] if len(self.ranges) > 5 else [])])
-
-
-class RangeBuilder:
-    """Collects offsets as they come in ascending order, as a consumer gets them."""
-
-    def __init__(self) -> None:
-        self._ranges: list[list[int]] = []
-
-    def add(self, offset: int) -> None:
-        if self._ranges and self._ranges[-1][1] == offset:
-            self._ranges[-1][1] = offset + 1
-        else:
-            self._ranges.append([offset, offset + 1])
-
-    def build(self) -> OffsetRanges:
-        return OffsetRanges.of((start, end) for start, end in self._ranges)

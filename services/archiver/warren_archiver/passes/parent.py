@@ -184,7 +184,11 @@ def run_passes(
                 if stop.is_set():
                     break
                 if problem:
-                    _tell_of_failure(schedule)
+                    from warren.metrics.archiver import ARCHIVER_FAILURES
+
+                    ARCHIVER_FAILURES.inc()
+                    again_in = round(schedule.due_in)
+                    log.error("a pass failed", problem=problem, again_in=again_in)
                 elif reports:
                     child = Child("report", reports, quiet)
                     problem = _end_of(child, lambda: stop.wait(LOOK_EVERY) or not schedule.due_in)
@@ -209,13 +213,6 @@ def _begin_metrics(directory: str) -> None:
     ARCHIVER_STALLED.labels("passes").set(0)
     for topic in ARCHIVED:
         ARCHIVER_LOST.labels(topic.name)
-
-
-def _tell_of_failure(schedule: Schedule) -> None:
-    from warren.metrics.archiver import ARCHIVER_FAILURES
-
-    ARCHIVER_FAILURES.inc()
-    log.error("a pass failed", problem=schedule.problem, again_in=round(schedule.due_in))
 
 
 def _has_events(archiver: ArchiverSettings) -> bool:

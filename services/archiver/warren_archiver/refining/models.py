@@ -9,8 +9,8 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.contracts.topics import (
     FRESHNESS,
     GROUPS,
+    INCIDENTS,
     LAG,
-    LAG_STATUS,
     NOTIFICATIONS,
     OFFSETS,
     TOPICS,
@@ -18,10 +18,9 @@ from warren.contracts.topics import (
 )
 
 from warren_archiver.gold import catalogue as gold
-from warren_archiver.lake.events import bounded
+from warren_archiver.lake.events import SINGLE_MS, bounded, moment
 from warren_archiver.lake.table import Table
 from warren_archiver.silver import catalogue as silver
-from warren_archiver.silver.moments import SINGLE_MS, moment
 
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 
@@ -65,7 +64,7 @@ MOMENTS = {
     OFFSETS: "observed_at",
     TOPICS: "observed_at",
     FRESHNESS: "measured_at",
-    LAG_STATUS: "time",
+    INCIDENTS: "time",
     NOTIFICATIONS: "at",
     GROUPS: "observed_at",
     LAG: "evaluated_at",
@@ -77,7 +76,7 @@ def happenings(topic: Topic, accepted: DataFrame) -> DataFrame:
     """Accepted events with `happened`, and with the group that they are about: of a tombstone
     when it was appended, and the key says whose it is."""
     name = MOMENTS[topic]
-    if topic is LAG_STATUS:
+    if topic is INCIDENTS:
         own = {each: F.col(f"data.{each}") for each in ("cluster", "group")}
         return accepted.withColumns({**own, "happened": bounded(F.col(name))})
     key = F.col("kafka_key").cast("string")
@@ -90,7 +89,7 @@ def happenings(topic: Topic, accepted: DataFrame) -> DataFrame:
 
 
 INCIDENT_DAYS = 30
-"""Of an incident that lasts for longer, what is said of so many days counts."""
+"""Of an incident that lasts for longer, deliveries of so many days count."""
 _NEAR_MS = SINGLE_MS + MINUTE_MS  # between the ends of two minutes may lie a minute more
 MODELS: tuple[Model, ...] = (
     Model(
@@ -108,7 +107,7 @@ MODELS: tuple[Model, ...] = (
     ),
     Model("silver", silver.TOPIC_MINUTES, "minute", TOPICS, (), _NEAR_MS, _NEAR_MS, is_of_all=True),
     Model("silver", silver.LATENESS_MINUTES, "minute", FRESHNESS, is_of_all=True),
-    Model("silver", silver.STATUS_CHANGES, "from", LAG_STATUS),
+    Model("silver", silver.INCIDENT_CHANGES, "at", INCIDENTS, is_placed=True),
     # What is told twice comes within a day.
     Model("silver", silver.NOTIFICATIONS, "at", NOTIFICATIONS, (), DAY_MS, DAY_MS),
     Model(
@@ -116,9 +115,7 @@ MODELS: tuple[Model, ...] = (
         silver.INCIDENTS,
         "opened_at",
         None,
-        (silver.STATUS_CHANGES, silver.NOTIFICATIONS),
-        INCIDENT_DAYS * DAY_MS,
-        DAY_MS,
+        (silver.INCIDENT_CHANGES, silver.NOTIFICATIONS),
     ),
     # A group's state is compared with one of the week before.
     Model("silver", silver.MEMBERSHIP_CHANGES, "at", GROUPS, (), 7 * DAY_MS, 7 * DAY_MS),

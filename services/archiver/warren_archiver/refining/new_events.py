@@ -58,15 +58,17 @@ class NewEvents:
             yield from self._all(versions[-1])
             return
         paths: list[str] = []
-        size = 0
+        size, position = 0, known
         for version, actions in new.items():
+            if actions:  # else somebody was killed at writing it
+                position = Position(version, _at_ms(actions))
             # Other commits remove events, or join files.
             if read(info(actions).get("userMetadata"), 0, 0) is not None:
                 added = [each["add"] for each in actions if "add" in each]
                 paths += [f"{self._path}/{unquote(each['path'])}" for each in added]
                 size += sum(each["size"] for each in added)
             if size >= CHUNK_BYTES or version == versions[-1]:
-                yield Chunk(self._rows(paths), Position(version, _at_ms(actions)))
+                yield Chunk(self._rows(paths), position)
                 paths, size = [], 0
 
     def _goes_on(self, known: Position, new: Mapping[int, list[Any]]) -> bool:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
+from warren_archiver.lake.lake import text
+
 MOST_BYTES = 128 * 2**20
 """Of values. The default heap of 1 GB has room for them, and for what is made of them."""
 
@@ -36,11 +38,6 @@ class Part(NamedTuple):
     rows: int
     number: int = 0
     of: int = 1
-
-
-def text(value: str) -> str:
-    """As a literal of Spark's SQL."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def within(spans: Iterable[Span], prefix: str = "") -> str:

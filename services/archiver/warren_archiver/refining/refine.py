@@ -21,6 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.contracts.topics import Topic
 from warren.settings import Settings
+from warren.words import moment
 
 from warren_archiver.amount import FEW_EVENTS, fit
 from warren_archiver.dialect import for_spark, sql
@@ -29,15 +30,22 @@ from warren_archiver.gold.conventions import GROWTH, longest_ms
 from warren_archiver.gold.limits import LIMITS, limits_of
 from warren_archiver.lake.commits import rows_written
 from warren_archiver.lake.contract_view import ContractView
-from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.events import EARLIEST, LATEST_MS, SINGLE_MS
+from warren_archiver.lake.lake import Lake, text
 from warren_archiver.lake.lake import ensure as ensure_table
 from warren_archiver.lake.table import Kept, Table
-from warren_archiver.moments import moment
-from warren_archiver.refining.models import MODELS, OF, Model, behind, happenings
-from warren_archiver.refining.parts import Part, in_parts, text, within
+from warren_archiver.refining.models import (
+    DAY_MS,
+    INCIDENT_DAYS,
+    MODELS,
+    OF,
+    Model,
+    behind,
+    happenings,
+)
+from warren_archiver.refining.parts import Part, in_parts, within
 from warren_archiver.refining.times import Times, times_of
 from warren_archiver.silver import catalogue as silver
-from warren_archiver.silver.moments import LATEST_MS, SINGLE_MS
 from warren_archiver.steps import Step, Tell, untold
 
 
@@ -151,6 +159,8 @@ class Refinery:
         """How many rows of a table were written."""
         if model.is_placed:
             return self._add(model, batch)
+        if model.table is silver.INCIDENTS:
+            return self._make_incidents(model, batch)
         roots = behind(model.name) & batch.times.keys()
         times = Times.of(each for root in roots for each in batch.times[root].ranges)
         if model.layer == "gold":
@@ -159,8 +169,6 @@ class Refinery:
             return 0
         around = times.widened(model.before_ms, model.after_ms, model.unit_ms)
         touched = times.widened(0, model.after_ms, model.unit_ms).condition(model.at)
-        if model.table is silver.INCIDENTS:
-            return self._make_incidents(batch, roots, around)
         frames: Mapping[str, DataFrame]
         if model.table is silver.GROUP_MINUTES:  # made of the minutes that were just made
             frames = batch.made
@@ -181,32 +189,45 @@ class Refinery:
         spans = [
             each for each in batch.part.spans if model.topic in (None, self._topics.get(each.topic))
         ]
-        days = batch.times[model.name].widened(0, 0).days
-        listed = ", ".join(f"DATE'{day}'" for day in days)
+        on_days = batch.times[model.name].widened(0, 0).on_days
         if model.topic is None:
             made = model.table.conform(events)
         else:
             made = self._made(model, {"events": events})
-        return self._replace(model, made, f"date IN ({listed}) AND ({within(spans, 'kafka_')})")
-
-    def _make_incidents(self, batch: Batch, roots: Iterable[str], around: Times) -> int:
-        """Those that new events are about, of what is known of them."""
-        model = OF[silver.INCIDENTS.name]
-        new = {OF[root].table: batch.events[root] for root in roots}
-        ids = {row[0] for table, rows in new.items() for row in _about(table, rows).collect()}
-        about = F.col("incident_id").isin(sorted(ids))
-        frames = {
-            each.name: _by_incident(each, self._near(OF[each.name], around)).where(about)
-            for each in model.sources
-        }
-        made = self._made(model, frames).persist()
-        rows = made.select("incident_id", "date").collect()
-        listed = ", ".join(sorted({text(row[0]) for row in rows}))
-        days = ", ".join(sorted({f"DATE'{row[1]}'" for row in rows}))
         batch.made[model.name] = made
-        if not rows:
+        return self._replace(model, made, f"{on_days} AND ({within(spans, 'kafka_')})")
+
+    def _make_incidents(self, model: Model, batch: Batch) -> int:
+        """Those that new events are about: by their ids, in the days in which they may have begun.
+        Of deliveries those since the first of them began are read."""
+        changes = batch.made.get(silver.INCIDENT_CHANGES.name)
+        if changes is None:
+            changes = self._spark.createDataFrame([], silver.INCIDENT_CHANGES.schema)
+        new = _begun(changes)
+        ids, near = {row[0] for row in new}, [(row[1], row[1]) for row in new]
+        roots = behind(model.name) & batch.times.keys()
+        times = Times.of(each for root in roots for each in batch.times[root].ranges)
+        times = times.widened(INCIDENT_DAYS * DAY_MS, DAY_MS)
+        if (delivered := batch.events.get(silver.NOTIFICATIONS.name)) is not None:
+            ids |= {row[0] for row in delivered.select("incident_id").distinct().collect()}
+            near += times.ranges
+        if not ids:
             return 0
-        return self._replace(model, made, f"date IN ({days}) AND incident_id IN ({listed})")
+        about = f"incident_id IN ({', '.join(map(text, sorted(ids)))})"
+        stored = self._near(model, Times.of(near)).where(about)
+        begun = [(row[1], row[1]) for row in (*new, *_begun(stored))]
+        if not begun:
+            return 0
+        first = max(min(begun)[0] - DAY_MS * 1000, times.ranges[0][0])
+        since = EARLIEST + timedelta(microseconds=first)
+        sent = self._stored(OF[silver.NOTIFICATIONS.name])
+        frames = {
+            silver.INCIDENT_CHANGES.name: changes,
+            silver.NOTIFICATIONS.name: sent.where(F.col("date") >= since.date()).where(about),
+            "stored": stored,
+        }
+        condition = f"{Times.of(begun).on_days} AND {about}"
+        return self._replace(model, self._made(model, frames), condition)
 
     def _all_near(self, model: Model, batch: Batch) -> DataFrame:
         """Events of the table's topic, new and older ones, that are near the new ones."""
@@ -243,9 +264,11 @@ class Refinery:
         writer.mode("overwrite").option("replaceWhere", condition).save(path)
         return rows_written(self._spark, path)
 
+    def _stored(self, model: Model) -> DataFrame:
+        return self._spark.read.format("delta").load(self._lake.path(model.layer, model.name))
+
     def _near(self, model: Model, when: Times) -> DataFrame:
-        path = self._lake.path(model.layer, model.name)
-        return self._spark.read.format("delta").load(path).where(when.condition(model.at))
+        return self._stored(model).where(when.condition(model.at))
 
     def _first_kept(self, table: Table) -> date:
         """The first day of which a table has all its rows: gold of days before stays as it was."""
@@ -254,7 +277,9 @@ class Refinery:
             Kept.AS_EVENTS: archiver.keep_days,
             Kept.AS_MINUTES: archiver.minutes_keep_days,
         }.get(table.kept)
-        return date.min if days is None else moment(self._clock).date() - timedelta(days=days)
+        return (
+            date.min if days is None else moment(self._clock.now_ms()).date() - timedelta(days=days)
+        )
 
 
 def values(settings: Settings) -> dict[str, float]:
@@ -272,20 +297,7 @@ def _topics(frames: Iterable[DataFrame]) -> list[tuple[str, str, str]]:
     return [(row[0], row[1], row[2]) for row in every.distinct().collect()]
 
 
-def _about(table: Table, events: DataFrame) -> DataFrame:
-    """Of which incidents events tell."""
-    own = F.col("data.incident_id") if table is silver.STATUS_CHANGES else F.col("incident_id")
-    named = events.select("*", own.alias("_incident")).where("_incident IS NOT NULL")
-    return (
-        _by_incident(table, named.withColumn("incident_id", F.col("_incident")))
-        .select("incident_id")
-        .distinct()
-    )
-
-
-def _by_incident(table: Table, rows: DataFrame) -> DataFrame:
-    """To each incident belong the deliveries that tell of it among others."""
-    if table is not silver.NOTIFICATIONS:
-        return rows
-    every = F.array_union(F.coalesce("conditions", F.array()), F.array("incident_id"))
-    return rows.withColumn("incident_id", F.explode(every))
+def _begun(incidents: DataFrame) -> list[tuple[str, int]]:
+    """Their ids, and when they began, Unix microseconds."""
+    rows = incidents.select("incident_id", F.unix_micros("opened_at")).distinct().collect()
+    return [(row[0], row[1]) for row in rows]

@@ -63,13 +63,18 @@ class Times:
             }
         )
 
+    @property
+    def on_days(self) -> str:
+        """A condition in Spark's SQL: files of other days are not opened."""
+        days = (f"DATE'{day}'" for day in self.days)
+        return f"date IN ({', '.join(days)})"
+
     def condition(self, at: str) -> str:
-        """In Spark's SQL; `date` is the day of `at`: files of other days are not opened."""
-        days = ", ".join(f"DATE'{day}'" for day in self.days)
+        """In Spark's SQL; `date` is the day of `at`."""
         ranges = " OR ".join(
             f"`{at}` BETWEEN {_literal(first)} AND {_literal(last)}" for first, last in self.ranges
         )
-        return f"date IN ({days}) AND ({ranges})"
+        return f"{self.on_days} AND ({ranges})"
 
 
 def _joined(ranges: Sequence[tuple[int, int]], gap: int) -> list[tuple[int, int]]:

@@ -17,10 +17,9 @@ from pydantic import ValidationError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StructField, StructType
-from warren.contracts import STATUS_CHANGED
+from warren.contracts import STATUS_CHANGED, GroupIncidentEvent
 from warren.contracts.topics import LAG_STATUS, OFFSETS, Topic
 from warren.errors import SettingsError
-from warren.patterns import searcher
 from warren.refused_words import words_of
 from warren.settings import (
     EvaluationOverride,
@@ -44,6 +43,7 @@ from warren_archiver.replay.incidents import (
     renamed,
 )
 from warren_archiver.report.period import Period
+from warren_archiver.report.period import group_matcher as group_matcher
 from warren_archiver.silver.catalogue import INCIDENTS
 from warren_archiver.steps import Step, Tell, untold
 
@@ -190,30 +190,29 @@ class Archived:
         return rows.withColumn("offset", F.col("offset") + shift)
 
     def _open_before(self, known: set[tuple[str, str]]) -> list[Change]:
-        """Incidents of groups that no change in the period tells of: from silver, as far as there
-        is any."""
+        """Statuses of groups that no change in the period tells of: from the incidents in silver,
+        as far as there are any."""
         table = self._lake.read(self._spark, self._lake.silver(INCIDENTS.name))
         if table is None:
             return []
         first = self.period.start_ms - self.warm_up_ms
         opened, closed = F.unix_millis("opened_at"), F.unix_millis("closed_at")
         rows = table.where((opened < first) & (closed.isNull() | (closed >= self.period.end_ms)))
-        found = rows.select("cluster", "group", opened, "worst", "reason").collect()
-        return [
-            Change((cluster, group), at, worst, reason, at)
-            for cluster, group, at, worst, reason in found
-            if (cluster, group) not in known
-            and worst is not None
-            and (self._matches is None or self._matches(group))
+        found = [
+            GroupIncidentEvent.from_bytes(row[0]).data for row in rows.select("event").collect()
         ]
-
-
-def group_matcher(expression: str) -> Callable[[str], bool]:
-    """Says whether it is found in a name. Raises SettingsError for what is no expression (RE2)."""
-    try:
-        return searcher(expression)
-    except ValueError as problem:
-        raise SettingsError("--group", f"{expression!r} is {problem}") from None
+        return [
+            Change(
+                (data.cluster, data.group), each.since, each.worst, each.change.reason, each.since
+            )
+            for data in found
+            for each in data.conditions
+            if each.type == STATUS_CHANGED
+            and each.since < first
+            and (each.until is None or each.until >= self.period.end_ms)
+            and (data.cluster, data.group) not in known
+            and (self._matches is None or self._matches(data.group))
+        ]
 
 
 def _keys_of(rows: DataFrame, matches: Callable[[str], bool]) -> list[bytes]:

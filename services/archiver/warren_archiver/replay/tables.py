@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 
 from pyspark.sql import SparkSession
 from warren.clock import Clock
+from warren.words import moment
 
 from warren_archiver.lake.lake import Lake, ensure
 from warren_archiver.lake.table import Table
@@ -18,8 +19,7 @@ def write(
     spark: SparkSession, lake: Lake, replay: Replay, changes: Mapping[str, object], clock: Clock
 ) -> str:
     """Adds a run to the tables; its name."""
-    now = _moment(clock.now_ms())
-    assert now is not None
+    now = moment(clock.now_ms())
     run = now.strftime("%Y%m%dT%H%M%S.%fZ")
     flaps, replayed_flaps = replay.flaps
     period = replay.period
@@ -55,4 +55,4 @@ def _times(incident: Incident | None) -> tuple[object, ...]:
 
 
 def _moment(ms: int | None) -> datetime | None:
-    return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
+    return None if ms is None else moment(ms)

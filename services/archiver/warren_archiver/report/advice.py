@@ -8,7 +8,14 @@ from typing import NamedTuple
 from warren.words import after_loss, counted, duration, rate, records, utc, visible
 
 from warren_archiver.gold.conventions import SHORT_MS
-from warren_archiver.report.group_report import Budget, GroupReport, Outlook, Report
+from warren_archiver.report.group_report import (
+    LOSS_SOON_DAYS,
+    SOON_DAYS,
+    Budget,
+    GroupReport,
+    Outlook,
+    Report,
+)
 from warren_archiver.report.incident import Incident
 from warren_archiver.report.period import DAY_MS
 
@@ -51,7 +58,7 @@ def advice(report: Report) -> list[Advice]:
     ]
     found += [_of_budget(each) for each in report.budgets if each.left < LITTLE_BUDGET]
     lost = {visible(each.group) for each in report.groups if each.lost_records}
-    lost |= {visible(each.group) for each in report.group_incidents if each.loss}
+    lost |= {visible(each.group) for each in report.incidents if each.loss}
     # ERR before WARN, too; else as they were.
     return sorted(found, key=lambda each: (each.level, each.group not in lost))
 
@@ -89,14 +96,17 @@ def _of_group(
         goes_on = f"{still_open} " if any(each.is_about_loss for each in still) else ""
         yield "ERR", f"{goes_on}Retention deleted {lost} that it had not consumed. {todo}."
     found = group.outlook
-    if still and group.loses_soon and found is not None and found.days_until_loss is not None:
-        left = duration(found.days_until_loss * DAY_MS)
+    days = None if found is None else found.days_until_loss
+    if still and days is not None and days <= LOSS_SOON_DAYS:
+        left = duration(days * DAY_MS)
         yield "ERR", f"if it goes on so, retention deletes its records in {left}."
-    if group.crosses_soon and found is not None:
+    ahead = None if found is None else found.crosses_in_days
+    crosses = ahead is not None and ahead <= SOON_DAYS
+    if crosses and found:
         yield "WARN", _crossing(found, has_idle=bool(group.idle_members))
     if (flapped := sum(each.flapped for each in incidents)) >= OFTEN:
         yield "WARN", f"flapped {flapped} times: try calmer settings with `warren replay --set`."
-    if group.idle_members and not group.crosses_soon:
+    if group.idle_members and not crosses:
         idle = counted(group.idle_members, "member")
         yield "WARN", f"{idle} had no partition at the end: fewer members do as well."
 
@@ -105,11 +115,10 @@ def _said(incident: Incident) -> str | None:
     """The cause and what to do, then the same of its consequences; of a cause that is not known
     what was seen. Sentences have the figures of their time, which is said.
     """
-    if incident.sentence is None or incident.said_ms is None:
-        seen = incident.explanation or (incident.reason or "").replace("_", " ")
-        at = incident.opened_ms if incident.seen_ms is None else incident.seen_ms
-        return f"Seen at {utc(at)}: {visible(seen)}." if seen else None
-    parts = [f"At {utc(incident.said_ms)}: {incident.sentence}."]
+    if incident.sentence is None:
+        return None
+    seen = "At" if incident.cause else "Seen at"
+    parts = [f"{seen} {utc(incident.said_ms)}: {incident.sentence}."]
     is_open = incident.closed_ms is None
     if incident.action:
         parts.append(f"{'What to do' if is_open else 'If it comes again'}: {incident.action}.")

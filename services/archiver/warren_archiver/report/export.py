@@ -1,9 +1,8 @@
 """A report's figures as files for other programs."""
 
 import csv
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from warren_archiver.report.incident import Incident
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _KINDS = {"groups": GroupReport, "incidents": Incident, "budgets": Budget}
-Column = tuple[str, Callable[[Any], Any]]
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
@@ -28,31 +26,26 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         files.append(folder / f"{name}.csv")
         with files[-1].open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream)
-            writer.writerow([column for column, _ in columns])
-            writer.writerows([_as_text(of(row)) for _, of in columns] for row in rows)
+            writer.writerow([title for title, *_ in columns])
+            writer.writerows([_value(row, *of) for _, *of in columns] for row in rows)
     return files
 
 
-def _as_text(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
-def _columns(kind: type[Any]) -> Iterator[Column]:
-    """Of a dataclass's fields, those of others in it beside its own."""
+def _columns(kind: type[Any]) -> Iterator[tuple[str, str, str]]:
+    """Titles, a dataclass's fields, and what of such a field, where it has several figures."""
     for name in (each.name for each in fields(kind)):
         if name == "held_ms":
-            yield from ((f"held_ms_{each.lower()}", _held(each)) for each in STATUSES)
+            yield from ((f"held_ms_{each.lower()}", name, each) for each in STATUSES)
         elif name == "outlook":
-            yield from ((f"outlook_{each.name}", _ahead(each.name)) for each in fields(Outlook))
-        elif name == "also":
-            yield name, lambda row: "; ".join(each.sentence for each in row.also)
+            yield from ((f"outlook_{each.name}", name, each.name) for each in fields(Outlook))
         elif name != "lag_over_time":
-            yield name, attrgetter(name)
+            yield name, name, ""
 
 
-def _held(status: str) -> Callable[[Any], Any]:
-    return lambda group: group.held_ms[status]
-
-
-def _ahead(name: str) -> Callable[[Any], Any]:
-    return lambda group: getattr(group.outlook, name, None)
+def _value(row: Any, name: str, key: str) -> Any:
+    value = getattr(row, name)
+    if name == "also":
+        value = "; ".join(each.sentence for each in value)
+    elif key:
+        value = value[key] if name == "held_ms" else getattr(value, key, None)
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -20,7 +20,7 @@ def rates(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
     """Records a second, produced and consumed, of the minutes in which that is known."""
     moves = _WHO | typed(BIGINT="produced consumed")
     known = typed(TIMESTAMPTZ="hour", BIGINT="minutes produced_minutes consumed_minutes")
-    tables.view("rate_hours", "gold/rate_hours", _days(parts.hours), moves | known)
+    tables.view("rate_hours", "gold/rate_hours", parts.hours.days, moves | known)
     days = _rest_days(parts, _MINUTE_MS)  # is there a later one?
     tables.view("rate_minutes", "silver/group_minutes", days, moves | typed(TIMESTAMPTZ="minute"))
     return _by_group(tables.rows(_RATES, parts.bounds))
@@ -29,7 +29,7 @@ def rates(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
 def lateness(tables: LakeTables, parts: Split) -> dict[Key, dict[str, Any]]:
     """How late groups were, as the freshness service measured it."""
     of_hours = _WHO | _LATE | {"hour": "TIMESTAMPTZ", "late_sketch": SKETCH}
-    tables.view("late_hours", "gold/lateness_hours", _days(parts.hours), of_hours)
+    tables.view("late_hours", "gold/lateness_hours", parts.hours.days, of_hours)
     of_minutes = _WHO | _LATE | typed(TIMESTAMPTZ="minute", VARCHAR="topic", BIGINT="late_ms")
     tables.view("late_minutes", "silver/lateness_minutes", _rest_days(parts), of_minutes)
     return _by_group(tables.rows(_LATENESS, parts.bounds))
@@ -70,8 +70,7 @@ def outlooks(tables: LakeTables, period: Period) -> dict[Key, Outlook]:
     left = typed(BIGINT="time_to_loss_end_ms")
     tables.view("lateness_hours", "gold/lateness_hours", days[-2:], _HOUR | left)
     bounds = {"first": days[-2]}
-    tables.rows(MACROS)
-    found = tables.rows(_OUTLOOKS.format(capacity=_view("capacity")), bounds)
+    found = tables.rows(_OUTLOOKS.format(capacity=_view(tables, "capacity")), bounds)
     return {key: Outlook(**row) for key, row in _by_group(found).items()}
 
 
@@ -83,18 +82,14 @@ def budgets(tables: LakeTables, period: Period) -> list[Budget]:
     )
     tables.view("objective_days", "gold/objective_days", days, columns)
     bounds = {"first": period.widened(DAY_MS).days[0]}
-    tables.rows(MACROS)
-    found = tables.rows(_BUDGETS.format(budgets=_view("error_budgets")), bounds)
+    found = tables.rows(_BUDGETS.format(budgets=_view(tables, "error_budgets")), bounds)
     return [Budget(**row) for row in found]
 
 
-def _view(name: str) -> str:
-    """Its text in DuckDB's words."""
+def _view(tables: LakeTables, name: str) -> str:
+    """Its text in DuckDB's words, which has the macros then."""
+    tables.rows(MACROS)
     return for_duckdb(sql("gold", name, {}))
-
-
-def _days(hours: Period) -> list[Any]:
-    return hours.days if hours.length_ms else []
 
 
 def _rest_days(parts: Split, after_ms: int = 0) -> list[Any]:
@@ -175,7 +170,7 @@ WITH told AS (
   WINDOW of_group AS (PARTITION BY cluster, "group" ORDER BY "at", position)
 ), of_period AS (
   SELECT *, CASE
-    WHEN deleted OR generation < 0 THEN false
+    WHEN deleted OR coalesce(generation, -1) < 0 THEN false
     WHEN generation_before >= 0 AND at_before::DATE >= "at"::DATE - 1
       THEN generation <> generation_before
     ELSE previous_state IS NOT NULL AND (len(joined) > 0 OR len("left") > 0)

@@ -8,70 +8,15 @@
 * Rates and lateness are of the minutes in which they are known, up to the report's stamps.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from math import inf
 
-from warren.contracts import Status
-from warren.words import as_of, visible
+from warren.words import visible
 
-from warren_archiver.report.incident import Consequence, Incident, Key
+from warren_archiver.report.incident import Incident, Key
 from warren_archiver.report.period import Period
-
-
-def group_incidents(conditions: Iterable[Incident]) -> list[Incident]:
-    """In the order of their beginnings."""
-    by_group: defaultdict[Key, list[list[Incident]]] = defaultdict(list)
-    until: dict[Key, float] = {}
-    for each in sorted(conditions, key=lambda one: one.opened_ms):
-        those = by_group[each.key]
-        if those and each.opened_ms < until[each.key]:
-            those[-1].append(each)
-        else:
-            those.append([each])
-            until[each.key] = -inf
-        until[each.key] = max(until[each.key], inf if each.closed_ms is None else each.closed_ms)
-    found = [_as_one(those) for known in by_group.values() for those in known]
-    return sorted(found, key=lambda one: (one.opened_ms, one.incident_id))
-
-
-def _as_one(conditions: Sequence[Incident]) -> Incident:
-    """The first that opened gives the id, the one with a cause says what was wrong."""
-    first, root = conditions[0], max(conditions, key=_weight)
-    ended = [one.closed_ms for one in conditions if one.closed_ms is not None]
-    told = [one.told_ms for one in conditions if one.told_ms is not None]
-    return replace(
-        root,
-        incident_id=first.incident_id,
-        opened_ms=first.opened_ms,
-        closed_ms=max(ended) if len(ended) == len(conditions) else None,
-        told_ms=min(told, default=None),
-        worst=max((one.worst for one in conditions), key=Status.__getitem__),
-        peak_lag=max(one.peak_lag for one in conditions),
-        flapped=first.flapped,
-        also=[*root.also, *_follows(root, conditions)],
-    )
-
-
-def _weight(condition: Incident) -> tuple[bool, bool, int]:
-    is_clear = condition.sentence is not None or condition.action is not None
-    return condition.closed_ms is None, is_clear, Status[condition.worst]
-
-
-def _follows(root: Incident, conditions: Sequence[Incident]) -> Iterable[Consequence]:
-    """What the others said; how much was lost is said of the group, with its last figure."""
-    told = {root.sentence, *(each.sentence for each in root.also)}
-    for one in conditions:
-        said = one.sentence or one.explanation
-        if one is not root and said and said not in told and not one.is_about_loss:
-            told.add(said)
-            at = one.said_ms if one.sentence else one.seen_ms
-            dated = said if at is None else as_of(said, at, at)
-            yield Consequence(one.cause or one.reason or "", dated, one.action)
-
 
 SOON_DAYS = 90
 """Days ahead, by the trend of capacity, that are told of."""
@@ -151,17 +96,6 @@ class GroupReport:
     def in_trouble_ms(self) -> int:
         return self.held_ms["ERR"] + self.held_ms["WARN"]
 
-    @property
-    def crosses_soon(self) -> bool:
-        """Whether, by its trend, more will be produced than it can consume."""
-        days = None if self.outlook is None else self.outlook.crosses_in_days
-        return days is not None and days <= SOON_DAYS
-
-    @property
-    def loses_soon(self) -> bool:
-        days = None if self.outlook is None else self.outlook.days_until_loss
-        return days is not None and days <= LOSS_SOON_DAYS
-
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
@@ -194,22 +128,19 @@ class Report:
     error: float
     groups: list[GroupReport]
     incidents: list[Incident] = field(default_factory=list)
-    """Of conditions, as they are archived."""
+    """In the order of their beginnings."""
     budgets: list[Budget] = field(default_factory=list)
     known: list[Stamp] = field(default_factory=list)
+    damages: list[str] = field(default_factory=list)
+    """What the archive has and nobody can read, in sentences."""
     step_ms: int = 60_000
     """Of `lag_over_time`."""
-
-    @cached_property
-    def group_incidents(self) -> list[Incident]:
-        """Of groups, each with all of its conditions."""
-        return group_incidents(self.incidents)
 
     @cached_property
     def incidents_by_group(self) -> Mapping[Key, list[Incident]]:
         """Of groups that have some, in the order of `groups`; then of those not judged any more."""
         found: dict[Key, list[Incident]] = {each.key: [] for each in self.groups}
-        for each in self.group_incidents:
+        for each in self.incidents:
             found.setdefault(each.key, []).append(each)
         return {key: those for key, those in found.items() if those}
 

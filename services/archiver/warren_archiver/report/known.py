@@ -1,19 +1,20 @@
 """From when and up to when each kind of data is known: a table may begin later than another, and be
 ahead of it.
 
-Status changes, deliveries and evaluations are read as they are archived. Rates, lateness and losses
+Incidents, deliveries and evaluations are read as they are archived. Rates, lateness and losses
 come with silver, in minutes; what looks ahead comes with gold.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping
 
-from warren.history.lake_tables import LakeTables, typed
+from warren.history.lake_tables import LakeTables, moment
 from warren.words import clock, utc
 
 from warren_archiver.report.beginnings import Beginnings
 from warren_archiver.report.group_report import Report, Stamp
 from warren_archiver.report.period import Period
+from warren_archiver.report.statuses import found_by_day
 from warren_archiver.report.summary import listed
 
 STEP_MS = 60_000
@@ -72,7 +73,7 @@ def find(
     Raises LakeUnreadable.
     """
     rates = _of_minutes(tables, period, gold_until, "group_minutes", "minute")
-    late = _of_minutes(tables, period, gold_until, "lateness_minutes", '"at"')
+    late = _of_minutes(tables, period, gold_until, "lateness_minutes", 'coalesce("at", minute)')
     in_silver = max((each for each in (rates, late) if each is not None), default=None)
     members = in_silver if tables.exists("silver/membership_changes") else None
     gold = None if whole_until is None else min(whole_until, period.end_ms)
@@ -80,7 +81,7 @@ def find(
         period,
         {
             "evaluations": (archived_ms, _NOT_ARCHIVED),
-            "status_changes": (archived_ms, _NOT_ARCHIVED),
+            "incidents": (archived_ms, _NOT_ARCHIVED),
             "notifications": (archived_ms, _NOT_ARCHIVED),
             "rates": (rates, _NOT_OBSERVED),
             "lateness": (late, _NOT_MEASURED),
@@ -100,26 +101,16 @@ def _of_minutes(
     in_gold = gold_until.get(name)
     if in_gold is not None and in_gold >= period.end_ms:
         return period.end_ms
-    last = period.widened(0, STEP_MS).days[-1]
-    columns = typed(TIMESTAMPTZ="minute at")
-    for day in tables.days(f"silver/{name}"):
-        if day > last:
-            continue
-        tables.view("newest_minute", f"silver/{name}", [day], columns)
-        (row,) = tables.rows(
-            f"SELECT epoch_ms(max(coalesce({column}, minute))) AS newest FROM newest_minute "
-            "WHERE epoch_ms(minute) < $end",
-            {"end": period.end_ms + STEP_MS},
-        )
-        if row["newest"] is not None:
-            newest: int = max(row["newest"], in_gold or 0)
-            return min(newest, period.end_ms)
-    return in_gold
+    ends = period.widened(0, STEP_MS)
+    days = [day for day in tables.days(f"silver/{name}") if day <= ends.days[-1]]
+    before = f"minute < {moment(ends.end_ms)}"
+    newest = found_by_day(tables, f"silver/{name}", days, f"max({column})", "minute at", before)
+    return in_gold if newest is None else min(max(newest, in_gold or 0), period.end_ms)
 
 
 def known_up_to(report: Report) -> str:
     """How far each kind of data is known, the furthest first; empty where all is."""
-    if report.is_closed and all(each.is_whole for each in report.known):
+    if report.is_closed and not report.damages and all(each.is_whole for each in report.known):
         return ""
     kinds: dict[tuple[int, int], list[str]] = defaultdict(list)
     for each in report.known:

@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+import structlog
 from warren.clock import Clock
-from warren.contracts.topics import LAG, LAG_STATUS, NOTIFICATIONS
-from warren.errors import SettingsError
-from warren.history.lake_tables import LakeTables, typed
-from warren.patterns import searcher
+from warren.contracts.topics import INCIDENTS, LAG, NOTIFICATIONS
+from warren.history.lake_tables import LakeTables, LakeUnreadable, typed
 from warren.settings import Settings
 
 from warren_archiver.errors import NothingArchived
@@ -16,8 +15,9 @@ from warren_archiver.gold.conventions import ERROR, longest_ms
 from warren_archiver.report import beginnings, facts, incidents, known, statuses
 from warren_archiver.report.group_report import STATUSES, GroupReport, Report, trouble
 from warren_archiver.report.incident import Key
-from warren_archiver.report.period import HOUR_MS, Period, Split, split
+from warren_archiver.report.period import HOUR_MS, Period, Split, group_matcher, split
 
+log = structlog.get_logger(__name__)
 SETTLE_MS = 5_000
 """The default period ends this much before the newest record, as evaluations of that time that
 another evaluator publishes a little later may not be archived yet."""
@@ -46,29 +46,27 @@ def report(
 
     Raises NothingArchived, SettingsError or LakeUnreadable.
     """
-    matches = _matcher(groups)
-    topic = LAG.full_name(settings.home.topic_prefix)
+    matches, damages = group_matcher(groups or ""), tables.tolerate()
+    topics = [
+        each.full_name(settings.home.topic_prefix) for each in (LAG, INCIDENTS, NOTIFICATIONS)
+    ]
+    topic, changes, deliveries = topics
     newest = statuses.newest_ms(tables, topic, clock.now_ms())
     if newest is None:
+        if damages:
+            raise LakeUnreadable(" ".join(damages))
         raise NothingArchived(
             f"no evaluation has been archived in {settings.archiver.path}: where an archiver runs "
             "already, that takes some minutes after its first start; else run `warren archive run`"
         )
-    if isinstance(wanted, Period):
-        period = wanted
-    else:
-        end = newest - SETTLE_MS
-        period = Period(end - wanted, end)
+    end = newest - SETTLE_MS
+    period = wanted if isinstance(wanted, Period) else Period(end - wanted, end)
     max_gap_ms = longest_ms(settings.collector.heartbeat)
     untils = _gold_until(tables)
     until = _whole_until(untils)
     parts = split(period, until)
-    changes, deliveries = (
-        each.full_name(settings.home.topic_prefix) for each in (LAG_STATUS, NOTIFICATIONS)
-    )
-    others = [changes, deliveries]
     is_whole = until is not None and until >= period.end_ms
-    statuses.prepare(tables, topic, others, period, parts, max_gap_ms, is_whole=is_whole)
+    statuses.prepare(tables, topics, period, parts, max_gap_ms, is_whole=is_whole)
     is_closed = parts.hours == period
     archived_ms = period.end_ms if is_closed else newest
     since = beginnings.find(tables, period, parts, topic, changes, deliveries)
@@ -84,6 +82,8 @@ def report(
     if every and not found and not lasting:
         raise NothingArchived(f"no group of that time matches {groups!r} (--group)")
     budgets = facts.budgets(tables, period)
+    for each in damages:
+        log.warning("left out of the report", damage=each)
     return Report(
         period,
         is_closed,
@@ -94,17 +94,9 @@ def report(
         lasting,
         [each for each in budgets if matches(each.group)],
         stamps.stamps,
+        damages,
         step_ms(period, parts),
     )
-
-
-def _matcher(expression: str | None) -> Any:
-    if expression is None:
-        return lambda _: True
-    try:
-        return searcher(expression)
-    except ValueError as problem:
-        raise SettingsError("--group", f"{expression!r} is {problem}") from None
 
 
 def _gold_until(tables: LakeTables) -> dict[str, int]:

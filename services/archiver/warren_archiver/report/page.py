@@ -1,7 +1,5 @@
 """A report as an HTML page that needs nothing else: no script, no font, no network."""
 
-from collections.abc import Mapping
-
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from warren.report_files import group_anchor
 from warren.words import counted, duration, grouped, rate, utc, visible
@@ -33,9 +31,16 @@ def render(report: Report) -> str:
     found = sum(each or 0 for each in counts)
     end = report.period.end_ms
     in_order = sorted(
-        report.group_incidents,
+        report.incidents,
         key=lambda each: (-((each.closed_ms or end) - each.opened_ms), each.incident_id),
     )
+    lengths = [each.length_ms for each in report.incidents if each.length_ms is not None]
+    noise = {  # nobody was needed for it
+        f"shorter than {duration(SHORT_MS)}": sum(length <= SHORT_MS for length in lengths),
+        f"within {duration(AGAIN_MS)} of the one before": sum(
+            each.flapped for each in report.incidents
+        ),
+    }
     return environment.get_template("report.html").render(
         report=report,
         summary=summary(report),
@@ -49,7 +54,7 @@ def render(report: Report) -> str:
         timeline=plots.timeline(report),
         lags=plots.lags(report),
         incidents=in_order[:MOST_INCIDENTS],
-        noise=_noise(report),
+        noise={what: number for what, number in noise.items() if number},
         group_anchor=group_anchor,
         total={name: sum(group.held_ms[name] for group in report.groups) for name in SHOWN},
         shares=lambda group: _shares(group, report.period.length_ms),
@@ -57,26 +62,12 @@ def render(report: Report) -> str:
             each.late_max_ms is not None or each.consume_rate is not None or each.lost_records
             for each in report.groups
         ),
-        outlooks=[group for group in report.groups if _has_outlook(group)],
+        outlooks=[
+            group
+            for group in report.groups
+            if group.outlook and None not in (group.outlook.capacity, group.outlook.level)
+        ],
     )
-
-
-def _noise(report: Report) -> Mapping[str, int]:
-    """Incidents that nobody was needed for, by what they were."""
-    short = sum(
-        each.length_ms is not None and each.length_ms <= SHORT_MS for each in report.group_incidents
-    )
-    flapped = sum(each.flapped for each in report.group_incidents)
-    found = {
-        f"shorter than {duration(SHORT_MS)}": short,
-        f"within {duration(AGAIN_MS)} of the one before": flapped,
-    }
-    return {what: number for what, number in found.items() if number}
-
-
-def _has_outlook(group: GroupReport) -> bool:
-    found = group.outlook
-    return found is not None and found.capacity is not None and found.level is not None
 
 
 def _shares(group: GroupReport, length_ms: int) -> list[tuple[str, float]]:

@@ -1,13 +1,15 @@
-"""Periods: as people write them, and which hours of one are taken from gold."""
+"""Periods and groups as people name them, and which hours of a period are taken from gold."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from warren.errors import SettingsError
+from warren.patterns import searcher
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 EXACT_MS = 3 * HOUR_MS
@@ -35,7 +37,8 @@ class Period:
     def days(self) -> list[date]:
         """All that it reaches into, UTC."""
         first, last = _day(self.start_ms), _day(self.end_ms - 1)
-        return [first + timedelta(days=number) for number in range((last - first).days + 1)]
+        number = (last - first).days + 1 if self.length_ms > 0 else 0
+        return [first + timedelta(days=each) for each in range(number)]
 
     def widened(self, before_ms: int, after_ms: int = 0) -> Period:
         return Period(self.start_ms - before_ms, self.end_ms + after_ms)
@@ -80,7 +83,8 @@ def parse_moment(text: str, option: str = "--until") -> int:
     Raises SettingsError of the option.
     """
     try:
-        at = int(text) if text.isdigit() else _unix_ms(datetime.fromisoformat(text))
+        said = text if text.isdigit() else datetime.fromisoformat(text)
+        at = int(said) if isinstance(said, str) else _unix_ms(said)
     except ValueError:
         raise SettingsError(
             option, f"{text!r} is no time such as 2026-11-21T07:00:00Z, nor Unix milliseconds"
@@ -90,26 +94,14 @@ def parse_moment(text: str, option: str = "--until") -> int:
     return at
 
 
-def _unix_ms(moment: datetime) -> int:
-    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-
-
 def parse_day(text: str) -> Period:
     """The UTC day `2026-11-21`; raises SettingsError."""
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        raise SettingsError("--day", f"{text!r} is no day such as 2026-11-21") from None
-    return _period("--day", text, day, 1)
+    return _period("--day", text, text, "day such as 2026-11-21", 1)
 
 
 def parse_week(text: str) -> Period:
     """The week `2026-W47`, from Monday (ISO 8601); raises SettingsError."""
-    try:
-        monday = date.fromisoformat(f"{text}-1")
-    except ValueError:
-        raise SettingsError("--week", f"{text!r} is no week such as 2026-W47") from None
-    return _period("--week", text, monday, 7)
+    return _period("--week", text, f"{text}-1", "week such as 2026-W47", 7)
 
 
 def _beyond(option: str, text: str) -> SettingsError:
@@ -118,16 +110,29 @@ def _beyond(option: str, text: str) -> SettingsError:
     )
 
 
-def _period(option: str, text: str, first: date, days: int) -> Period:
+def _period(option: str, text: str, first: str, kind: str, days: int) -> Period:
     """Raises SettingsError."""
-    if first.year not in _YEARS:
+    try:
+        start = datetime.fromisoformat(f"{first}T00:00:00+00:00")
+    except ValueError:
+        raise SettingsError(option, f"{text!r} is no {kind}") from None
+    if start.year not in _YEARS:
         raise _beyond(option, text)
-    start, end = (
-        round(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
-        for day in (first, first + timedelta(days=days))
-    )
-    return Period(start, end)
+    return Period(_unix_ms(start), _unix_ms(start) + days * DAY_MS)
+
+
+def _unix_ms(moment: datetime) -> int:
+    """Without a zone it is UTC."""
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def _day(at: int) -> date:
     return datetime.fromtimestamp(at / 1000, UTC).date()
+
+
+def group_matcher(expression: str) -> Callable[[str], bool]:
+    """Says whether it is found in a name. Raises SettingsError for what is no expression (RE2)."""
+    try:
+        return searcher(expression)
+    except ValueError as problem:
+        raise SettingsError("--group", f"{expression!r} is {problem}") from None

@@ -118,12 +118,14 @@ def _area(report: Report, group: GroupReport, most: int) -> Iterator[str]:
 
 
 def _spans(period: Period, incidents: Sequence[Incident]) -> list[Span]:
-    found = []
-    for each in incidents:
-        left = _percent(period, each.opened_ms)
-        right = _percent(period, each.closed_ms or period.end_ms)
-        found.append(Span(left, round(right - left, 3), each.worst))
-    return found
+    edges = [
+        (_percent(period, each.opened_ms), _percent(period, each.closed_ms or period.end_ms))
+        for each in incidents
+    ]
+    return [
+        Span(left, round(right - left, 3), each.worst)
+        for each, (left, right) in zip(incidents, edges, strict=True)
+    ]
 
 
 def _open_for(period: Period, incidents: Sequence[Incident]) -> str:

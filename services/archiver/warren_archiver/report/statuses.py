@@ -2,8 +2,8 @@
 newest are in bronze alone.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime
 from typing import Any
 
 from warren.history.lake_tables import LakeTables, moment, text, typed
@@ -24,27 +24,41 @@ _HOURS = typed(
 ) | {"lag_sketch": SKETCH}
 
 
-def newest_ms(tables: LakeTables, topic: str, now_ms: int) -> int | None:
-    """Append time of the newest evaluation in the archive; one of the future tells nothing.
+def found_by_day(
+    tables: LakeTables,
+    table: str,
+    days: Iterable[date],
+    expression: str,
+    columns: str,
+    where: str | None = None,
+) -> int | None:
+    """A moment made of these `columns`, of the first of the days that has one, Unix milliseconds:
+    the days after that are not opened."""
+    for day in days:
+        tables.view("of_day", table, [day], typed(TIMESTAMPTZ=columns), where)
+        (row,) = tables.rows(f"SELECT epoch_ms({expression}) AS found FROM of_day")
+        if row["found"] is not None:
+            return int(row["found"])
+    return None
 
-    Days are opened from the newest on, until one has any.
-    """
-    for day in tables.days("bronze/events"):
-        if day > datetime.fromtimestamp(now_ms / 1000, UTC).date():
-            continue
-        past = f"topic = {text(topic)} AND timestamp < {moment(now_ms + 1)}"
-        tables.view("appended", "bronze/events", [day], {"timestamp": "TIMESTAMPTZ"}, past)
-        (found,) = tables.rows("SELECT epoch_ms(max(timestamp)) AS newest FROM appended")
-        if found["newest"] is not None:
-            newest: int = found["newest"]
-            return newest
+
+def newest_ms(tables: LakeTables, topic: str, now_ms: int) -> int | None:
+    """Append time of the newest evaluation in the archive; one of the future tells nothing."""
+    for table, column, where in (
+        ("bronze/events", "timestamp", f"topic = {text(topic)} AND "),
+        ("silver/evaluations", "kafka_timestamp", ""),
+    ):
+        today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
+        days = [day for day in tables.days(table) if day <= today]
+        past = f"{where}{column} < {moment(now_ms + 1)}"
+        if found := found_by_day(tables, table, days, f"max({column})", column, past):
+            return found
     return None
 
 
 def prepare(
     tables: LakeTables,
-    topic: str,
-    others: Collection[str],
+    topics: Sequence[str],
     period: Period,
     parts: Split,
     max_gap_ms: int,
@@ -53,8 +67,8 @@ def prepare(
 ) -> None:
     """Makes `judged` what was judged in the rest and shortly before, each once, and at the
     period's end: cluster, group, at and until (milliseconds), status and lag; status is null for a
-    group's end. Makes `hours` the whole ones, and `raw` the records of `topic`, which tells of
-    evaluations, and of the others that silver may not have. `is_whole`: it has all of the period.
+    group's end. Makes `hours` the whole ones, and `raw` the records of `topics`, of which the
+    first has evaluations, that silver may not have. `is_whole`: it has all of the period.
     """
     end = Period(period.end_ms, period.end_ms)
     wanted = [each.widened(max_gap_ms) for each in (*parts.rest, end)]
@@ -63,16 +77,14 @@ def prepare(
     _set_ranges(tables, "rest", parts.rest)
     _set_ranges(tables, "wanted", wanted)
     raw = Period(period.end_ms, period.end_ms) if is_whole else _not_in_silver(tables, wanted)
-    topics = ", ".join(text(each) for each in (topic, *others))
+    listed = ", ".join(map(text, topics))
     appended = f"timestamp >= {moment(raw.start_ms)} AND timestamp < {moment(raw.end_ms)}"
     skewed = {day for each in wanted for day in each.widened(CLOCK_SKEW_MS, CLOCK_SKEW_MS).days}
-    days_of_raw = skewed.intersection(raw.days) if raw.length_ms > 0 else []
-    where = f"topic IN ({topics}) AND {appended}"
-    tables.view("raw", "bronze/events", days_of_raw, _EVENTS, where)
-    bounds = {"topic": topic, "end": period.end_ms, "gap": max_gap_ms}
+    where = f"topic IN ({listed}) AND {appended}"
+    tables.view("raw", "bronze/events", skewed.intersection(raw.days), _EVENTS, where)
+    bounds = {"topic": topics[0], "end": period.end_ms, "gap": max_gap_ms}
     tables.rows(f"CREATE OR REPLACE TEMP TABLE judged AS {_JUDGED}", bounds)
-    days_of_hours = parts.hours.days if parts.hours.length_ms else []
-    tables.view("hours", "gold/status_hours", days_of_hours, _HOURS)
+    tables.view("hours", "gold/status_hours", parts.hours.days, _HOURS)
 
 
 def _not_in_silver(tables: LakeTables, wanted: Sequence[Period]) -> Period:
@@ -84,11 +96,10 @@ def _not_in_silver(tables: LakeTables, wanted: Sequence[Period]) -> Period:
     return Period(since, last)
 
 
-def _set_ranges(tables: LakeTables, name: str, ranges: Iterable[Period]) -> None:
-    tables.rows(f"CREATE OR REPLACE TEMP TABLE {name} (start_ms BIGINT, end_ms BIGINT)")
-    for each in ranges:
-        values = {"start": each.start_ms, "end": each.end_ms}
-        tables.rows(f"INSERT INTO {name} VALUES ($start, $end)", values)
+def _set_ranges(tables: LakeTables, name: str, ranges: Sequence[Period]) -> None:
+    values = {"start": [each.start_ms for each in ranges], "end": [each.end_ms for each in ranges]}
+    made = f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT unnest($start::BIGINT[]) AS start_ms"
+    tables.rows(f"{made}, unnest($end::BIGINT[]) AS end_ms", values)
 
 
 def figures(tables: LakeTables, parts: Split, period: Period) -> list[dict[str, Any]]:

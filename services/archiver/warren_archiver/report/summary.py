@@ -117,12 +117,12 @@ def _when(well: Sequence[GroupReport], length_ms: int) -> str:
 
 
 def _incidents(report: Report) -> Iterator[str]:
-    incidents = report.group_incidents
+    incidents = report.incidents
     begun = [each for each in incidents if each.opened_ms >= report.period.start_ms]
     before = len(incidents) - len(begun)
-    stamp = report.stamp("status_changes")
+    stamp = report.stamp("incidents")
     if stamp is not None and stamp.until_ms is None:
-        yield f"No status change of this period is archived{_begins(report, 'status_changes')}."
+        yield f"No incident of this period is archived{_begins(report, 'incidents')}."
     elif not incidents:
         yield f"There was no incident{_since(stamp, report.period.end_ms)}."
     if not incidents:
@@ -133,7 +133,9 @@ def _incidents(report: Report) -> Iterator[str]:
     yield f"{listed(parts)}."
     if over := [each.length_ms for each in incidents if each.length_ms is not None]:
         yield f"{grouped(len(over))} ended, after {_average(over)}."
-    if told := [each.told_ms - each.opened_ms for each in begun if each.told_ms is not None]:
+    if told := [
+        each.notified_ms - each.opened_ms for each in begun if each.notified_ms is not None
+    ]:
         some = f", for {grouped(len(told))} of the {grouped(len(begun))} that began"
         went = "A notification" if len(told) == 1 else "Notifications"
         yield f"{went} went out after {_average(told)}{some if len(told) < len(begun) else ''}."
@@ -181,9 +183,9 @@ def _hit(report: Report) -> Iterator[str]:
 
 
 def _still_open(report: Report) -> Iterator[str]:
-    still = [each for each in report.group_incidents if each.closed_ms is None]
+    still = [each for each in report.incidents if each.closed_ms is None]
     if not still:
-        if report.group_incidents:
+        if report.incidents:
             yield "No incident was open at the end."
         return
     oldest = min(still, key=lambda each: each.opened_ms)
@@ -201,8 +203,9 @@ def _lost(report: Report) -> Iterator[str]:
         count = sum(each.lost_records or 0 for each in losing)
         readers = _named([_name(report, each.key) for each in losing])
         it = "it" if count == 1 else "them"
+        least = "at least " if any(each.lost_at_least for each in losing) else ""
         yield (
-            f"Retention deleted {_at_least(losing)}{records(count)} before {readers} had read "
+            f"Retention deleted {least}{records(count)} before {readers} had read "
             f"{it}; nobody can get {it} back."
         )
     measured = {each.key for each in losing}
@@ -217,10 +220,6 @@ def _lost(report: Report) -> Iterator[str]:
         yield f"An incident of {names[0]} says: {said.popitem()[1]}."
     elif said:
         yield f"Incidents of {_named(names)} say that records were lost."
-
-
-def _at_least(losing: Sequence[GroupReport]) -> str:
-    return "at least " if any(each.lost_at_least for each in losing) else ""
 
 
 def _loss_unknown(report: Report) -> Iterator[str]:

@@ -68,6 +68,7 @@ def render(report: Report) -> Group:
     return Group(
         heading,
         *([Text(f"Known: {known}.", style="dim")] if known else []),
+        *(Text(each, style="red") for each in report.damages),
         *(
             Text.assemble((f"{each.question}: ", "bold"), " ".join(each.sentences))
             for each in summary(report)

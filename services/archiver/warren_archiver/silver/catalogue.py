@@ -61,7 +61,7 @@ PARTITION_MINUTES = Table(
         Field("committed", WHOLE, "Last committed offset", null="when never committed"),
         Field("log_start", WHOLE, "Last log start offset", null="unknown"),
         Field("log_end", WHOLE, "Last log end offset", null="unknown"),
-        Field("lag", WHOLE, "Last lag", null="unknown"),
+        Field("lag", WHOLE, "Last lag: what could be read", null="unknown"),
         Field("lag_min", WHOLE, "Least lag", null="unknown"),
         Field("lag_max", WHOLE, "Greatest lag", null="unknown"),
         *_MOVES,
@@ -147,40 +147,35 @@ LATENESS_MINUTES = Table(
     Kept.AS_MINUTES,
 )
 
-CONSEQUENCE = StructType(
-    [StructField("name", TEXT), StructField("sentence", TEXT), StructField("action", TEXT)]
+_OF_INCIDENT = (
+    Field("opened_at", TIME, "When it began"),
+    Field("closed_at", TIME, "When it ended", null="while it lasts"),
+    Field("closed_by", TEXT, "OK, or why the group ended", null="while it lasts"),
+    Field("worst", TEXT, "The worst status so far: WARN or ERR"),
+    Field("reason", TEXT, "The reason that its root condition gives", null="when none is given"),
+    Field("cause", TEXT, "The root condition's cause", null="unknown"),
+    Field("peak_lag", WHOLE, "Greatest total lag that a change gave"),
+    Field("lost_records", WHOLE, "Deleted unread in the course of it, at least"),
 )
-STATUS_CHANGES = Table(
-    "status_changes",
-    "Changes of groups' statuses: each holds until the next one of its type. An event that was "
-    "published twice counts once.",
-    ("cluster", "group", "event_id"),
+_EVENT = "The CloudEvent as it was published, JSON"
+INCIDENT_CHANGES = Table(
+    "incident_changes",
+    "Changes of groups' incidents: `warren.incidents` as published, of which the topic keeps the "
+    "newest. What was published twice is there twice.",
+    _PLACE,
     (
         *_GROUP,
-        Field("event_id", TEXT, "The CloudEvent's id"),
-        Field("type", TEXT, "Its type: by commits, by an objective of freshness, or of retention"),
-        Field("from", TIME, "When the status began"),
-        Field("status", TEXT, "OK, WARN, ERR, or NOTFOUND when the group ended"),
-        Field("previous", TEXT, "The status before"),
-        Field("reason", TEXT, "Why", null="when OK"),
-        Field("explanation", TEXT, "The reason in one sentence", null="when OK"),
-        Field("cause", TEXT, "Whose trouble it is", null="unknown, or OK"),
-        Field(
-            "cause_sentence",
-            TEXT,
-            "That cause in one sentence, with figures of `from`",
-            null="where `cause` is",
-        ),
-        Field("action", TEXT, "What to do about it", null="where nothing is said"),
-        Field(
-            "also", ArrayType(CONSEQUENCE), "Its consequences, the gravest first", null="for none"
-        ),
-        Field("incident_id", TEXT, "The incident that it belongs to, or that it ended"),
-        Field("opened_at", TIME, "When that incident began", null="unknown"),
-        Field("total_lag", WHOLE, "Of the group, records"),
-        Field("bad_partitions", WHOLE, "Partitions that were not OK", null="when too many"),
+        Field("incident_id", TEXT, "The incident"),
+        Field("revision", WHOLE, "Number of the change in its incident, from 1"),
+        Field("at", TIME, "When it happened"),
+        Field("status", TEXT, "WARN or ERR; OK, or NOTFOUND of a group that is gone, at the end"),
+        Field("previous", TEXT, "The status before; OK when it opens"),
+        Field("condition", TEXT, "Of which the change is: the type of its status changes"),
+        Field("did", TEXT, "What that condition did: began, changed or ended"),
+        *_OF_INCIDENT,
+        Field("event", BYTES, _EVENT),
         *_COORDINATES,
-        _date("from"),
+        _date("at"),
     ),
 )
 
@@ -216,24 +211,16 @@ NOTIFICATIONS = Table(
 
 INCIDENTS = Table(
     "incidents",
-    "A time during which a group was not OK: one row for each, from the status changes and "
-    "deliveries about it; of one that lasts for more than 30 days, from those of the last 30.",
+    "A time during which a group was not OK: one row for each, by its newest change and the "
+    "deliveries about it; of one that lasts for more than 30 days, by those of the last 30.",
     ("incident_id",),
     (
         *_GROUP,
         Field("incident_id", TEXT, "Its id"),
-        Field("opened_at", TIME, "When it began"),
-        Field("closed_at", TIME, "When it ended", null="while it lasts"),
-        Field("closed_by", TEXT, "OK, or why the group ended", null="while it lasts"),
+        Field("changes", WHOLE, "How many there were: the newest one's revision"),
+        *_OF_INCIDENT,
+        Field("changed_at", TIME, "When the newest change happened"),
         Field("duration_ms", WHOLE, "From its beginning to its end", null="while it lasts"),
-        Field("worst", TEXT, "The worst status: WARN or ERR", null="when only its end is known"),
-        Field("reason", TEXT, "The first reason that was given", null="when none was"),
-        Field("cause", TEXT, "The last cause that was known", null="unknown"),
-        Field("changes", WHOLE, "Status changes, beginning and end included"),
-        Field("peak_lag", WHOLE, "Greatest total lag that a status change gave"),
-        Field(
-            "peak_bad_partitions", WHOLE, "Most partitions that were not OK", null="when too many"
-        ),
         Field(
             "told",
             ArrayType(StructType([StructField("route", TEXT), StructField("channel", TEXT)])),
@@ -242,6 +229,7 @@ INCIDENTS = Table(
         Field("told_at", TIME, "When the first of them was told", null="when nobody was"),
         Field("deliveries", WHOLE, "Deliveries that arrived"),
         Field("failures", WHOLE, "Attempts that failed, and deliveries refused or given up"),
+        Field("event", BYTES, f"{_EVENT}: of the newest change"),
         _date("opened_at"),
     ),
 )
@@ -257,7 +245,9 @@ MEMBERSHIP_CHANGES = Table(
         Field("position", WHOLE, "In __consumer_offsets; -1 for other sources, and for an end"),
         Field("deleted", FLAG, "The group was gone"),
         Field("protocol", TEXT, "classic, consumer, share or streams", null="when deleted"),
-        Field("state", TEXT, "As DescribeConsumerGroups names it", null="when not told"),
+        Field(
+            "state", TEXT, "As DescribeConsumerGroups names it; empty unknown", null="when deleted"
+        ),
         Field("previous_state", TEXT, "The one before", null="for the first"),
         Field("generation", WHOLE, "Generation, or group epoch", null="when not told"),
         Field("rebalances", WHOLE, "Rebalances seen so far", null="when not told"),
@@ -320,7 +310,7 @@ TABLES: tuple[Table, ...] = (
     GROUP_MINUTES,
     TOPIC_MINUTES,
     LATENESS_MINUTES,
-    STATUS_CHANGES,
+    INCIDENT_CHANGES,
     NOTIFICATIONS,
     INCIDENTS,
     MEMBERSHIP_CHANGES,

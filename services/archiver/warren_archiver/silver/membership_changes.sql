@@ -3,7 +3,8 @@ WITH told AS (
   SELECT *, array_sort(members[*].member_id) AS ids FROM events
 ), every AS (
   SELECT cluster, "group", happened AS "at", coalesce(position, -1) AS position, deleted, protocol,
-    state, generation, rebalances, coalesce(ids, []) AS members, idle_members,
+    state, nullif(generation, -1) AS generation, rebalances, coalesce(ids, []) AS members,
+    idle_members,
     size(flatten(map_values(unowned))) AS unowned_partitions, assignment_skew,
     kafka_topic, kafka_topic_id, kafka_partition, kafka_offset, kafka_timestamp
   FROM told WHERE "group" IS NOT NULL

@@ -38,8 +38,9 @@ WITH topics AS (
 ), observed AS (
   SELECT cluster, "group", topic, partition, date_trunc('minute', "at") AS "minute", commits,
     committed, log_start, log_end,
-    CASE WHEN log_end > committed THEN log_end - committed WHEN log_end <= committed THEN 0 END
-      AS lag,
+    -- What retention has deleted nobody can read. `greatest` passes over nulls.
+    CASE WHEN committed IS NOT NULL AND log_end IS NOT NULL
+      THEN log_end - least(log_end, greatest(committed, log_start)) END AS lag,
     -- A log end goes back only where the topic is another one, or its log was cut.
     CASE WHEN is_near AND grown >= 0 THEN grown END AS produced,
     CASE WHEN is_near AND advanced >= 0 THEN advanced WHEN is_near AND advanced < 0 THEN 0 END

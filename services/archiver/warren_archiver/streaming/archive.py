@@ -18,7 +18,7 @@ from warren.kafka.trouble import Trouble
 from warren.metrics.archiver import ARCHIVER, ARCHIVER_STALLED
 from warren.service import probed
 from warren.settings import HomeSettings, Settings
-from warren.standstill import StandstillWatch
+from warren.standstill import StandstillWatch, obstacle
 
 from warren_archiver.amount import fit
 from warren_archiver.lake.lake import Lake
@@ -99,7 +99,11 @@ def archive(
     lake = Lake.at(settings.archiver.path)
     lake.ensure(spark)
     work = Work(spark, settings, lake, topics, clock, stop)
-    works = {"archive": work.look, "archiving": work.look_at_failures}
+    works = {
+        "archive": work.look,
+        # What keeps it from archiving: it has failed, and did nothing since.
+        "archiving": lambda: obstacle(work.archiving.problem),
+    }
     watch = StandstillWatch(settings.standstill, works, ARCHIVER_STALLED, clock)
     with probed("archiver", settings, ARCHIVER, lambda: watch.reason or True), watch:
         log.info("archiving", topics=len(topics), lake=lake.root, once=once)

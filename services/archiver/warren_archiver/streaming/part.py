@@ -36,11 +36,6 @@ class Part:
     def due(self) -> bool:
         return self._clock.monotonic() >= self._at
 
-    @property
-    def went_well(self) -> bool:
-        """Whether it did the last time."""
-        return self.tried and not self.problem
-
     def due_in(self, seconds: float) -> None:
         self._at = self._clock.monotonic() + seconds
 

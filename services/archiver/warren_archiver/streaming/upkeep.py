@@ -8,27 +8,27 @@ from typing import NamedTuple
 import structlog
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.settings import ArchiverSettings
+from warren.words import moment
 
 from warren_archiver.errors import spark_cause
 from warren_archiver.gold import catalogue as gold
+from warren_archiver.lake.commits import Commits, newest_version
 from warren_archiver.lake.lake import (
     Lake,
     as_of,
     exists,
-    newest_version,
     properties_of,
     set_properties,
 )
 from warren_archiver.lake.table import Kept
 from warren_archiver.layers import LAYERS
-from warren_archiver.moments import moment
 from warren_archiver.silver import catalogue as silver
-from warren_archiver.steps import Tell, told, untold
+from warren_archiver.steps import Step, Tell, untold
 
 log = structlog.get_logger(__name__)
 NOTED = "warren.upkeep"
@@ -103,10 +103,11 @@ class Upkeep:
             for table in tables
             if exists(self._spark, path := f"{self._lake.root}/{layer}/{table.name}")
         ]
-        done = [
-            self._keep(path, how)
-            for path, how in told("upkeep", there, tell, lambda each: _name(each[0]))
-        ]
+        done = []
+        for number, (path, how) in enumerate(there):
+            tell(Step("upkeep", _name(path), number, len(there)))
+            done.append(self._keep(path, how))
+        tell(Step("upkeep", "", len(there), len(there)))
         if exists(self._spark, self._lake.events):
             self._note(self._lake.events, 0)
         return done
@@ -165,7 +166,7 @@ class Upkeep:
         set_properties(self._spark, path, {NOTED: f"{self._today()} {version}"})
 
     def _today(self) -> date:
-        return moment(self._clock).date()
+        return moment(self._clock.now_ms()).date()
 
 
 def _name(path: str) -> str:
@@ -177,32 +178,18 @@ def _files(table: DeltaTable) -> int:
     return 0 if found is None else int(found["numFiles"])
 
 
-_FILE = "struct<partitionValues:map<string,string>,dataChange:boolean>"
-_LOG = f"add {_FILE}, remove {_FILE}"
-
-
 def touched(spark: SparkSession, path: str, since: int | None, version: int) -> frozenset[date]:
     """Days with rows that were added, replaced or removed after version `since`, up to `version`.
 
     All days of the table when `since` is None, or when its log does not reach back so far. Joining
     of files changes no day.
     """
-    if since is not None and since <= version:
-        files = [
-            f"{path}/_delta_log/{number:020d}.json" for number in range(since + 1, version + 1)
-        ]
-        try:
-            return _days_of_log(spark, files) if files else frozenset()
-        except AnalysisException:
-            pass  # the log's beginning was removed
-    every = as_of(spark, path, version).select("date").distinct().collect()
-    return frozenset(row["date"] for row in every if row["date"] is not None)
-
-
-def _days_of_log(spark: SparkSession, files: list[str]) -> frozenset[date]:
-    actions = spark.read.schema(_LOG).json(files)
-    changed = F.when(F.col("add.dataChange"), F.col("add.partitionValues"))
-    gone = F.when(F.col("remove.dataChange"), F.col("remove.partitionValues"))
-    day = F.coalesce(changed, gone)["date"]
-    rows = actions.select(day.alias("day")).where("day IS NOT NULL").distinct().collect()
-    return frozenset(date.fromisoformat(row["day"]) for row in rows)
+    commits = Commits(spark, path)
+    if since is not None and {*range(since + 1, version + 1)} <= {*commits.versions()}:
+        actions = [each for one in range(since + 1, version + 1) for each in commits.actions(one)]
+        files = [each.get("add") or each.get("remove") or {} for each in actions]
+        found = {each["partitionValues"].get("date") for each in files if each.get("dataChange")}
+    else:
+        rows = as_of(spark, path, version).select("date").distinct().collect()
+        found = {row["date"] and str(row["date"]) for row in rows}
+    return frozenset(date.fromisoformat(day) for day in found if day is not None)

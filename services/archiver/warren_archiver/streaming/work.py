@@ -13,7 +13,7 @@ from warren.kafka.connection import connect
 from warren.kafka.topics import HOME
 from warren.metrics.archiver import ARCHIVER_REFINED
 from warren.settings import Settings
-from warren.standstill import Look, obstacle
+from warren.standstill import Look
 
 from warren_archiver.bronze.bronze import ANSWER_SECONDS, Bronze
 from warren_archiver.dialect import for_spark, sql
@@ -93,10 +93,6 @@ class Work:
         self._turn = 0
         self._looked: Look | None = None
 
-    @property
-    def busy(self) -> bool:
-        return bool(self._doing)
-
     def once(self) -> None:
         """All that is there now. Raises ArchiveFailed, LakeGone, KafkaError."""
         self._do(self.archiving, self._take_bronze, once=True)
@@ -170,16 +166,12 @@ class Work:
             infos = [tracker.getStageInfo(stage) for stage in stages]
             tasks = sum(info.numCompletedTasks for info in infos if info)
             mark = self._turn, tuple(stages), tasks, effort()
-            look = Look(int(self.busy), mark, unit="")
+            look = Look(int(bool(self._doing)), mark, unit="")
             if look.waiting and look == self._looked and self._doing == self.archiving.name:
                 # Spark waits for Kafka without a word.
                 connect(HOME, HOME, self._settings.home, ANSWER_SECONDS)
             self._looked = look
             return look
-
-    def look_at_failures(self) -> Look:
-        """Look at what keeps it from archiving: it has failed, and did nothing since."""
-        return obstacle(self.archiving.problem)
 
 
 STEP_S = 3.0

@@ -90,10 +90,8 @@ class GroupAdmin:
             self._committed(broker, [group.name for group in some])
             for (broker, _type), some in _requests(groups)
         ]
-        answers: dict[str, TopicOffsets | Refusal] = {}
-        for answer in await asyncio.gather(*requested):
-            answers |= answer
-        return answers
+        answers = await asyncio.gather(*requested)
+        return {group: found for answer in answers for group, found in answer.items()}
 
     async def describe(self, groups: Iterable[ListedGroup]) -> dict[str, Any]:
         """What the responses say of each group, by name: dicts named as in Kafka's schemas, or a
@@ -103,10 +101,8 @@ class GroupAdmin:
             for (broker, type_), some in _requests(groups)
             if type_ in _DESCRIBE
         ]
-        answers: dict[str, Any] = {}
-        for answer in await asyncio.gather(*requested):
-            answers |= answer
-        return answers
+        answers = await asyncio.gather(*requested)
+        return {group: found for answer in answers for group, found in answer.items()}
 
     async def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
         """Partitions of those of these topics that can be described; 0: there is no such topic."""
@@ -154,10 +150,9 @@ class GroupAdmin:
             return {}
         if answer is None:
             return {}
-        described = answer.to_object()["groups"]
         return {
             group["group"]: Refusal(group["error_code"]) if group["error_code"] else group
-            for group in described
+            for group in answer.to_object()["groups"]
         }
 
     async def _send(self, broker: int, request: KafkaRequest) -> Any:

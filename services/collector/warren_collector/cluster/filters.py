@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warren.patterns import exactly, expressions
-from warren.settings import Settings
-from warren.settings.clusters import WARREN_GROUPS
+from warren.settings import WARREN_GROUPS, Settings
 
 
 class NameFilter:
@@ -70,5 +69,4 @@ def _own_groups(settings: Settings) -> list[str]:
         settings.freshness.group_id,
         settings.notifier.group_id,
     )
-    exact = [exactly(group) for group in configured if group]
-    return [settings.home.installation.groups, *exact]
+    return [settings.home.installation.groups, *(exactly(each) for each in configured if each)]

@@ -4,10 +4,9 @@ from typing import get_args
 
 from warren.contracts import ClusterStateName
 from warren.metrics import collector as metrics
-from warren_wire.records import Malformed, Skipped
-from warren_wire.records.key import KINDS
+from warren_wire.records import KINDS, Malformed, Skipped
 
-from warren_collector.groups.recorded.records import Findings
+from warren_collector.groups.recorded.records import Rejected
 from warren_collector.positions.base import Positions
 from warren_collector.sources.source import Folded
 from warren_collector.sources.source_partitions import SourcePartitions
@@ -41,9 +40,9 @@ class Meters:
         for _, malformed in folded.rejected:
             metrics.COLLECTOR_MALFORMED.labels(self._cluster, malformed.field).inc()
 
-    def found(self, findings: Findings) -> None:
+    def found(self, found: list[Rejected]) -> None:
         """What came out when records about groups were decoded."""
-        for rejected in findings.rejected:
+        for rejected in found:
             match rejected.problem:
                 case Malformed() as malformed:
                     metrics.COLLECTOR_MALFORMED.labels(self._cluster, malformed.field).inc()

@@ -1,12 +1,10 @@
 """The sources that a cluster's settings name, opened; and the positions that they fill."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from socket import gethostname
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from warren.clock import Clock
@@ -14,8 +12,7 @@ from warren.contracts.offset_event import SourceName
 from warren.errors import KafkaError
 from warren.installation import COLLECTOR
 from warren.kafka.trouble import Trouble
-from warren.settings import ClusterSettings, Settings
-from warren.settings.clusters import shares_offsets_topic
+from warren.settings import ClusterSettings, Settings, shares_offsets_topic
 
 from warren_collector.cluster.meters import Meters
 from warren_collector.groups.live.describers import AdminDescriber, ZookeeperDescriber
@@ -170,10 +167,10 @@ class Membership:
     """What the `client.id` of this Warren's collectors begins with."""
 
     @classmethod
-    def of(cls, settings: Settings, cluster: str, home_cluster: str) -> Membership:
+    def of(cls, settings: Settings, cluster: str, home_cluster: str) -> Self:
         """`home_cluster` is Kafka's id of the home cluster."""
         installation = settings.home.installation
-        own_clients = installation.collector_clients(home_cluster)
+        own_clients = f"{installation.collectors(home_cluster)}-"
         configured = settings.collector.group_id
         group = installation.collectors(home_cluster, configured)
         # Collectors in one group would share the partitions out: each name would lack groups.
@@ -324,8 +321,7 @@ class Sources:
         return Requested(polling, Trouble(self._cluster, self._clock, over), is_source)
 
     def _admin_describer(self) -> AdminDescriber:
-        connection = self._settings.clusters[self._cluster]
-        return AdminDescriber(self._cluster, self._setting, connection)
+        return AdminDescriber(self._cluster, self._setting, self._settings.clusters[self._cluster])
 
     def _zookeeper(self) -> ZookeeperClient:
         hosts = self._settings.clusters[self._cluster].zookeeper

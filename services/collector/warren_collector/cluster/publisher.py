@@ -1,22 +1,29 @@
 """What the collector says on the bus: events and dead letters, acknowledged or repeated."""
 
-import os
-import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import structlog
 from warren.clock import Clock
-from warren.contracts import ClusterEvent, DeadLetter, OffsetEvent, group_key
-from warren.contracts.cluster_event import EVERY_MS
-from warren.contracts.topics import CLUSTERS, DEAD_LETTERS, GROUPS, MAX_MESSAGE_BYTES, OFFSETS
+from warren.contracts import (
+    CLUSTERS,
+    DEAD_LETTERS,
+    EVERY_MS,
+    GROUPS,
+    MAX_MESSAGE_BYTES,
+    OFFSETS,
+    ClusterEvent,
+    DeadLetter,
+    OffsetEvent,
+    group_key,
+)
 from warren.errors import PublishFailed, RecordTooLarge
 from warren.kafka.producer import Bus
 from warren.kafka.topics import HOME
 from warren.kafka.trouble import Trouble
 from warren_wire.records import Malformed
 
-from warren_collector.groups.recorded.records import Findings
+from warren_collector.groups.recorded.records import Rejected
 from warren_collector.groups.reports import GroupReport
 from warren_collector.sources.source import Batch, Folded
 
@@ -26,11 +33,6 @@ LOOK_EVERY = 0.5  # seconds; also how late a change is published
 Report = Callable[[], ClusterEvent]
 SERVICE = "collector"
 LEAST_BYTES = 128 * 1024  # of a dead letter's record; every topic takes as much
-
-
-def collector_name() -> str:
-    """Of this process."""
-    return f"{socket.gethostname()}-{os.getpid()}"
 
 
 class ClusterReports:
@@ -129,9 +131,9 @@ class Publisher:
                     malformed,
                 )
 
-    def bury_findings(self, findings: Findings) -> None:
+    def bury_rejected(self, found: list[Rejected]) -> None:
         """Likewise the records about groups that turned out to be malformed."""
-        for rejected in findings.rejected:
+        for rejected in found:
             stored = rejected.stored
             if stored.counted and isinstance(rejected.problem, Malformed):
                 self._bury(
@@ -141,18 +143,19 @@ class Publisher:
     def _bury(
         self, partition: int, offset: int, key: bytes | None, value: bytes | None, why: Malformed
     ) -> None:
-        letter = DeadLetter.of(
-            service=SERVICE,
-            topic=self._source_topic,
-            partition=partition,
-            offset=offset,
-            reason=f"{why.reason} (at byte {why.at})",
-            failed_at=self._clock.now_ms(),
-            key=key,
-            value=value,
-            most_bytes=self._most_bytes,
+        self._waiting.append(
+            DeadLetter.of(
+                service=SERVICE,
+                topic=self._source_topic,
+                partition=partition,
+                offset=offset,
+                reason=f"{why.reason} (at byte {why.at})",
+                failed_at=self._clock.now_ms(),
+                key=key,
+                value=value,
+                most_bytes=self._most_bytes,
+            )
         )
-        self._waiting.append(letter)
 
     def publish(self, events: Iterable[OffsetEvent], reports: Iterable[GroupReport] = ()) -> int:
         """Returns how many dead letters went with the events. Raises PublishFailed.

@@ -9,11 +9,10 @@ import structlog
 from confluent_kafka.admin import AdminClient
 from warren import garbage
 from warren.clock import Clock
-from warren.contracts import ClusterEvent
-from warren.contracts.cluster_event import MOST_REFUSED
+from warren.contracts import MOST_REFUSED, ClusterEvent
 from warren.errors import ClientLost, KafkaError, SettingsError
-from warren.kafka.connection import await_connection, log_retry, new_client
-from warren.kafka.hearing import Hearing, asking_admin, hearing_by, is_reachable
+from warren.kafka.connection import answers, await_connection, log_retry, new_client
+from warren.kafka.hearing import Hearing, hearing_by, is_reachable
 from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME, cluster_id, ensure_topics
 from warren.settings import Settings
@@ -78,7 +77,7 @@ class ClusterStack:
     @property
     def is_away(self) -> bool:
         """The cluster cannot be reached, or lets nobody in: nothing of it can be rebuilt now."""
-        return self.state.name in ("unreachable", "refused")
+        return self.state.now.state in ("unreachable", "refused")
 
     def filter_by(self, settings: Settings) -> None:
         """Other filters from now on. Called from another thread."""
@@ -95,15 +94,16 @@ class ClusterStack:
         """
         before, look = self._looked_at, self.turns.look()
         self._looked_at = look
-        if look != before or not look.waiting or self._are_reachable():
+        if (
+            look != before
+            or not look.waiting
+            or (
+                is_reachable(self.cluster, self._setting, self._cluster_settings)
+                and is_reachable(HOME, HOME, self._settings.home)
+            )
+        ):
             return look
-        return replace(look, obstacle=self.state.problem or NO_ANSWER)
-
-    def _are_reachable(self) -> bool:
-        """Both clusters, the one that is probably not first."""
-        return is_reachable(self.cluster, self._setting, self._cluster_settings) and is_reachable(
-            HOME, HOME, self._settings.home
-        )
+        return replace(look, obstacle=self.state.now.problem or NO_ANSWER)
 
     def run(self) -> None:
         """Returns when `stop` is set. Raises SettingsError for what librdkafka does not know."""
@@ -136,14 +136,14 @@ class ClusterStack:
         except Exception as fault:  # whatever it is, the other clusters go on
             log.exception("cluster given up for now: a fault", cluster=self.cluster)
             self.state.fault(fault)
-            self._meters.cluster_state(self.state.name)
+            self._meters.cluster_state(self.state.now.state)
             self._meters.faults.inc()
             return False
         return True
 
     def _connect(self) -> bool:
         """Waits for both clusters; False when stopped meanwhile."""
-        self._meters.cluster_state(self.state.name)
+        self._meters.cluster_state(self.state.now.state)
         home = self._settings.home
         admin = await_connection(HOME, HOME, home, self._stop, on_problem=self._trouble)
         if admin is None:
@@ -214,11 +214,22 @@ class ClusterStack:
                 watched.has,
                 cluster.offsets_topic if "offsets_topic" in cluster.sources else None,
             )
-            self._meters.log_ends_age.set_function(lambda: self._age_s(ticker.log_ends_at))
-            prefix = self._settings.home.topic_prefix
-            listing = TopicListing(self.cluster, producer, prefix, self._clock)
+            self._meters.log_ends_age.set_function(
+                lambda: (
+                    math.nan
+                    if (at := ticker.log_ends_at) is None
+                    else (self._clock.now_ms() - at) / 1000
+                )
+            )
+            listing = TopicListing(
+                self.cluster, producer, self._settings.home.topic_prefix, self._clock
+            )
             hearing = hearing_by(
-                asking_admin(admin), self.cluster, self._setting, cluster, self._clock
+                lambda timeout: answers(admin, timeout),
+                self.cluster,
+                self._setting,
+                cluster,
+                self._clock,
             )
             self._loop(source, positions, publisher, ticker, listing, logs, hearing, retention)
             ticker.tick()
@@ -271,8 +282,7 @@ class ClusterStack:
         """None where collectors are no group on the monitored cluster."""
         if "offsets_topic" not in self._cluster_settings.sources:
             return None
-        brokers = Brokers(self.cluster, self._setting, self._cluster_settings)
-        describer = OwnGroupDescriber(brokers)
+        describer = OwnGroupDescriber(Brokers(self.cluster, self._setting, self._cluster_settings))
         closing.callback(describer.close)
         return OwnGroup(
             self.cluster,
@@ -296,12 +306,9 @@ class ClusterStack:
             return
         raise ClientLost(self.cluster, self._setting, f"our group's coordinator {why}")
 
-    def _age_s(self, at: int | None) -> float:
-        return math.nan if at is None else (self._clock.now_ms() - at) / 1000
-
     def _trouble(self, error: KafkaError) -> None:
         self.state.trouble(error)
-        self._meters.cluster_state(self.state.name)
+        self._meters.cluster_state(self.state.now.state)
 
     def _note(self, source: Source, positions: Positions, ticker: Ticker, logs: LogWatch) -> None:
         """Makes visible how it stands. Raises ClientLost."""
@@ -329,4 +336,4 @@ class ClusterStack:
             self.state.note("ok" if self.is_ready else "rebuilding", figures)
         self._meters.pending.set(source.pending)
         self._meters.state(positions, source.partitions, backlog, self.is_ready)
-        self._meters.cluster_state(self.state.name)
+        self._meters.cluster_state(self.state.now.state)

@@ -37,6 +37,9 @@ class _Snapshot:
     problem: str = ""
     figures: Figures = Figures()
     obstacle: str = ""
+    """Why nothing of the cluster is collected and published; empty: something is. Who only begins
+    anew is not past it yet.
+    """
 
 
 class ClusterState:
@@ -45,22 +48,8 @@ class ClusterState:
     def __init__(self, cluster: str, clock: Clock) -> None:
         self.cluster = cluster
         self._clock = clock
-        self._now = _Snapshot("connecting", clock.now_ms())
-
-    @property
-    def name(self) -> ClusterStateName:
-        return self._now.state
-
-    @property
-    def problem(self) -> str:
-        return self._now.problem
-
-    @property
-    def obstacle(self) -> str:
-        """Why nothing of the cluster is collected and published; empty: something is. Who only
-        begins anew is not past it yet.
-        """
-        return self._now.obstacle
+        self.now = _Snapshot("connecting", clock.now_ms())
+        """Replaced whole."""
 
     def note(self, state: ClusterStateName, figures: Figures | None = None) -> None:
         """All is as it should be in this state."""
@@ -79,7 +68,7 @@ class ClusterState:
         self._enter("failing", problem, None, goes_on=False)
 
     def event(self, collector: str, sources: Sequence[str]) -> ClusterEvent:
-        now = self._now
+        now = self.now
         return ClusterEvent(
             cluster=self.cluster,
             collector=collector,
@@ -105,10 +94,10 @@ class ClusterState:
         *,
         goes_on: bool = True,
     ) -> None:
-        before = self._now
+        before = self.now
         obstacle = before.obstacle if state in _BEGINNING else ""
         since = before.since if state == before.state else self._clock.now_ms()
-        self._now = replace(
+        self.now = replace(
             before,
             state=state,
             since=since,

@@ -6,8 +6,7 @@ stored only when all that was read up to it is acknowledged.
 """
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable
 
 from warren.clock import Clock
 from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFailed
@@ -15,15 +14,14 @@ from warren.kafka.trouble import Trouble
 
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.publisher import Publisher
-from warren_collector.groups.recorded.records import Findings
+from warren_collector.groups.recorded.records import Rejected
 from warren_collector.groups.reports import GroupReport, GroupReports
-from warren_collector.logs.ends import LogEnds
+from warren_collector.logs.ends import LogEnds, LogEndsReader
 from warren_collector.logs.watch import LogHistory
 from warren_collector.positions.base import Positions
-from warren_collector.positions.columns import Int64s
 from warren_collector.positions.events import GroupEvents, Origin, Past, group_events
 from warren_collector.positions.index import UNTOLD, Group, standing
-from warren_collector.sources.source_partitions import SourcePartitions
+from warren_collector.sources.source import Source
 
 AWAY = 5.0
 """Seconds for which a cluster has not answered, or after which it did: less is no outage."""
@@ -73,23 +71,6 @@ def silence(heartbeat: float, interval: float) -> float:
     return (ticks - 0.5) * interval
 
 
-class EndsReader(Protocol):
-    """LogEndsReader, or what a test has in its place."""
-
-    def read(self, named: Mapping[str, int]) -> LogEnds: ...
-
-    def with_last_stable(self, ends: LogEnds, wanted: Mapping[str, Int64s]) -> LogEnds: ...
-
-
-class Source(Protocol):
-    """What a tick needs of the source."""
-
-    @property
-    def partitions(self) -> SourcePartitions: ...
-
-    def store(self) -> None: ...
-
-
 class Ticker:
     """Publishes a cluster's due groups."""
 
@@ -98,7 +79,7 @@ class Ticker:
         origin: Origin,
         positions: Positions,
         source: Source,
-        ends: EndsReader,
+        ends: LogEndsReader,
         publisher: Publisher,
         reports: GroupReports,
         meters: Meters,
@@ -143,7 +124,11 @@ class Ticker:
         live = self._source.partitions.live()
         due = self._positions.due(now - self._heartbeat)
         groups = [group for group in due if group.source_partition in live]
-        reports = self._due_reports(groups, live)
+        rejected: list[Rejected] = []
+        self._reports.saw(groups)
+        reports = self._reports.due(live, self._publisher.observe(), rejected)
+        self._publisher.bury_rejected(rejected)
+        self._meters.found(rejected)
         if not groups and not reports and not self._publisher.waiting:
             return True
         with self._meters.tick_seconds.time():
@@ -154,14 +139,6 @@ class Ticker:
         if not isinstance(self.problem, PublishFailed):
             self._trouble.over()
             self.problem = None
-
-    def _due_reports(self, groups: list[Group], live: dict[int, int]) -> list[GroupReport]:
-        findings = Findings()
-        self._reports.saw(groups)
-        reports = self._reports.due(live, self._publisher.observe(), findings)
-        self._publisher.bury_findings(findings)
-        self._meters.found(findings)
-        return reports
 
     def _publish(
         self,
@@ -187,8 +164,7 @@ class Ticker:
             and ends.suspected.isdisjoint(group.owned.partitions)
         ]
         # The ends are older: what is before a last stable offset was there then, too.
-        stable = standing(there, self._positions.columns, ends)
-        ends = self._ends.with_last_stable(ends, stable)
+        ends = self._ends.with_last_stable(ends, standing(there, self._positions.columns, ends))
         self._meters.unknown_ends.set(ends.unknown_partitions)
         observed_at = self._publisher.observe()
         past = Past(self._history, self._positions.earlier)

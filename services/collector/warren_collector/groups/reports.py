@@ -3,17 +3,15 @@
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import structlog
-from warren.contracts import GroupEvent, group_key
-from warren.contracts.topics import MAX_MESSAGE_BYTES
+from warren.contracts import MAX_MESSAGE_BYTES, GroupEvent, group_key
 
 from warren_collector.groups.families import Families, Place
 from warren_collector.groups.live.group import CONSUMER_TYPES, is_recorded
-from warren_collector.groups.live.groups import News
+from warren_collector.groups.live.groups import LiveGroups
 from warren_collector.groups.recorded.description import count_rebalances, describe
-from warren_collector.groups.recorded.records import Findings, GroupRecords
+from warren_collector.groups.recorded.records import GroupRecords, Rejected
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.topic_ids import TopicIds
 from warren_collector.positions.index import NOTHING_OWNED, Group, GroupIndex, Owned
@@ -86,18 +84,6 @@ MOST_BYTES = MAX_MESSAGE_BYTES - 64 * 2**10  # room for the key and the batch ar
 _DETAILS: tuple[tuple[str, object], ...] = (("subscription", []), ("assignment", {}))
 
 
-class Coordinators(Protocol):
-    """What those say who are asked about groups, beside what records tell: LiveGroups."""
-
-    def poll(self) -> News: ...
-
-    def complete(self, event: GroupEvent) -> GroupEvent: ...
-
-    def knows(self, group: str) -> bool: ...
-
-    def shard_of(self, group: str) -> int: ...
-
-
 @dataclass(frozen=True, slots=True)
 class GroupReport:
     """One group's event, also as the bytes that are published; None for one that is gone."""
@@ -122,7 +108,7 @@ class GroupReports:
         states: GroupStates,
         positions: GroupIndex,
         topic_ids: TopicIds,
-        coordinators: Coordinators,
+        coordinators: LiveGroups,
         accepts_topic: Callable[[str], bool] = lambda _topic: True,
     ) -> None:
         """`accepts_topic` says whether a topic is watched."""
@@ -161,7 +147,9 @@ class GroupReports:
             if group.is_empty or place not in self._reported:
                 self._states.touch(*place)
 
-    def due(self, live: dict[int, int], observed_at: int, findings: Findings) -> list[GroupReport]:
+    def due(
+        self, live: dict[int, int], observed_at: int, rejected: list[Rejected]
+    ) -> list[GroupReport]:
         """Reports about the live source partitions; `live` has their positions.
 
         What has changed stays due until `published`.
@@ -175,7 +163,7 @@ class GroupReports:
         for place in self._states.changed(live):
             group = self._states.get(*place)
             if group is not None:
-                group.decode(findings)
+                group.decode(rejected)
                 # An upgrade deletes the group and writes it anew: perhaps the rest is not read
                 # yet.
                 had_head, group.is_headless = not group.is_headless, group.head() is None
@@ -220,8 +208,9 @@ class GroupReports:
         described = describe(group, self._topic_ids.name)
         if described.unnamed and self._topic_ids.want(described.topics):
             return None
-        event = described.event(self._cluster, place[1], position, observed_at)
-        event = self._coordinators.complete(event)
+        event = self._coordinators.complete(
+            described.event(self._cluster, place[1], position, observed_at)
+        )
         self._known_states[place] = state = _told_state(event)
         known = self._positions.get(*place)
         if place not in self._reported and group is not None and group.is_new:

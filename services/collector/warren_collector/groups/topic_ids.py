@@ -54,21 +54,18 @@ class TopicIds:
 
     def refresh(self) -> None:
         """Takes in what was answered meanwhile and asks for what is wanted."""
+        now = self._clock.monotonic()
         self._pending, requested = {}, self._pending
         for name, answer in requested.items():
             if answer.done():
                 self._take(name, answer)
-            elif not self._is_lost(name):
+            # One that is older never comes (`connection.awaited`): nobody shall wait for it.
+            elif now - self._requested_at[name] < REQUEST_TIMEOUT + GRACE_SECONDS:
                 self._pending[name] = answer
         if self._wanted:
             wanted, self._wanted = sorted(self._wanted), set()
-            self._requested_at |= dict.fromkeys(wanted, self._clock.monotonic())
+            self._requested_at |= dict.fromkeys(wanted, now)
             self._pending |= self._ask(wanted)
-
-    def _is_lost(self, name: str) -> bool:
-        """Whether its answer never comes (`connection.awaited`): nobody shall wait for it."""
-        waited = self._clock.monotonic() - self._requested_at[name]
-        return waited >= REQUEST_TIMEOUT + GRACE_SECONDS
 
     def _take(self, name: str, answer: Future[TopicDescription]) -> None:
         try:

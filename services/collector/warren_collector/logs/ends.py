@@ -44,11 +44,9 @@ class TopicLog:
     def of(self, partitions: Int64s, count: int) -> TopicLog:
         """Of these partitions, which it has, and of more that it has not, `count` in all."""
         more = np.full(count - len(partitions), UNKNOWN, np.int64)
-        start = np.concatenate([self.start[partitions], more])
-        end = np.concatenate([self.end[partitions], more])
         return TopicLog(
-            start,
-            end,
+            np.concatenate([self.start[partitions], more]),
+            np.concatenate([self.end[partitions], more]),
             None if self.leader is None else np.concatenate([self.leader[partitions], more]),
         )
 
@@ -141,8 +139,7 @@ class LogEndsReader:
             log = topics[topic]
             open_there = (found >= 0) & (found < log.end)
             if open_there.any():
-                places = np.where(open_there, found, UNKNOWN)
-                topics[topic] = replace(log, last_stable=places)
+                topics[topic] = replace(log, last_stable=np.where(open_there, found, UNKNOWN))
         return replace(ends, topics=topics)
 
     async def _all(self, accepts: Callable[[str], bool]) -> list[str]:

@@ -1,7 +1,7 @@
 """Which partitions the watched topics have and who leads them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from warren.clock import Clock
@@ -76,7 +76,11 @@ class TopicMetadata:
         self._wanted.update(named)
         is_fresh = self._refreshed_at is not None and now - self._refreshed_at < MAX_AGE
         if is_fresh and self._requested.issuperset(named):
-            doubtful = list(self._doubtful(named))
+            doubtful = [
+                topic
+                for topic, partitions in named.items()
+                if partitions > len(self.leaders.get(topic, ())) and topic not in self._unauthorised
+            ]
             if doubtful:
                 self._take(doubtful, await brokers.metadata(doubtful), look)
         else:
@@ -115,11 +119,6 @@ class TopicMetadata:
         if self._requested.issubset(names):
             self._refreshed_at = self._clock.monotonic()
         return names
-
-    def _doubtful(self, named: Mapping[str, int]) -> Iterator[str]:
-        for topic, partitions in named.items():
-            if partitions > len(self.leaders.get(topic, ())) and topic not in self._unauthorised:
-                yield topic
 
     def _take(self, requested: Iterable[str], response: Any, look: int) -> None:
         self._unauthorised.difference_update(requested)

@@ -1,17 +1,15 @@
 """Watching of all topics' logs: where each ended is known before anybody commits."""
 
-from collections.abc import Callable, Container, Sequence
-from typing import Protocol
+from collections.abc import Callable, Container
 
 import numpy as np
 from warren.clock import Clock
-from warren.contracts import TopicsEvent
-from warren.contracts.topics import TOPICS
+from warren.contracts import TOPICS, TopicsEvent
 from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFailed
 from warren.kafka.producer import Bus
 from warren.kafka.trouble import Trouble
 
-from warren_collector.logs.ends import LogEnds
+from warren_collector.logs.ends import LogEnds, LogEndsReader
 from warren_collector.logs.highest import UNKNOWN, Int64s
 
 KEPT = 10  # ends of each partition
@@ -85,20 +83,10 @@ class LogHistory:
         return [[end for end in ends if end != UNKNOWN] for ends in known.tolist()]
 
 
-class Reader(Protocol):
-    """LogEndsReader, or what a test has in its place."""
-
-    def read_all(self, accepts: Callable[[str], bool]) -> LogEnds: ...
-
-    def read_past(
-        self, accepts: Callable[[str], bool], times: Sequence[int]
-    ) -> list[dict[str, Int64s]]: ...
-
-
 class LogWatch:
     """Reads the ends of all watched topics every 10 s; at first those of the 100 s before, too."""
 
-    def __init__(self, reader: Reader, accepts: Callable[[str], bool], clock: Clock) -> None:
+    def __init__(self, reader: LogEndsReader, accepts: Callable[[str], bool], clock: Clock) -> None:
         """`accepts` says whether a topic is watched."""
         self.history = LogHistory()
         self._reader = reader

@@ -62,10 +62,6 @@ class PositionColumns:
         """Positions that there are."""
         return self._free.used
 
-    def is_unset(self, row: int) -> bool:
-        """Nothing was folded into this row yet."""
-        return bool(self.offset[row] == NO_OFFSET and self.committed_at[row] == NO_OFFSET)
-
     def take(self, key: bytes, group: int) -> int:
         """A new row, without a commit yet."""
         row = self._free.take()

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from warren.contracts import EarlierPositions, OffsetEvent, TopicPositions
-from warren.contracts.offset_event import SourceName
+from warren.contracts import EarlierPositions, OffsetEvent, SourceName, TopicPositions
 
 from warren_collector.logs.ends import LogEnds, TopicLog
 from warren_collector.logs.highest import UNKNOWN
@@ -212,8 +211,7 @@ def _only_owned(group: Group, columns: PositionColumns, ends: LogEnds) -> dict[s
         log = ends.topics.get(topic, _NO_LOG)
         log = log.of(partitions[partitions < len(log.end)], len(partitions))
         nobody = np.full(len(partitions), NEVER_COMMITTED, np.int64)
-        listed = _columns(partitions, nobody, columns, log)
-        found[topic] = with_owners(listed, topic, group.owned)
+        found[topic] = with_owners(_columns(partitions, nobody, columns, log), topic, group.owned)
     return found
 
 

@@ -108,10 +108,7 @@ class Group:
 
     def add(self, topic: str, partition: int, row: int) -> None:
         """A position that was not there before."""
-        rows = self.topics.get(topic)
-        if rows is None:
-            rows = self.topics[topic] = TopicRows()
-        rows.set(partition, row)
+        self.topics.setdefault(topic, TopicRows()).set(partition, row)
 
     def remove(self, topic: str, partition: int) -> None:
         rows = self.topics[topic]

@@ -132,9 +132,6 @@ class ObservedPositions(Positions):
                 else:
                     self._absences[name] += 1
                     if not is_watched or self._absences[name] >= GONE_AFTER:
-                        self._remove_group(group)
-
-    def _remove_group(self, group: Group) -> None:
-        self._absences.pop(group.name, None)
-        for topic in list(group.topics):
-            self._keep_only(group, topic, _NONE)
+                        self._absences.pop(name, None)
+                        for topic in list(group.topics):
+                            self._keep_only(group, topic, _NONE)

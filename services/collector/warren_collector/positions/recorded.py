@@ -6,21 +6,26 @@ from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 from warren.errors import MalformedRecord
-from warren_wire.records import Malformed, Skipped
-from warren_wire.records.buffer import Buffer
-from warren_wire.records.decoding import NULL_KEY, decode_offset_value, malformed_key
-from warren_wire.records.key import OFFSET_COMMIT, is_group_key, read_key_version
-from warren_wire.records.offset_commit import (
+from warren_wire.records import (
+    NULL_KEY,
+    OFFSET_COMMIT,
+    Buffer,
+    Malformed,
     OffsetCommitKey,
     OffsetCommitValue,
+    Skipped,
     decode_commit_values,
+    decode_offset_value,
     ends_with_partition,
+    is_group_key,
+    malformed_key,
+    read_key_version,
     read_offset_commit_key,
     split_offset_commit_key,
 )
 
 from warren_collector.positions.base import Positions
-from warren_collector.positions.columns import Int64s
+from warren_collector.positions.columns import NO_OFFSET, Int64s
 from warren_collector.sources.source import Batch, Folded
 
 # Stand for rows where a key has none. Rows themselves are greater than 0.
@@ -118,10 +123,8 @@ class RecordedPositions(Positions):
         """Folds records that all have a value. `looked_up`: the rows of the whole batch."""
         if start == end:
             return
-        if looked_up is None:
-            rows = self._known_rows(batch.keys[start:end])
-        else:
-            rows = looked_up[start:end]
+        part = slice(start, end)
+        rows = self._known_rows(batch.keys[part]) if looked_up is None else looked_up[part]
         places: _Places = {}
         for index in (rows == _UNSEEN).nonzero()[0].tolist():
             rows[index] = self._row_of_unseen(batch, start + index, places, folded)
@@ -181,7 +184,8 @@ class RecordedPositions(Positions):
         """An unusable value may have been the first of its key: then there is no position."""
         for row in rows:
             raw = self.columns.key[row]
-            if raw and self.columns.is_unset(row):
+            place = self.columns.offset[row], self.columns.committed_at[row]
+            if raw and place == (NO_OFFSET, NO_OFFSET):  # nothing was folded into it
                 group = self.groups.at(int(self.columns.group[row]))
                 buffer = Buffer(raw)
                 read_key_version(buffer)
@@ -206,10 +210,11 @@ class RecordedPositions(Positions):
             place, partition = _Place(key.group, key.topic, self._is_watched(key)), key.partition
             if ends_with_partition(raw):
                 places[prefix] = place
-        row = _DENIED
-        if place.is_watched:
-            row = self._row_of_position(raw, place, partition, int(batch.partitions[index]))
-        self._row_of_key[raw] = row
+        row = self._row_of_key[raw] = (
+            self._row_of_position(raw, place, partition, int(batch.partitions[index]))
+            if place.is_watched
+            else _DENIED
+        )
         return row
 
     def _is_watched(self, key: OffsetCommitKey) -> bool:

@@ -151,7 +151,13 @@ class OffsetsTopicSource:
             # Raises what the broker refuses; then the source is of no use any more.
             try:
                 self._resolve(assigned)
-                self._begin(assigned)
+                if self._alone is None:
+                    beginning = dict.fromkeys(assigned, OFFSET_BEGINNING)
+                    self._rebalances.begin_at(self._consumer, beginning)
+                else:
+                    self._consumer.assign(
+                        [Partition(self._topic, n, OFFSET_BEGINNING) for n in assigned]
+                    )
             except KafkaException as error:
                 raise classify(self._cluster, self._setting, error.args[0]) from None
             self._was_assigned = True
@@ -172,8 +178,7 @@ class OffsetsTopicSource:
         errors = list(map(Message.error, messages))
         if not any(errors):
             return self._batch(messages)
-        records = [m for m, error in zip(messages, errors, strict=True) if error is None]
-        batch = self._batch(records)
+        batch = self._batch([m for m, error in zip(messages, errors, strict=True) if error is None])
         # Only now: an end that is reached comes after the records before it.
         for message, error in zip(messages, errors, strict=True):
             if error is None:
@@ -329,13 +334,6 @@ class OffsetsTopicSource:
         topics = self._consumer.list_topics(self._topic, timeout=RESOLVE_TIMEOUT).topics
         self.partition_count = len(topics[self._topic].partitions)
         return list(range(self.partition_count))
-
-    def _begin(self, numbers: Sequence[int]) -> None:
-        """Raises KafkaException."""
-        if self._alone is None:
-            self._rebalances.begin_at(self._consumer, dict.fromkeys(numbers, OFFSET_BEGINNING))
-        else:
-            self._consumer.assign([Partition(self._topic, n, OFFSET_BEGINNING) for n in numbers])
 
     def _resolve(self, numbers: Sequence[int]) -> list[int]:
         """Take over these partitions, from where the collectors stopped; those whose leader says

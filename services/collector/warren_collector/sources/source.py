@@ -14,10 +14,6 @@ from warren_wire.records import Malformed
 from warren_collector.sources.source_partitions import SourcePartitions
 
 
-def _unknown_time(_index: int) -> int:
-    return -1
-
-
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Records in the order of the log (within each partition); one entry per record.
@@ -33,7 +29,7 @@ class Batch:
     offsets: NDArray[np.int64]
     counted: NDArray[np.bool_] | None = None
     first: NDArray[np.bool_] | None = None
-    time: Callable[[int], int] = _unknown_time
+    time: Callable[[int], int] = lambda _index: -1
     """When the record of an index was written, Unix ms; -1 unknown."""
 
     def __len__(self) -> int:

@@ -27,11 +27,6 @@ class SourcePartition:
     open_from: int | None = None
     waits_at: int = -1
 
-    @property
-    def rebuilds(self) -> bool:
-        """Whether records may still come that are not counted."""
-        return self.position < self.count_from
-
     def advance(self, position: int) -> None:
         self.position = max(self.position, position)
         self.is_live = self.is_live or self.position >= self.end
@@ -110,7 +105,7 @@ class SourcePartitions:
         self, partitions: NDArray[np.int32], offsets: NDArray[np.int64]
     ) -> NDArray[np.bool_] | None:
         """Which records count; None when all do. Call before `advance`."""
-        rebuilding = [partition for partition in self if partition.rebuilds]
+        rebuilding = [partition for partition in self if partition.position < partition.count_from]
         if not rebuilding:
             return None
         thresholds = self._by_number(0, partitions)

@@ -49,8 +49,12 @@ class UnstableReader:
 
     def ends(self, partitions: Iterable[int]) -> dict[int, int]:
         """High watermarks of these partitions; those whose leaders do not answer are left out."""
+
+        def ask(leader: int, partitions: list[tuple[int, int]]) -> Awaitable[Any]:
+            return self._brokers.send(leader, ListOffsetsRequest([(self._topic, partitions)]))
+
         wanted = dict.fromkeys(partitions, LATEST)
-        return {row[0]: row[-1] for row in self._runner.run(self._ask(wanted, self._ask_ends))}
+        return {row[0]: row[-1] for row in self._runner.run(self._ask(wanted, ask))}
 
     def fetch(self, offsets: Mapping[int, int]) -> dict[int, Fetched]:
         """What there is from these offsets on, by partition; those that move are left out."""
@@ -115,9 +119,6 @@ class UnstableReader:
         if code not in _MOVED:
             raise classify(self._cluster, self._setting, confluent_kafka.KafkaError(code))
         return False
-
-    async def _ask_ends(self, leader: int, partitions: list[tuple[int, int]]) -> Any:
-        return await self._brokers.send(leader, ListOffsetsRequest([(self._topic, partitions)]))
 
     async def _ask_records(self, leader: int, partitions: list[tuple[int, int]]) -> Any:
         wanted = [(number, offset, PARTITION_BYTES) for number, offset in partitions]

@@ -4,8 +4,7 @@ from collections.abc import Collection
 from contextlib import suppress
 
 import structlog
-from warren.contracts import GroupIncidentEvent, LagEvent, Status
-from warren.contracts.topics import INCIDENTS, LAG, Topic
+from warren.contracts import INCIDENTS, LAG, GroupIncidentEvent, LagEvent, Status, Topic
 from warren.errors import ContractViolation, KafkaError
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import HOME

@@ -83,7 +83,10 @@ def ensure_changelog(
     if existing is None:
         if not home.create_topics:
             raise TopicMissing(HOME, "home.create_topics", f"topic {name} does not exist")
-        _create(admin, home, name, partitions)
+        refusal = create_topics(admin, home, {name: CONFIG}, partitions)[name]
+        # Another worker may be faster.
+        if refusal is not None and refusal.code() != Code.TOPIC_ALREADY_EXISTS:
+            raise classify(HOME, "home", refusal)
         return True
     if existing != partitions:
         raise TopicMisconfigured(
@@ -93,13 +96,6 @@ def ensure_changelog(
             "delete the former, or choose another app_id: windows then begin anew",
         )
     return False
-
-
-def _create(admin: AdminClient, home: HomeSettings, name: str, partitions: int) -> None:
-    refusal = create_topics(admin, home, {name: CONFIG}, partitions)[name]
-    # Another worker may be faster.
-    if refusal is not None and refusal.code() != Code.TOPIC_ALREADY_EXISTS:
-        raise classify(HOME, "home", refusal)
 
 
 # What the worker must be allowed to do on the home cluster, checked before it starts.

@@ -49,9 +49,7 @@ def commit_lag(committed_at: int, last_committed: int | None) -> int | None:
 
 def append_lag(newest: int | None, last_committed: int | None) -> int | None:
     """Append time of the log's newest record - that of the last committed one."""
-    if newest is None or last_committed is None:
-        return None
-    return max(newest - last_committed, 0)
+    return None if newest is None or last_committed is None else max(newest - last_committed, 0)
 
 
 def time_to_loss(append_time: int, retention_ms: int | None, now: int) -> int | None:

@@ -66,8 +66,7 @@ def loss_of_unread(
     topic = state.committed.topic
     if topic not in times:
         return "config_unknown"
-    is_kept = times[topic] is None and topic not in sizes.limits
-    return None if is_kept else "oldest_unknown"
+    return None if times[topic] is None and topic not in sizes.limits else "oldest_unknown"
 
 
 def _share(left: int, whole: int) -> float:

@@ -253,5 +253,4 @@ def _known(answers: list[TopicPartition]) -> dict[int, int]:
 
 def start_offset(committed: int, recent: int, end: int) -> int:
     """The earlier one of those that are known (negative: unknown), else the log's end."""
-    known = [offset for offset in (committed, recent) if offset >= 0]
-    return min(known, default=end)
+    return min((offset for offset in (committed, recent) if offset >= 0), default=end)

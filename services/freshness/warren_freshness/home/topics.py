@@ -9,8 +9,15 @@ from collections.abc import Awaitable, Collection, Iterable, Sequence
 import structlog
 from confluent_kafka import Message
 from warren.clock import Clock
-from warren.contracts import DeadLetter, FreshnessEvent, OffsetEvent, group_key
-from warren.contracts.topics import DEAD_LETTERS, FRESHNESS, MAX_MESSAGE_BYTES
+from warren.contracts import (
+    DEAD_LETTERS,
+    FRESHNESS,
+    MAX_MESSAGE_BYTES,
+    DeadLetter,
+    FreshnessEvent,
+    OffsetEvent,
+    group_key,
+)
 from warren.errors import ContractViolation, PublishFailed
 from warren.kafka.producer import EventProducer
 from warren.kafka.topic_reader import TopicReader

@@ -57,10 +57,9 @@ def group_event(
 
 
 def _columns(rows: Sequence[Row], commits: CommitEvidence | None) -> TopicFreshness:
-    columns = list(zip(*rows, strict=True))
     return TopicFreshness.model_validate(
         {
-            **dict(zip(Row._fields, map(list, columns), strict=True)),
+            **dict(zip(Row._fields, map(list, zip(*rows, strict=True)), strict=True)),
             "commit_convention": commits.convention if commits else None,
         }
     )
@@ -214,8 +213,7 @@ class ClusterMeasurer:
         """How long and how large logs become and, where there is a limit, how large they are: also
         where nobody is behind, for how much comes after an offset is known of those seen only."""
         consumed = {state.committed[:2] for state in states if state.has_committed}
-        topics = {topic for topic, _ in consumed}
-        await self._retention.refresh(topics, timeout=deadline.left())
+        await self._retention.refresh({topic for topic, _ in consumed}, timeout=deadline.left())
         limited = {place for place in consumed if self._retention.limit(place[0])}
         await self._sizes.refresh(limited, timeout=deadline.left())
 

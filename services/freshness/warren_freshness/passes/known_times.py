@@ -148,5 +148,4 @@ class TimeBrackets:
 
     def _log(self, partition: TopicPartition) -> LogTimes:
         """By topic id too: a topic that is created anew has other records at its offsets."""
-        key = (partition, self._reader.metadata.topic_id(partition[0]))
-        return self._logs[key]
+        return self._logs[partition, self._reader.metadata.topic_id(partition[0])]

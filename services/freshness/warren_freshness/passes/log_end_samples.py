@@ -112,8 +112,7 @@ class LogEndSamples:
             if largest is None or largest.timestamp < 0:
                 self._take(_Sample(position, None))
             else:
-                is_before = largest.offset < position.offset
-                self._take(_Sample(position, largest.timestamp, is_before))
+                self._take(_Sample(position, largest.timestamp, largest.offset < position.offset))
 
     def newest(self) -> dict[LogPosition, int]:
         """Append time of the record before each sampled log end, Unix ms as in the log."""

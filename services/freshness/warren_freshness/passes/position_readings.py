@@ -87,8 +87,7 @@ class Waiting:
         for group, position, _ in readers if unread else ():
             if position in unread:
                 partition = position[:2]
-                before = self._passes.get(group, _NOTHING).get(partition, 0)
-                passes[group][partition] = before + 1
+                passes[group][partition] = self._passes.get(group, _NOTHING).get(partition, 0) + 1
         self._passes = dict(passes)
 
 
@@ -258,8 +257,7 @@ def _as_seen_from(
     for place in places:
         at = moved.get(place, place)
         reading = found.get(at)
-        if reading is None:
-            continue
-        is_moved = at != place and reading.log_start < at.offset
-        readings[place] = reading._replace(log_start=at.offset) if is_moved else reading
+        if reading is not None:
+            is_moved = at != place and reading.log_start < at.offset
+            readings[place] = reading._replace(log_start=at.offset) if is_moved else reading
     return readings

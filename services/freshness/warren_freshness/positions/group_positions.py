@@ -29,9 +29,7 @@ class KnownGroup:
 
 def _is_before(order: tuple[int, int], other: tuple[int, int]) -> bool:
     """Only events that have a position in the offsets topic can be compared by it."""
-    if NO_POSITION in (order[0], other[0]):
-        return order[1] < other[1]
-    return order < other
+    return order[1] < other[1] if NO_POSITION in (order[0], other[0]) else order < other
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ class GroupPositions:
         gone = set(home_partitions)
         self._groups = {k: g for k, g in self._groups.items() if g.home_partition not in gone}
         self._deleted = {k: p for k, p in self._deleted.items() if p not in gone}
-        used = set(self._used_topics())
+        used = {(g.cluster, topic) for g in self._groups.values() for topic in g.topics}
         self._logs = {k: log_range for k, log_range in self._logs.items() if k in used}
 
     def _fold_topics(self, known: KnownGroup, event: OffsetEvent) -> None:
@@ -149,8 +147,3 @@ class GroupPositions:
             },
             home_partition=group.home_partition,
         )
-
-    def _used_topics(self) -> Iterator[tuple[str, str]]:
-        for group in self._groups.values():
-            for topic in group.topics:
-                yield group.cluster, topic

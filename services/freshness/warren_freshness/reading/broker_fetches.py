@@ -14,7 +14,6 @@ from warren_wire.metadata import NO_ERROR, NOT_AUTHORISED, OUT_OF_RANGE
 from warren_wire.record_batches import fetch_request
 
 from warren_freshness.reading.batch_sizes import BatchSizes, ByteBudget
-from warren_freshness.reading.neighbours import times_at
 from warren_freshness.reading.record_search import (
     FIRST_STRIDE,
     LARGEST_STRIDE,
@@ -22,6 +21,7 @@ from warren_freshness.reading.record_search import (
     READ_COMMITTED,
     Fetched,
     RecordSearch,
+    times_at,
 )
 from warren_freshness.topics.metadata import TopicMetadata
 
@@ -224,5 +224,4 @@ def _fetch_request(searches: dict[_Partition, RecordSearch]) -> Any:
         topics[topic].append((partition, search.fetch_offset, search.size))
     # Room for a first batch that is larger than asked for, so that it crowds out no other.
     most = sum(search.size for search in searches.values()) + 8 * LARGEST_STRIDE
-    isolation = next(iter(searches.values())).isolation
-    return fetch_request(list(topics.items()), most, isolation)
+    return fetch_request(list(topics.items()), most, next(iter(searches.values())).isolation)

@@ -1,11 +1,11 @@
 """Reading forward from one position until a record is found: state, no I/O."""
 
-from __future__ import annotations
-
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from warren.errors import UnreadableBatch
+from warren_wire.record_batches import ReadCommitted, Record, decoded_batches
 
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading, RecordTimes
 from warren_freshness.reading.batch_sizes import (
@@ -13,7 +13,76 @@ from warren_freshness.reading.batch_sizes import (
     look_back,
     request_size,
 )
-from warren_freshness.reading.neighbours import neighbours
+
+NO_TIMESTAMP = -1  # message format 0 has none (KIP-32)
+
+
+class Neighbours(NamedTuple):
+    """What a response holds around an offset; times are raw, Unix ms."""
+
+    before: int | None
+    """Append time of the last record before the offset."""
+    first: int | None
+    """Append time of the first record at or after it."""
+    next_offset: int
+    """First offset after what was searched."""
+    in_transaction: bool = False
+    """Whether the first record belongs to one, which may be aborted where that is not decided."""
+
+
+def neighbours(
+    fetched: bytes, fetch_offset: int, offset: int, aborted: Collection[tuple[int, int]]
+) -> Neighbours:
+    """Looks through what was fetched from `fetch_offset` (<= `offset` when records before matter).
+
+    `aborted` lists (producer id, first offset), as the broker does for read_committed. Raises
+    UnreadableBatch.
+    """
+    last: Record | None = None
+    next_offset = fetch_offset
+    committed = ReadCommitted(aborted)
+    for batch in decoded_batches(fetched):
+        if committed.shows(batch):
+            for record in batch.records():
+                if record.offset >= offset:
+                    in_transaction = batch.is_transactional
+                    return Neighbours(_time(last), _time(record), record.offset + 1, in_transaction)
+                last = record
+        next_offset = max(next_offset, batch.next_offset)
+    return Neighbours(_time(last), None, next_offset)
+
+
+def times_at(
+    fetched: bytes, offsets: Sequence[int], aborted: Collection[tuple[int, int]]
+) -> dict[int, RecordTimes]:
+    """The records at or after each of `offsets` (ascending, none before what was fetched), and
+    those before: as far as they are in `fetched`. Raises UnreadableBatch."""
+    found: dict[int, RecordTimes] = {}
+    at, last = 0, None
+    for record in _shown(fetched, aborted):
+        while at < len(offsets) and record.offset >= offsets[at]:
+            first = _time(record)
+            assert first is not None
+            found[offsets[at]] = RecordTimes(first, _time(last))
+            at += 1
+        if at == len(offsets):
+            break
+        last = record
+    return found
+
+
+def _shown(fetched: bytes, aborted: Collection[tuple[int, int]]) -> Iterator[Record]:
+    committed = ReadCommitted(aborted)
+    for batch in decoded_batches(fetched):
+        if committed.shows(batch):
+            yield from batch.records()
+
+
+def _time(record: Record | None) -> int | None:
+    if record is None:
+        return None
+    return NO_TIMESTAMP if record.timestamp is None else record.timestamp
+
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
@@ -40,7 +109,7 @@ class Fetched(NamedTuple):
     aborted: list[tuple[int, int]]
 
     @classmethod
-    def from_response(cls, partition: tuple[Any, ...]) -> Fetched:
+    def from_response(cls, partition: tuple[Any, ...]) -> Self:
         """From a partition of a FetchResponse, version 4 to 11."""
         _number, _error, end, stable_end, *rest = partition
         aborted = next((item for item in rest if isinstance(item, list)), None)
@@ -83,7 +152,7 @@ class RecordSearch:
         expected: int | None,
         *,
         only_before: bool = False,
-    ) -> RecordSearch:
+    ) -> Self:
         """`expected`: bytes up to which batches are asked for with others, if any. `start`: where
         an earlier search ended or, when that is not after the position, where the log begins."""
         if start > position.offset:

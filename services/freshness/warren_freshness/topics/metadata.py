@@ -50,14 +50,14 @@ class TopicMetadata:
         facts = self._topics.get(topic)
         return NO_LEADER if facts is None else facts.leaders.get(partition, NO_LEADER)
 
+    def is_described(self, topic: str) -> bool:
+        """Whether the cluster tells of the topic."""
+        return topic in self._topics
+
     def topic_id(self, topic: str) -> str:
         """Empty while it is unknown."""
         facts = self._topics.get(topic)
         return "" if facts is None else facts.id
-
-    def is_described(self, topic: str) -> bool:
-        """Whether the cluster tells of the topic."""
-        return topic in self._topics
 
     def is_authorised(self, topic: str) -> bool:
         """Whether the topic may be described and, as far as was tried, read."""
@@ -80,14 +80,11 @@ class TopicMetadata:
 
     def _refused(self, topics: Collection[str], right: str) -> AuthorizationFailed:
         more = f" and {len(topics) - 1} more topics" if len(topics) > 1 else ""
-        what = f"{right} on topic {min(topics)}{more}"
-        problem = f"not authorised: {what}; its freshness is unknown"
+        problem = f"not authorised: {right} on topic {min(topics)}{more}; its freshness is unknown"
         return AuthorizationFailed(self._cluster, f"{self._setting}.kafka", problem)
 
     def _take(self, response: Any) -> None:
         described = list(described_topics(response))
-        topics = {topic.name: topic for topic in described if topic.error == NO_ERROR}
-        refused = {topic.name for topic in described if topic.error == NOT_AUTHORISED}
-        self._topics = topics
+        self._topics = {topic.name: topic for topic in described if topic.error == NO_ERROR}
         self._not_authorised = frozenset()
-        self.refuse(refused)
+        self.refuse(topic.name for topic in described if topic.error == NOT_AUTHORISED)

@@ -88,8 +88,7 @@ class Retention:
         except (*UNANSWERED, KafkaError) as error:
             log.debug("retention unknown", cluster=self._cluster, problem=str(error))
             return
-        kept = {} if due else self._retention
-        self._retention = kept | found
+        self._retention = ({} if due else self._retention) | found
         self._requested = wanted if due else self._requested | wanted
         self._requested_at = now if due else self._requested_at
 

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from warren.contracts import DeliveryKind, DigestKey, GroupIncidentEvent
-from warren.words import duration, visible
+from warren.contracts import DeliveryKind, DigestKey
+from warren.words import duration, in_sentence, visible
 from warren_core.objectives.near_loss import SOON_MS
+from warren_core.standing.endings import condition_over, ending
+from warren_core.standing.standing import Standing, things
 
-from warren_notifier.channels.brief import ending, how_it_ended, is_losing, things
-from warren_notifier.channels.notice import CALLED, Notice, notice_of
 from warren_notifier.state.telling import Delivery
 
 BAD = {"ERR": 0, "WARN": 1}  # worst first
@@ -25,8 +25,8 @@ class Digest:
     key: DigestKey
     news: Sequence[Delivery]
     """In the order in which they happened, per group; of several about one the last counts."""
-    lasting: Sequence[GroupIncidentEvent]
-    """Newest events of incidents that were told before, still last, and have no news."""
+    lasting: Sequence[Standing]
+    """Of groups whose incidents were told before, still last, and have no news."""
     thread: str | None
     """The message that began the thread; None: this one does."""
 
@@ -47,60 +47,52 @@ class Digest:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`told`: its newest event. `kind`: of its news; None: it has none. `before`: how incidents
-    ended that this one has followed since.
+    """`kind`: of its news; None: it has none. `before`: how incidents ended that this one has
+    followed since.
     """
 
-    notice: Notice
+    standing: Standing
     kind: DeliveryKind | None = None
     before: Sequence[str] = ()
 
     @property
     def name(self) -> str:
-        return visible(self.notice.change.group)
+        return visible(self.standing.group)
 
     @property
     def is_bad(self) -> bool:
-        return bool(self.notice.open)
-
-    @property
-    def is_over(self) -> bool:
-        return not self.notice.open and not self.notice.kept
+        return bool(self.standing.open)
 
     @property
     def conditions(self) -> list[str]:
         """What is wrong, one by one, in words that several groups have in common."""
-        return things(each.change for each in self.notice.open)
+        return [in_sentence(each) for each in things(self.standing.problems)]
 
     @property
     def is_acknowledged(self) -> bool:
-        return self.notice.acknowledged is not None
+        return self.standing.acknowledged is not None
 
     @property
     def is_handled(self) -> bool:
         """Somebody looks after it, or wants to hear nothing of it for a while."""
-        return self.is_acknowledged or self.notice.silenced_until is not None
+        return self.is_acknowledged or self.standing.silenced_until is not None
 
     @property
     def rank(self) -> tuple[bool, bool, float, int, int]:
         """Sorts the worst first: who is well by now or handled comes last, who loses data, or will
         within the hour, first; then by status and lag.
         """
-        place = BAD.get(self.notice.status, len(BAD))
-        return not self.is_bad, self.is_handled, self._loss, place, -self.notice.lag[0]
+        of = self.standing
+        place = BAD.get(of.status, len(BAD))
+        return not self.is_bad, self.is_handled, self._loss, place, -of.change.total_lag
 
     @property
     def _loss(self) -> float:
         """When data is lost, Unix milliseconds; 0 where it is, infinity where nothing is near."""
-        if any(is_losing(each.change) for each in self.notice.open):
+        if self.standing.is_losing:
             return 0
-        loss_at, seen = (self.notice.loss_at if self.is_bad else None) or (SOON_MS, 0)
-        return loss_at if loss_at - seen < SOON_MS else float("inf")
-
-    @property
-    def ends(self) -> str:
-        """How it ended."""
-        return "; ".join([*self.before, ending(self.notice)])
+        loss = self.standing.figures.loss_at if self.is_bad else None
+        return loss.value if loss and loss.value - loss.at < SOON_MS else float("inf")
 
     @property
     def over(self) -> str:
@@ -108,34 +100,27 @@ class Group:
         empty for nothing.
         """
         said = [f"incident before: {end}" for end in self.before]
-        for each in self.notice.ended if self.kind is not None else ():
-            lasted = duration((each.until or self.notice.at) - each.since)
-            ended = how_it_ended(each.end or each.change)
-            said.append(f"{CALLED[each.type]}: {ended} after {lasted}")
+        for each in self.standing.ended if self.kind is not None else ():
+            lasted = duration((each.until or self.standing.at) - each.since)
+            said.append(f"{condition_over(each)} after {lasted}")
         return visible("; ".join(said))
 
 
 def digest_groups(digest: Digest) -> list[Group]:
     """What the message tells, or an earlier one has told: as it is now."""
-    news = ((one.event, one.pending.kind) for one in digest.news if one.event is not None)
-    return _joined([*((event, None) for event in digest.lasting), *news])
+    news = ((one.standing, one.pending.kind) for one in digest.news if one.event is not None)
+    return _joined([*((standing, None) for standing in digest.lasting), *news])
 
 
-def lasting_groups(digest: Digest) -> list[Group]:
-    """Only what was told before, and has no news."""
-    return _joined((event, None) for event in digest.lasting)
-
-
-def _joined(notice: Iterable[tuple[GroupIncidentEvent, DeliveryKind | None]]) -> list[Group]:
-    """Of several events about one group the last counts: people are told of all of it."""
-    newest: dict[tuple[str, str], tuple[Notice, DeliveryKind | None]] = {}
+def _joined(standings: Iterable[tuple[Standing, DeliveryKind | None]]) -> list[Group]:
+    """Of several about one group the last counts: people are told of all of it."""
+    newest: dict[tuple[str, str], tuple[Standing, DeliveryKind | None]] = {}
     ends: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
-    for event, kind in notice:
-        of = notice_of(event)
-        group = of.change.cluster, of.change.group
-        newest[group] = of, kind
+    for standing, kind in standings:
+        group = standing.cluster, standing.group
+        newest[group] = standing, kind
         if kind == "resolved":
-            ends[group][of.change.incident_id] = ending(of)
-    for group, (of, _) in newest.items():
-        ends[group].pop(of.change.incident_id, None)  # it is shown by itself
+            ends[group][standing.change.incident_id] = ending(standing)
+    for group, (standing, _) in newest.items():
+        ends[group].pop(standing.change.incident_id, None)  # it is shown by itself
     return [Group(*each, [*ends[group].values()]) for group, each in newest.items()]

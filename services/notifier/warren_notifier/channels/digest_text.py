@@ -2,21 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warren.contracts import DigestKey
-from warren.words import clock, counted, grouped, records, utc, visible
+from warren.words import clock, counted, grouped, in_sentence, is_web_link, records, utc, visible
+from warren_core.standing.endings import ending
+from warren_core.standing.facts import handled, lag_figure, lag_in_words, loss_in_words, then
+from warren_core.standing.figures import Figure
+from warren_core.standing.renewal import APART_MS
 
-from warren_notifier.channels.brief import first_step, runbooks
-from warren_notifier.channels.digest_groups import BAD, Digest, Group, digest_groups, lasting_groups
-from warren_notifier.channels.facts import handled, loss, then
-from warren_notifier.channels.incident_text import APART_MS, what_is_wrong
-from warren_notifier.channels.links import is_web_link, page_link
+from warren_notifier.channels.digest_groups import BAD, Digest, Group, digest_groups
+from warren_notifier.channels.links import page_link
 
 SHOWN = 20
 SUBJECT = 64
 """Characters of a subject for the groups: with status and cluster what telephones show."""
-NEWS = ("opened", "changed")  # kinds of deliveries that tell something new
 CONDITIONS = 5
 """Kinds of trouble that are counted by name."""
 WAIT = "Nothing for now; its incident is over when it stays OK"
@@ -57,12 +57,12 @@ class DigestText:
 def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) -> DigestText:
     """The text of a digest as of `now`, Unix milliseconds, with so many groups."""
     groups = digest_groups(digest)
-    bad = sorted((group for group in groups if not group.is_over), key=_order)
-    over = [group for group in groups if group.is_over]
+    bad = sorted((group for group in groups if not group.standing.has_ended), key=_order)
+    over = [group for group in groups if group.standing.has_ended]
     where = place(digest.key)
     # Of those that nobody handles, where there are any.
-    notice = [group.notice.status for group in bad if not group.is_handled and group.is_bad]
-    status = min(notice or [group.notice.status for group in bad], key=_badness, default="OK")
+    notice = [group.standing.status for group in bad if not group.is_handled and group.is_bad]
+    status = min(notice or [group.standing.status for group in bad], key=_badness, default="OK")
     return DigestText(
         status=status,
         title=f"[{status}] {visible(digest.key.cluster)}: {_state(bad, over, now)}",
@@ -70,7 +70,7 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
         facts=list(_facts(bad, over, now)),
         worst=[_line(group, link_base, now) for group in bad[:shown]],
         omitted=max(len(bad) - shown, 0),
-        over=[(g.name, visible(g.ends)) for g in over[:shown]],
+        over=[(g.name, visible("; ".join([*g.before, ending(g.standing)]))) for g in over[:shown]],
         over_omitted=max(len(over) - shown, 0),
         link=f"{link_base.rstrip('/')}/" if link_base else "",
     )
@@ -90,13 +90,13 @@ def besides(digest: Digest) -> str:
     """What lasts beside the only news, of the same group in a few words; empty for nothing."""
     about = digest.news[0].subject
     said, others = [], []
-    for group in lasting_groups(digest):
-        if (group.notice.change.cluster, group.notice.change.group) != (about.cluster, about.group):
+    for group in digest_groups(replace(digest, news=[])):
+        if (group.standing.cluster, group.standing.group) != (about.cluster, about.group):
             others.append(group)
         elif group.is_bad:
             said.append(f"of this group: {', '.join(group.conditions)}")
     if others:
-        worst = min((each.notice.status for each in others), key=_badness)
+        worst = min((each.standing.status for each in others), key=_badness)
         said.append(f"{counted(len(others), 'group')} {place(digest.key)} (worst {worst})")
     return "; ".join(said)
 
@@ -134,7 +134,7 @@ def _state(bad: Sequence[Group], over: Sequence[Group], now: int) -> str:
 
 def _wrong(group: Group, now: int) -> str:
     """What is wrong in a few words, or was where it is well by now."""
-    return ", ".join(group.conditions) if group.is_bad else what_is_wrong(group.notice, now)
+    return ", ".join(group.conditions) if group.is_bad else in_sentence(group.standing.what(now))
 
 
 def _some(said: Sequence[tuple[str, int]], between: str) -> str:
@@ -156,7 +156,7 @@ def _headline(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
         return f"{count} {where}: {are_over}."
     troubled = [group for group in bad if group.is_bad]
     well = len(bad) - len(troubled)
-    counts = Counter[str](group.notice.status for group in troubled)
+    counts = Counter[str](group.standing.status for group in troubled)
     said = ", ".join(f"{grouped(counts[status])} {status}" for status in BAD if counts[status])
     verb = "is" if len(troubled) == 1 else "are"
     trouble = f"{counted(len(troubled), 'consumer group')} {where} {verb} in trouble: {said}."
@@ -166,7 +166,7 @@ def _headline(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
 
 def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tuple[str, str]]:
     if bad:
-        yield "Since", utc(min(group.notice.change.opened_at for group in bad))
+        yield "Since", utc(min(group.standing.change.opened_at for group in bad))
     kinds = Counter[str | None](group.kind for group in bad)
     for name, kind in (("New", "opened"), ("Changed", "changed"), ("Reminded", "repeated")):
         if kinds[kind]:
@@ -190,32 +190,32 @@ def _total_lag(bad: Sequence[Group], now: int) -> str:
     """Of all that were measured at about the same time, and how many others there are: a sum over
     figures of different times is none of now.
     """
-    newest = max(group.notice.lag[1] for group in bad)
-    together = [group for group in bad if newest - group.notice.lag[1] <= APART_MS]
-    total = then(records(sum(group.notice.lag[0] for group in together)), newest, now)
+    known = [lag for group in bad if (lag := group.standing.figures.lag) is not None]
+    newest = max((min(each.at, now) for each in known), default=now)
+    together = [each for each in known if newest - each.at <= APART_MS]
+    is_least = any(each.is_least for each in together)
+    total = lag_in_words(Figure(sum(each.value for each in together), newest, is_least), now)
     rest = len(bad) - len(together)
     return f"{total}; {counted(rest, 'group')} not measured lately" if rest else total
 
 
 def _line(group: Group, link_base: str, now: int) -> GroupLine:
-    notice, change = group.notice, group.notice.change
-    lag, seen = notice.lag
-    figures = [f"since {clock(change.opened_at, now)}", then(f"lag {grouped(lag)}", seen, now)]
-    if group.is_bad and notice.loss_at is not None:
-        figures.append(f"data loss {loss(*notice.loss_at, now)}")
-    figures += [f"{records(notice.lost)} lost"] if notice.lost else []
+    of = group.standing
+    lag, loss = of.figures.lag, of.figures.loss_at
+    figures = [f"since {clock(of.change.opened_at, now)}"]
+    figures += [then(f"lag {lag_figure(lag)}", lag.at, now)] if lag is not None else []
+    figures += [f"data loss {loss_in_words(loss, now)}"] if group.is_bad and loss else []
+    figures += [f"{records(of.lost)} lost"] if of.lost else []
     figures += [group.over] if group.over else []
-    wrong = [each.change for each in notice.open]
-    page = ("Look at it", page_link(link_base, "groups", change.cluster, change.group))
-    if notice.acknowledged is None:
-        page = ("Acknowledge", page_link(link_base, "incidents", change.incident_id))
-    runbook = ("Runbook", next(filter(is_web_link, runbooks(wrong)), ""))
-    figures += handled(notice.acknowledged, notice.silenced_until, now)
+    page = ("Look at it", page_link(link_base, "groups", of.cluster, of.group))
+    if of.acknowledged is None:
+        page = ("Acknowledge", page_link(link_base, "incidents", of.change.incident_id))
+    runbook = ("Runbook", next(filter(is_web_link, of.runbooks), ""))
     return GroupLine(
-        status=notice.status,
+        status=of.status,
         name=group.name,
         what=_wrong(group, now),
-        figures=" · ".join(figures),
-        action=first_step(wrong) if wrong else WAIT,
+        figures=" · ".join([*figures, *handled(of, now)]),
+        action=visible(of.steps[0]) if of.steps else WAIT,
         links=[(words, url) for words, url in (page, runbook) if url],
     )

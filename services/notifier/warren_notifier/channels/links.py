@@ -1,13 +1,11 @@
 """Links that people can follow, and ids by which people and receivers know an incident. Pure."""
 
 import hashlib
-from urllib.parse import urlsplit
 
 from warren.path_segments import segment
-from warren.words import shortened, visible
+from warren.words import LONGEST_LINK, shortened, visible
 
 LONGEST_ID = 100  # characters; acknowledgements take no longer ones
-LONGEST_LINK = 2_000  # characters; browsers and services cut longer ones, and they lead nowhere
 
 
 def page_link(base: str, *path: str) -> str:
@@ -28,13 +26,3 @@ def incident_key(incident_id: str, longest: int) -> str:
     if len(incident_id) <= longest:
         return incident_id
     return hashlib.sha256(incident_id.encode()).hexdigest()
-
-
-def is_web_link(text: str) -> bool:
-    """Whether it is a URL of http or https, and not too long."""
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    fit = text.isascii() and text.isprintable() and " " not in text and len(text) <= LONGEST_LINK
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and fit

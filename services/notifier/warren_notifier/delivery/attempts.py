@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import structlog
-from warren.contracts import GroupIncidentEvent, PendingDelivery
+from warren.contracts import GroupIncident, PendingDelivery
 from warren.metrics.notifier import NOTIFIER_ATTEMPT_SECONDS
+from warren_core.standing.standing import Standing
 
 from warren_notifier.channels.channel import (
     Channel,
@@ -73,8 +74,8 @@ class RetryPlan:
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
-AsNow = Callable[[GroupIncidentEvent], GroupIncidentEvent]
-"""An event with what is known of its group now, which people are told."""
+AsNow = Callable[[GroupIncident], Standing]
+"""How a group stands by all that is known of it now, which people are told."""
 UNFIT_IN_A_ROW = 16  # of 32,000 news in halves one is alone by then: more, and it is the receiver
 
 
@@ -190,14 +191,14 @@ class Attempts:
 
 
 def _delivery_now(delivery: Delivery, as_now: AsNow) -> Delivery:
-    return replace(delivery, event=as_now(delivery.event)) if delivery.event else delivery
+    return replace(delivery, now=as_now(delivery.event.data)) if delivery.event else delivery
 
 
 def _digest_now(digest: Digest, as_now: AsNow) -> Digest:
     return replace(
         digest,
         news=[_delivery_now(each, as_now) for each in digest.news],
-        lasting=[as_now(each) for each in digest.lasting],
+        lasting=[as_now(each.data) for each in digest.lasting if each.data is not None],
     )
 
 

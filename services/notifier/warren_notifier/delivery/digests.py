@@ -15,6 +15,7 @@ from uuid import UUID, uuid5
 
 from warren.clock import Clock
 from warren.contracts import DigestKey
+from warren_core.standing.standing import Standing
 
 from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.delivery.attempts import Attempts
@@ -233,7 +234,7 @@ class Digests:
             if line in news or not is_open or state.change is None:
                 continue
             if state.open_now is not None:  # a group that flaps may be well now
-                lasting.append(state.open_now.event)
+                lasting.append(Standing.of(state.open_now.event.data))
         deliveries = [one.delivery for one in news.values()]
         ids = sorted(one.pending.delivery_id for one in deliveries)
         return Digest(

@@ -16,10 +16,8 @@ from warren.contracts import (
     StatusChange,
 )
 from warren.errors import ContractViolation
-from warren_core.group_incident import LARGEST, short
+from warren_core.group_incident import LARGEST, replaced
 
-REPLACED = "incident_replaced"
-"""A reason: the end of an incident that nobody saw."""
 _ENDS = UUID("5f0f3c8e-9d1b-4c57-8a4e-2f3b8f6f5d20")  # namespace of event ids
 
 
@@ -125,11 +123,11 @@ def severity_of(status: GroupStatusName) -> Severity:
     return {"WARN": Severity.WARN, "ERR": Severity.ERR}.get(status, Severity.OK)
 
 
-def read_change(value: bytes | None) -> Change:
-    """The change in an event's bytes. Raises ContractViolation for anything that is no event."""
+def read_change(key: bytes | None, value: bytes | None) -> Change:
+    """The change in a record. Raises ContractViolation for anything that is no event."""
     if value is not None and len(value) > LARGEST:
         raise ContractViolation(f"larger than {LARGEST} bytes")
-    return change_of(GroupIncidentEvent.from_bytes(value))
+    return change_of(GroupIncidentEvent.from_record(key, value))
 
 
 def change_of(event: GroupIncidentEvent) -> Change:
@@ -156,44 +154,13 @@ def lost_end(of: Change, by: Change) -> Change:
     """An event as if one had been published, when the change `by` of the next incident was. `of`:
     the newest that is known of the one that has ended. The same two always give the same.
     """
-    data = of.event.data
-    end = {"status": "OK", "reason": REPLACED, "previous": data.status, "cause": None}
-    end["explanation"] = "its end was not seen, and another incident has begun since"
-    conditions = [
-        each
-        if not each.is_open
-        else each.model_copy(
-            update={
-                "until": by.at,
-                "change": short(each.change),
-                "end": short(each.change).model_copy(
-                    update={**end, "objectives": None if each.change.objectives is None else []}
-                ),
-            }
-        )
-        for each in data.conditions
-    ]
-    update = {
-        "status": "OK",
-        "previous": data.status,
-        "incident_id": of.incident_id,
-        "changed_at": by.at,
-        "revision": data.revision + 1,
-        "by": next(each.type for each in data.conditions if each.is_open),
-        "did": "ended",
-        "loses": False,
-        "closed_at": by.at,
-        "reason": REPLACED,
-        "lost_before": data.lost_records,
-        "losing_since": None,
-        "conditions": conditions,
-    }
+    ended = replaced(of.event.data, by.at).model_copy(update={"incident_id": of.incident_id})
     return change_of(
         of.event.model_copy(
             update={
                 "id": str(uuid5(_ENDS, f"{of.incident_id}|{by.event_id}")),
                 "time": datetime.fromtimestamp(by.at / 1000, UTC),
-                "data": data.model_copy(update=update),
+                "data": ended,
             }
         )
     )

@@ -1,1 +1,1 @@
-"""The events of `warren.lag-status`, and where reading them begins."""
+"""The events of `warren.incidents`, and where reading them begins."""

@@ -15,7 +15,7 @@ from typing import TypeVar
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 from warren.clock import Clock
-from warren.contracts import Cause, Event, FreshnessEvent, GroupIncidentEvent, LagEvent
+from warren.contracts import Cause, Event, FreshnessEvent, GroupIncident, LagEvent
 from warren.contracts.group_key import split_group_key
 from warren.contracts.lag_event import Incident
 from warren.contracts.topics import FRESHNESS, LAG
@@ -23,8 +23,9 @@ from warren.errors import ContractViolation, KafkaError, TopicMissing
 from warren.settings import HomeSettings
 from warren.silences import Silences
 from warren_core.objectives.limits import Limit, ObjectiveBook
+from warren_core.standing.renewal import Known
+from warren_core.standing.standing import Standing
 
-from warren_notifier.channels.as_now import Standing
 from warren_notifier.source.topics import reading
 
 log = structlog.get_logger(__name__)
@@ -198,14 +199,14 @@ class Groups:
     servers: Mapping[str, str] = field(default_factory=dict)
     """Bootstrap servers by cluster."""
 
-    def standing(self, event: GroupIncidentEvent) -> Standing:
+    def standing(self, data: GroupIncident) -> Standing:
         """Of the group of an incident."""
-        cluster, group = event.data.cluster, event.data.group
+        cluster, group = data.cluster, data.group
         silence = self.silences.in_force(self.now_ms()).of(cluster, group)
-        over = [each.incident_id for each in event.data.over]
+        over = [each.incident_id for each in data.over]
         causes = {each: found for each in over if (found := self.newest.cause(each)) is not None}
-        said = (self.silences.acknowledgement(each) for each in event.data.ids)
-        return Standing(
+        said = (self.silences.acknowledgement(each) for each in data.ids)
+        known = Known(
             self.newest.lag(cluster, group),
             self.newest.freshness(cluster, group),
             self.limits_for(cluster, group),
@@ -214,3 +215,4 @@ class Groups:
             self.servers.get(cluster, ""),
             causes,
         )
+        return Standing.of(data, known)

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import count
 
 from warren.contracts import DeliveryOutcome, GroupIncidentEvent, Notified, PendingDelivery
+from warren_core.standing.standing import Standing
 
 from warren_notifier.routing.change import Subject
 
@@ -37,10 +38,19 @@ class Delivery:
     at_most: int | None = None
     """So many news in the message that tells it, for it was in one that was refused; None: any."""
     number: int = field(default_factory=_number, compare=False, repr=False)
+    now: Standing | None = field(default=None, compare=False, repr=False)
+    """As the group stands by what is known of it; None: as the event says."""
 
     @property
     def key(self) -> Key:
         return self.pending.incident_id, self.pending.channel
+
+    @property
+    def standing(self) -> Standing:
+        """What people are told. Raises TypeError without an event."""
+        if self.event is None:
+            raise TypeError("only what has an event is told")
+        return self.now or Standing.of(self.event.data)
 
     def is_same(self, other: Delivery | None) -> bool:
         """Whether the other one is this delivery, whatever it has come to since."""

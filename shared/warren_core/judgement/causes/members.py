@@ -5,10 +5,7 @@ from warren.contracts.status import Status
 from warren.path_segments import segment
 from warren.words import counted, duration, grouped, records, shell_word
 
-from warren_core.evaluation import UNKNOWN, Column
-from warren_core.evaluation.explanations import rebalanced_for
-from warren_core.evaluation.presence import Presence
-from warren_core.evaluation.track import Mark
+from warren_core.evaluation import UNKNOWN, Column, Mark, Presence, rebalanced_for
 from warren_core.judgement.causes.catalogue import (
     BOOTSTRAP,
     Found,

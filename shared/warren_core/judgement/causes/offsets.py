@@ -4,8 +4,7 @@ import numpy as np
 from warren.contracts.status import Status
 from warren.words import after_loss, deleted, duration, grouped, records, shell_word
 
-from warren_core.evaluation import Began, Column
-from warren_core.evaluation.track import Mark
+from warren_core.evaluation import Began, Column, Mark
 from warren_core.judgement.causes.catalogue import (
     BOOTSTRAP,
     Found,

@@ -7,9 +7,7 @@ from typing import Any
 
 from warren.contracts import GroupEvent, GroupMember
 from warren.errors import MalformedRecord
-from warren_wire.records.assignment import read_assignment, read_subscription
-from warren_wire.records.buffer import Buffer
-from warren_wire.records.group_metadata import CONSUMER
+from warren_wire.records import CONSUMER, Buffer, read_assignment, read_subscription
 
 from warren_collector.admin.group_admin import GroupType, ListedGroup, Refusal
 

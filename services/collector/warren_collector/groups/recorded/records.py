@@ -7,9 +7,15 @@ the newest matter, and a storm of rebalances costs no more than a quiet group.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from warren_wire.records import GroupMetadata, GroupRecord, Malformed, Skipped
-from warren_wire.records.decoding import decode_group_value
-from warren_wire.records.key import GROUP_METADATA, GroupKey
+from warren_wire.records import (
+    GROUP_METADATA,
+    GroupKey,
+    GroupMetadata,
+    GroupRecord,
+    Malformed,
+    Skipped,
+    decode_group_value,
+)
 
 CONSUMER_GROUP = 3
 SHARE_GROUP = 11
@@ -52,13 +58,6 @@ class Rejected:
 
     stored: Stored
     problem: Malformed | Skipped
-
-
-@dataclass(slots=True)
-class Findings:
-    """What decoding came upon; unknown tags by (key version, value version)."""
-
-    rejected: list[Rejected] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -122,14 +121,14 @@ class GroupRecords:
     def remove(self, key: GroupKey) -> None:
         self.stored.pop(key, None)
 
-    def decode(self, findings: Findings) -> None:
+    def decode(self, rejected: list[Rejected]) -> None:
         """Decodes what is new; what was unusable does not replace what was known."""
         for key, stored in self.stored.items():
             if stored.is_pending:
                 stored.is_pending = False
                 match decode_group_value(key, stored.value):
                     case Malformed() | Skipped() as problem:
-                        findings.rejected.append(Rejected(stored, problem))
+                        rejected.append(Rejected(stored, problem))
                     case decoded:
                         stored.record = decoded
 

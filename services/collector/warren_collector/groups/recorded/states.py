@@ -3,11 +3,12 @@
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from warren.errors import MalformedRecord
-from warren_wire.records.buffer import Buffer
-from warren_wire.records.decoding import NEWEST_VALUES, malformed_key
-from warren_wire.records.key import (
+from warren_wire.records import (
     KINDS,
+    NEWEST_VALUES,
+    Buffer,
     GroupKey,
+    malformed_key,
     read_group_key,
     read_key_version,
 )
@@ -116,9 +117,7 @@ class GroupStates:
             folded.skipped[version, None] += 1
             return None
         key = self._read_key(raw, index, folded)
-        if key is None:
-            return None
-        if not self._accepts(key.group):
+        if key is None or not self._accepts(key.group):
             return None
         if value is None:
             # Of a record that compaction has dropped already: perhaps the group is gone.

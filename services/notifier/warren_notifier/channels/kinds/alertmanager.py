@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 from warren.contracts import GroupStatusName
 from warren.words import moment, shortened, visible
+from warren_core.standing.facts import OLD_MS
 
 from warren_notifier.channels.channel import Delivered, Kind, Result
 from warren_notifier.channels.http import HttpChannel, HttpChannelSettings, Target
@@ -59,7 +60,7 @@ class AlertmanagerChannel(HttpChannel[AlertmanagerSettings]):
     async def send(self, delivery: Delivery) -> Result:
         text, now = self._text(delivery), self._clock.now_ms()
         fires, over = firing(text, delivery.receipt, self._settings.labels)
-        alerts = [alert(text, one, min(text.at, now)) for one in over]
+        alerts = [alert(text, one, min(text.standing.at, now)) for one in over]
         if fires is not None:
             alerts.append(alert(text, fires, now + LASTS * self.resend_ms))
         result = await self._post(json.dumps(alerts).encode(), path=API)
@@ -79,20 +80,23 @@ def alert_labels(text: IncidentText, status: GroupStatusName, more: Mapping[str,
         "consumer_group": change.group,
         "severity": SEVERITIES.get(status, "critical"),
     }
-    return found | {"owner": text.owner} if text.owner else found
+    return found | {"owner": owners[0]} if (owners := text.standing.owners) else found
 
 
 def alert_annotations(text: IncidentText) -> Labels:
     """What people are told; nothing that is empty."""
     change = text.change
-    cause = change.cause if change.cause is not None and change.cause.is_known else None
-    also = cause.also if cause is not None else []
+    cause, *also = [
+        visible(each.said(text.now, OLD_MS))
+        for each in text.standing.problems
+        if each.kind in ("cause", "consequence")
+    ] or [""]
     found = {
         "summary": text.title,
         "description": text.sentences,
-        "cause": text.dated(visible(cause.sentence)) if cause is not None else "",
-        "action": visible((cause.action if cause is not None else "") or ""),
-        "also": text.dated(visible("; ".join(each.sentence for each in also))),
+        "cause": cause,
+        "action": visible(next(iter(text.standing.steps), "")),
+        "also": "; ".join(also),
         "runbook_url": text.runbook_link,
         "lateness_seconds": _seconds(change.late_ms),
         "time_to_loss_seconds": _seconds(change.time_to_loss_ms),

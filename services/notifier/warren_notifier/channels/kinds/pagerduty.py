@@ -125,7 +125,7 @@ def _alert(text: IncidentText, severity: str, longest: int) -> dict[str, Any]:
             }
             for bad in change.partitions[:PARTITIONS]
         ]
-    kind = change.cause.name if change.cause is not None else text.event_type
+    kind = change.cause.name if change.cause is not None else text.standing.event_type
     alert: dict[str, Any] = {
         "client": "Warren",
         "links": [{"href": href, "text": words} for words, href in text.links],
@@ -133,7 +133,7 @@ def _alert(text: IncidentText, severity: str, longest: int) -> dict[str, Any]:
             "summary": shortened(text.title, SUMMARY),
             "source": change.cluster,
             "severity": severity,
-            "timestamp": datetime.fromtimestamp(text.at / 1000, UTC).isoformat(),
+            "timestamp": datetime.fromtimestamp(text.standing.at / 1000, UTC).isoformat(),
             "component": shortened(visible(change.group), longest),
             "class": kind,
             "custom_details": {
