@@ -15,8 +15,8 @@ MOST_BYTES = 8 * 2**20  # of a record with an event
 Milliseconds = Annotated[int, Field(description="Unix milliseconds; -1 unknown where lists say so")]
 Moment = Annotated[int, Field(ge=0, le=LATEST_MOMENT, description="Unix milliseconds")]
 """Of which an event is: what is none ends no reader."""
-MOST_NAME = 32_767
-"""Characters of a consumer group's name: Kafka's strings have no more bytes."""
+MOST_NAME = 65_535
+"""Characters of a consumer group's name: as large as one may be on Kafka's wire."""
 GroupName = Annotated[str, Field(max_length=MOST_NAME, description="Consumer group")]
 Offset = Annotated[int, Field(ge=-1, description="Kafka offset; -1 unknown")]
 Partition = Annotated[int, Field(ge=0, description="Partition number")]
