@@ -13,7 +13,7 @@ from warren.contracts import Acknowledgement, Cause, GroupIncident, GroupMember,
 from warren_core.objectives.limits import ObjectiveBook
 from warren_core.ownership import Ownership
 from warren_core.standing.facts import DRAWN, Fact, facts_of, lag_figure
-from warren_core.standing.problems import Problem
+from warren_core.standing.problems import Problem, problems_in
 from warren_core.standing.renewal import Known
 from warren_core.standing.standing import Standing
 
@@ -79,10 +79,10 @@ class Present:
         )
         return Shown(standing, self.now, self.fresh_ms if row.verdict.is_known else 0)
 
-    def incident(self, incident: IncidentRecord, view: GroupView | None) -> Shown:
-        """How one stands, or stood; `view`: the group as it is now."""
-        if incident.is_open and view is not None:
-            return self.shown(self.row(view), incident.data)
+    def incident(self, incident: IncidentRecord, row: GroupRow | None) -> Shown:
+        """How one stands, or stood; `row`: the group as it is now."""
+        if incident.is_open and row is not None:
+            return row.shown
         return Shown(Standing.of(incident.data), self.now, 0)
 
     def any_row(self, group: GroupView | Membership) -> GroupRow | UnjudgedRow:
@@ -194,10 +194,9 @@ class GroupRow(AnyRow):
         """
         standing, mine = self.shown.standing, (broken.breach.objective, broken.breach.limit)
         for each in (*standing.open, *standing.kept):
-            for breach in each.change.objectives or ():
-                if (breach.objective, breach.limit) == mine:
-                    at = each.changed_at if breach.said_at is None else breach.said_at
-                    return Said(breach.sentence, at if self.shown.is_old(at) else None)
+            for one in problems_in(each.change, each.changed_at):
+                if (one.objective, one.name) == mine:
+                    return Said(one.sentence, one.at if self.shown.is_old(one.at) else None)
         return Said(broken.breach.sentence, broken.told_at)
 
     @property

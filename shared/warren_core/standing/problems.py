@@ -135,13 +135,12 @@ def _broken(breach: Breach, at: int) -> Problem:
 
 def measured(lag: LagEvent, freshness: FreshnessEvent) -> Iterator[Problem]:
     """A loss that was measured: it may come before a status change says so."""
-    at, left = freshness.measured_at, loses_in(freshness, lag)
+    at = freshness.measured_at
     if freshness.lost_records:
         said, step = deleted_of(freshness), after_loss()
         yield Problem("consequence", LOST_CAUSE, said, at, BREACHES[LOST_RECORDS], step)
-    elif left is not None:
-        said = f"unread records may be deleted from {clock(at + left, at)} on"
-        step = before_loss()
+    elif (left := loses_in(freshness, lag)) is not None:
+        said, step = f"unread records may be deleted from {clock(at + left, at)} on", before_loss()
         yield Problem("consequence", NEAR_LOSS, said, at, BREACHES[NEAR_LOSS], step)
 
 

@@ -11,6 +11,7 @@ from warren.bootstrap import COMMAND, VARIABLE, runnable
 from warren.contracts import (
     MAX_OBJECTIVES,
     Acknowledgement,
+    Breach,
     Cause,
     Condition,
     EventTypeName,
@@ -115,6 +116,11 @@ class Standing:
         return self.data.ended if self.data is not None else ()
 
     @property
+    def _spoken(self) -> list[Condition]:
+        """All of which something is to be said, the root first."""
+        return [*self.open, *self.kept, *self.ended]
+
+    @property
     def has_ended(self) -> bool:
         """Whether its incident is over."""
         return self.data is not None and not self.data.is_open
@@ -189,25 +195,24 @@ class Standing:
         return [*named, f"{describe} {shell_word(self.group)}"]
 
     @property
-    def owners(self) -> list[str]:
-        """Of objectives that have an own, then the group's."""
-        changes = [each.change for each in (*self.open, *self.kept, *self.ended)]
+    def _owning(self) -> list[Breach | StatusChange | Ownership]:
+        """What may say whose it is: objectives that have an own, then the group's."""
+        changes = [each.change for each in self._spoken]
         breaches = [breach for change in changes for breach in change.objectives or ()]
-        said = [*(each.owner for each in breaches), *(change.owner for change in changes)]
-        return list(dict.fromkeys(filter(None, [*said, self.ownership.owner])))
+        return [*breaches, *changes, self.ownership]
+
+    @property
+    def owners(self) -> list[str]:
+        return list(dict.fromkeys(each.owner for each in self._owning if each.owner))
 
     @property
     def runbooks(self) -> list[str]:
-        """Likewise."""
-        changes = [each.change for each in (*self.open, *self.kept, *self.ended)]
-        breaches = [breach for change in changes for breach in change.objectives or ()]
-        said = [*(each.runbook for each in breaches), *(change.runbook for change in changes)]
-        return list(dict.fromkeys(filter(None, [*said, self.ownership.runbook])))
+        return list(dict.fromkeys(each.runbook for each in self._owning if each.runbook))
 
     @property
     def labels(self) -> Iterable[tuple[str, str]]:
         """What else is told of the group, as settings have it or, without them, its events."""
-        said = (each.change.labels for each in (*self.open, *self.kept, *self.ended))
+        said = (each.change.labels for each in self._spoken)
         return self.ownership.labels or sorted((next(filter(None, said), None) or {}).items())
 
     @property
@@ -223,7 +228,7 @@ class Standing:
     @property
     def first(self) -> Condition:
         """The root, or what it was."""
-        return [*self.open, *self.kept, *self.ended, *self.over][0]
+        return [*self._spoken, *self.over][0]
 
     @cached_property
     def change(self) -> StatusChange:

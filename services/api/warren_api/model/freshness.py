@@ -31,17 +31,16 @@ class FreshnessRow(NamedTuple):
     retention_left: float | None = None
     time_to_catch_up_ms: int | None = None
 
-    def runs_out_in(self, *, stands_still: bool) -> int | None:
-        """Until loss, where that runs down; None where nothing is in danger."""
+    def loses_in(self, *, stands_still: bool) -> int | None:
+        """Until loss, where that runs down and comes within the hour; None where nothing is in
+        danger.
+        """
         late = self.bound_ms if self.freshness_ms is None else self.freshness_ms
         left = self.time_to_loss_ms
         is_near = runs_out(left, self.retention_left, late, stands_still=stands_still)
-        return left if is_near else None
-
-    def loses_in(self, *, stands_still: bool) -> int | None:
-        """The same, where it comes within the hour."""
-        left = self.runs_out_in(stands_still=stands_still)
-        return left if left is not None and is_soon(left, self.time_to_catch_up_ms) else None
+        if left is None or not is_near or not is_soon(left, self.time_to_catch_up_ms):
+            return None
+        return left
 
 
 @dataclass(frozen=True)

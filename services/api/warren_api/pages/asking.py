@@ -133,10 +133,11 @@ class Forms(Pages):
         ready = self.is_ready
         found = find_incident(self.context, id_)
         view = self.context.model.group(found.cluster, found.group) if found else None
-        row = self.row_of(view) if view else None
+        about = self.present()
+        row = about.row(view) if view else None
         found = found and found.as_seen(view, self.context.model.past)
         ids = found.ids if found else [id_]
-        acknowledgement = self.context.notes().acknowledgement_among(ids)
+        acknowledgement = about.notes.acknowledgement_among(ids)
         attempts = self.context.model.notifications.of_incidents(ids)[:ATTEMPTS_SHOWN]
         return self.render(
             template,
@@ -146,7 +147,7 @@ class Forms(Pages):
             incident=found,
             then=at_opening(found, self.context.model.past) if found else None,
             lengths=LENGTHS,
-            shown=self.present().incident(found, view) if found else None,
+            shown=about.incident(found, row) if found else None,
             row=row,
             silence=row.silence if row else None,
             timeline=of_incident(found, attempts, acknowledgement) if found else [],

@@ -10,8 +10,7 @@ from jinja2 import Environment
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.context import ApiContext
-from warren_api.group_row import GroupRow, Present, Shown
-from warren_api.model.group import GroupView
+from warren_api.group_row import Present, Shown
 from warren_api.model.incidents import IncidentRecord
 from warren_api.pages import reports
 from warren_api.pages.environment import RETRY_SECONDS
@@ -61,13 +60,15 @@ class Pages:
     def present(self) -> Present:
         return Present.of(self.context, self.book)
 
-    def row_of(self, view: GroupView) -> GroupRow:
-        return self.present().row(view)
-
     def shown_of(self) -> Callable[[IncidentRecord], Shown]:
         """How an incident stands, or stood."""
         about, model = self.present(), self.context.model
-        return lambda one: about.incident(one, model.group(one.cluster, one.group))
+
+        def shown(one: IncidentRecord) -> Shown:
+            view = model.group(one.cluster, one.group) if one.is_open else None
+            return about.incident(one, about.row(view) if view else None)
+
+        return shown
 
 
 def shown_at(routes: APIRouter, path: str, endpoint: Callable[..., Response]) -> None:

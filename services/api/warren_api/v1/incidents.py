@@ -57,7 +57,7 @@ def router(context: ApiContext) -> APIRouter:
         view = context.model.group(incident.cluster, incident.group) if incident.is_open else None
         seen = incident.as_seen(view, context.model.past)
         row = present.row(view) if view else None
-        return IncidentView.of(seen, said, row, present.incident(incident, view))
+        return IncidentView.of(seen, said, row, present.incident(incident, row))
 
     def present() -> Present:
         return Present.of(context, book)
