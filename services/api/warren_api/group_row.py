@@ -23,7 +23,6 @@ from warren_api.model.group import (
     DataLoss,
     GroupView,
     Rank,
-    Said,
     ShownStatusName,
     Verdict,
 )
@@ -188,16 +187,17 @@ class GroupRow(AnyRow):
         """As last judged, where anything speaks clearly for one."""
         return self.shown.standing.cause
 
-    def said_of(self, broken: BrokenObjective) -> Said:
-        """What is wrong with one of the objectives that it does not keep; as it was told where the
-        newest measurement says nothing, or that it is kept by now.
+    def said_of(self, broken: BrokenObjective) -> tuple[str, int | None]:
+        """What is wrong with one of the objectives that it does not keep, and when that was said,
+        Unix milliseconds, None: it is so now. As it was told where the newest measurement says
+        nothing, or that it is kept by now.
         """
         standing, mine = self.shown.standing, (broken.breach.objective, broken.breach.limit)
         for each in (*standing.open, *standing.kept):
             for one in problems_in(each.change, each.changed_at):
                 if (one.objective, one.name) == mine:
-                    return Said(one.sentence, one.at if self.shown.is_old(one.at) else None)
-        return Said(broken.breach.sentence, broken.told_at)
+                    return one.sentence, one.at if self.shown.is_old(one.at) else None
+        return broken.breach.sentence, broken.told_at
 
     @property
     def since(self) -> int | None:

@@ -309,10 +309,3 @@ _GROUP_STATUSES: dict[Status, GroupStatusName] = {
     Status.WARN: "WARN",
     Status.ERR: "ERR",
 }
-
-
-class Said(NamedTuple):
-    """A sentence. `at`: when it was said (Unix milliseconds); None: with the figures of now."""
-
-    sentence: str
-    at: int | None = None

@@ -231,7 +231,7 @@ class GroupSummary(BaseModel):
             worst=WorstPartition.of(view.worst) if view.worst else None,
             incident=Incident(id=opened.id, opened_at=opened.opened_at) if opened else None,
             broken_objectives=[
-                BrokenObjectiveView.of(one, row.said_of(one)) for one in view.broken
+                BrokenObjectiveView.of(one, *row.said_of(one)) for one in view.broken
             ],
             silence=SilenceNote.of(row.silence),
             acknowledgement=AcknowledgementNote.of(row.acknowledgement),

@@ -20,7 +20,7 @@ from warren.contracts import (
 )
 
 from warren_api.group_row import GroupRow, Shown
-from warren_api.model.group import BrokenObjective, Said
+from warren_api.model.group import BrokenObjective
 from warren_api.model.incidents import IncidentRecord
 from warren_api.model.partitions import Edge, PartitionRow, ShownPartitionStatusName
 from warren_api.model.status_history import RecordedChange
@@ -185,16 +185,16 @@ class BrokenObjectiveView(BaseModel):
     incident_id: str
 
     @classmethod
-    def of(cls, broken: BrokenObjective, said: Said) -> Self:
+    def of(cls, broken: BrokenObjective, sentence: str, told_at: int | None) -> Self:
         breach = broken.breach
         return cls(
             objective=breach.objective,
             limit=breach.limit,
             status=breach.status,
             since=breach.since,
-            sentence=said.sentence,
+            sentence=sentence,
             owner=breach.owner,
-            told_at=said.at,
+            told_at=told_at,
             incident_id=broken.incident_id,
         )
 
