@@ -11,7 +11,7 @@ from cli.api_bodies import PENDING, SILENCE, TOLD
 from pydantic import BaseModel
 from rich.console import Console, RenderableType
 from warren_api.v1.group_bodies import GroupDetail, GroupSummary
-from warren_api.v1.group_parts import IncidentView
+from warren_api.v1.incidents import IncidentView
 from warren_api.v1.notifications import NotificationView, PendingView, SilenceView
 from warren_api.v1.topics import ClusterSummary, TopicDetail, TopicSummary
 from warren_cli.resources import catalogue, descriptions

@@ -1,5 +1,5 @@
 """What a group consists of and goes through: partitions, members, objectives, notes, verdicts that
-changed and the incidents that they make up.
+changed.
 """
 
 from typing import Self
@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field
 from warren.contracts import (
     Acknowledgement,
     Cause,
-    Condition,
     EventTypeName,
     FreshnessReason,
     GroupMember,
@@ -19,9 +18,7 @@ from warren.contracts import (
     TimeToLossReason,
 )
 
-from warren_api.group_row import GroupRow, Shown
 from warren_api.model.group import BrokenObjective
-from warren_api.model.incidents import IncidentRecord
 from warren_api.model.partitions import Edge, PartitionRow, ShownPartitionStatusName
 from warren_api.model.status_history import RecordedChange
 
@@ -226,14 +223,14 @@ class AcknowledgementNote(BaseModel):
         return None if said is None else cls(by=said.by, why=said.why, at=said.at)
 
 
-_TYPE = "What it is about: the status that follows from commits, or objectives"
+ON_TYPE = "What it is about: the status that follows from commits, or objectives"
 
 
 class RecordedVerdict(BaseModel):
     """One status change of a group."""
 
     id: str = Field(description="Of the event: the same wherever it is shown")
-    type: EventTypeName = Field(description=_TYPE)
+    type: EventTypeName = Field(description=ON_TYPE)
     at: int = Field(description="When the group was judged so")
     status: GroupStatusName
     previous: GroupStatusName
@@ -265,139 +262,3 @@ class RecordedVerdict(BaseModel):
             max_lag=change.max_lag,
             partition_counts=change.partition_counts,
         )
-
-
-class IncidentNow(BaseModel):
-    """How an open incident stands."""
-
-    sentence: str | None = Field(description="What is wrong; null: nobody can say")
-    said_at: int | None = Field(
-        description="When `sentence` was said, where its figures are of then; null: of now"
-    )
-    action: str | None = Field(description="What to do; null: nobody can say")
-    total_lag: int | None = Field(
-        description="Of the group's newest evaluation, records; null: some partition's is unknown"
-    )
-    evaluated_at: int
-
-    @classmethod
-    def of(cls, shown: Shown, row: GroupRow) -> Self:
-        root = next(iter(shown.problems), None)
-        return cls(
-            sentence=root[0].sentence if root else None,
-            said_at=root[1] if root else None,
-            action=next(iter(shown.standing.steps), None),
-            total_lag=row.view.total_lag,
-            evaluated_at=row.view.event.evaluated_at,
-        )
-
-
-class ConditionView(BaseModel):
-    """One of the conditions of a group's incident: its events carry the condition's id."""
-
-    id: str = Field(description="As `incident_id` of its status changes")
-    type: EventTypeName = Field(description=_TYPE)
-    open: bool
-    opened_at: int
-    closed_at: int | None = Field(description="null while it is open")
-    status: GroupStatusName = Field(description="As it was last while it was open")
-    worst: GroupStatusName
-
-    @classmethod
-    def of(cls, condition: Condition) -> Self:
-        return cls(
-            id=condition.incident_id,
-            type=condition.type,
-            open=condition.is_open,
-            opened_at=condition.since,
-            closed_at=condition.until,
-            status=condition.change.status,
-            worst=condition.worst,
-        )
-
-
-class IncidentView(BaseModel):
-    """A time during which a group was not OK, or did not keep its objectives: from the first
-    condition that opens to the last that ends.
-    """
-
-    id: str = Field(description="That of its first condition")
-    type: EventTypeName = Field(description=f"{_TYPE}; of several the root")
-    cluster: str
-    group: str
-    open: bool
-    opened_at: int
-    closed_at: int | None = Field(description="null while it is open")
-    status: GroupStatusName = Field(
-        description="The worst that is open; of one that is over the worst"
-    )
-    worst: GroupStatusName = Field(description="Worst status that is remembered of it")
-    conditions: list[ConditionView] = Field(
-        description="What it is about: open ones first, the root before what follows from it"
-    )
-    max_total_lag: int = Field(
-        description="Largest lag of its status changes and of its minutes (kept for a day), and, "
-        "while it is open, of now"
-    )
-    acknowledgement: AcknowledgementNote | None = Field(
-        description="Who looks after it; null: nobody has said so"
-    )
-    changes: list[RecordedVerdict] = Field(
-        description="Status changes that are remembered, oldest first, each as it was told then"
-    )
-    now: IncidentNow | None = Field(
-        description="How it stands; null: it is over, or nothing is known of the group"
-    )
-    lost_records: int | None = Field(
-        description="The most that retention deleted unread, as told or seen; null: nothing",
-    )
-    short: str | None = Field(
-        description="What is wrong, or was, in a few words; null: nobody can say",
-    )
-    why: str | None = Field(
-        description="The same in sentences, the root first: as of now or, with the time, of then",
-    )
-    facts: list[FactView] = Field(
-        description="How it stands, or how it ended, fact by fact, as pages and mails show it"
-    )
-
-    @classmethod
-    def of(
-        cls,
-        incident: IncidentRecord,
-        acknowledgement: Acknowledgement | None,
-        row: GroupRow | None,
-        shown: Shown,
-    ) -> Self:
-        """`row`: the group as it is now."""
-        return cls(
-            id=incident.id,
-            type=incident.type,
-            cluster=incident.cluster,
-            group=incident.group,
-            open=incident.is_open,
-            opened_at=incident.opened_at,
-            closed_at=incident.closed_at,
-            status=incident.status,
-            worst=incident.worst,
-            conditions=[ConditionView.of(one) for one in incident.conditions],
-            max_total_lag=incident.max_total_lag,
-            acknowledgement=AcknowledgementNote.of(acknowledgement),
-            changes=[RecordedVerdict.of(recorded) for recorded in incident.changes],
-            now=IncidentNow.of(shown, row) if row and incident.is_open else None,
-            lost_records=incident.lost_records,
-            short=shown.short or None,
-            why=shown.why or None,
-            facts=[FactView(name=fact.name, value=fact.value) for fact in shown.facts],
-        )
-
-
-class Incidents(BaseModel):
-    """Incidents, newest first."""
-
-    incidents: list[IncidentView]
-    next: str | None = Field(description="Cursor of the next page; null: this is the last one")
-    total: int = Field(description="Incidents that match, on all pages")
-    remembered_since: int | None = Field(
-        description="Time of the oldest status change that is remembered; null: none is"
-    )
