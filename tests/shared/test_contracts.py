@@ -85,12 +85,14 @@ def columns(**change: list[int]) -> dict[str, Any]:
     return {"t": {name: [1, 2] for name in TopicPositions.model_fields} | change}
 
 
-@pytest.mark.parametrize("key", [b"prod|other", b"other|billing", b"billing", b"\xff|b", None])
+@pytest.mark.parametrize(
+    "key", [b"prod|other", b"other|billing", b"+1|prod|billing", b"billing", b"\xff|b", None]
+)
 def test_an_event_of_another_key_is_refused(key: bytes | None) -> None:
-    value, event = OFFSET_EVENT.to_bytes(), type(OFFSET_EVENT)
-    assert event.from_record(group_key(*OFFSET_EVENT.about), value) == OFFSET_EVENT
+    value = OFFSET_EVENT.to_bytes()
+    assert OffsetEvent.from_record(group_key(*OFFSET_EVENT.about), value) == OFFSET_EVENT
     with pytest.raises(ContractViolation):
-        event.from_record(key, value)
+        OffsetEvent.from_record(key, value)
 
 
 @pytest.mark.parametrize("change", [{"log_end": [1]}, {"partition": [1, 1]}, {"committed": []}])

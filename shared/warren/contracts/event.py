@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from warren.contracts.group_key import split_group_key, whole_key
+from warren.contracts.group_key import split_group_key
 from warren.errors import ContractViolation
 from warren.words import LATEST_MOMENT
 
@@ -62,13 +62,17 @@ class KeyedEvent(Event):
     def about(self) -> tuple[str, str]:
         """The cluster, and the group or collector, that its key names."""
 
+    def whole(self, key: bytes | None) -> bytes | None:
+        """The key as far as it names whose the event is: all of it, where events have no parts."""
+        return key
+
     @classmethod
     def from_record(cls, key: bytes | None, value: bytes | None) -> Self:
         """Reads a record. Raises ContractViolation as `from_bytes` does, and where the key is
         another's.
         """
         event = cls.from_bytes(value)
-        if split_group_key(whole_key(key)) != event.about:
+        if split_group_key(event.whole(key)) != event.about:
             raise ContractViolation("key: not that of the event's cluster and group")
         return event
 

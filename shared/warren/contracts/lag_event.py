@@ -15,6 +15,7 @@ from warren.contracts.event import (
     nulls,
     require_equal_lengths,
 )
+from warren.contracts.group_key import whole_key
 from warren.contracts.reason import EXPLANATION, REASON
 from warren.contracts.status import GroupStatusName, PartitionStatusName
 
@@ -128,3 +129,7 @@ class LagEvent(EventOfGroup):
         description="All commits of the windows but the newest ones, packed (base64): partitions "
         "by topic and number; the layout is described in warren_core.evaluation.packed_windows",
     )
+
+    def whole(self, key: bytes | None) -> bytes | None:
+        """That of a part names the group behind it."""
+        return whole_key(key)
