@@ -83,7 +83,7 @@ def test_a_hanging_transaction_with_plain_records_behind_it(
     """A group that reads uncommitted records is late, one that does not is held up."""
     topic = logs.topic(partitions=2)
     now = clock.now_ms()
-    with logs.open_transaction(topic, [now - 30 * MINUTE], 1) as producer:
+    with logs.open_transaction(topic, [now - 30 * MINUTE], 1) as end:
         logs.produce(topic, [now - 20 * MINUTE] * 1000, 1)
         event = cluster.measure_one(topic, [-1, 0])
         found = columns(event)
@@ -101,7 +101,7 @@ def test_a_hanging_transaction_with_plain_records_behind_it(
         found = columns(event)
         assert (found.reason[1], found.freshness_ms[1]) == ("exact", 20 * MINUTE)
         assert (found.bound_ms[1], event.open_transactions) == (0, [])
-        producer.abort_transaction(30)
+        end(False)
     cluster.commit(topic, [-1, 0])
     event = cluster.measure()[GROUP]
     assert columns(event).freshness_ms[1] == 20 * MINUTE
@@ -151,12 +151,12 @@ def test_an_open_transaction(logs: TimedLogs, clock: ManualClock, cluster: Measu
     topic = logs.topic()
     now = clock.now_ms()
     logs.produce(topic, [now - 9 * MINUTE])
-    with logs.open_transaction(topic, [now - 5 * MINUTE] * 2) as producer:
+    with logs.open_transaction(topic, [now - 5 * MINUTE] * 2) as end:
         found = columns(cluster.measure_one(topic, [1]))
         assert (found.reason, found.freshness_ms) == (["open_transaction"], [5 * MINUTE])
         assert found.bound_ms == [5 * MINUTE]
         assert columns(cluster.measure_one(topic, [0])).freshness_ms == [9 * MINUTE]
-        producer.commit_transaction(30)
+        end(True)
     clock.advance(1)
     found = columns(cluster.measure_one(topic, [1]))
     assert (found.reason, found.freshness_ms) == (["exact"], [5 * MINUTE + 1000])

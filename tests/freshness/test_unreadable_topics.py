@@ -99,12 +99,12 @@ def test_a_transaction_is_named_where_that_is_granted(
     user.grant(TOPIC, topic, AclOperation.READ)
     told = []
     for since in (30, 20):  # minutes
-        with logs.open_transaction(topic, [clock.now_ms() - since * MINUTE]) as producer:
+        with logs.open_transaction(topic, [clock.now_ms() - since * MINUTE]) as end:
             cluster.commit(topic, [(logs.range(topic)[1] - 1)])
             event = cluster.measure()[GROUP]
             assert event.topics[topic].reason == ["open_transaction"]
             told += event.open_transactions
-            producer.abort_transaction(30)
+            end(False)
         named = f"{logs.name}-{topic}-0"
         user.grant(ResourceType.TRANSACTIONAL_ID, named, AclOperation.DESCRIBE)
     assert [one.transactional_id for one in told] == [None, named]

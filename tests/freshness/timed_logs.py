@@ -1,6 +1,6 @@
 """Topics of one test on a real broker, with records whose times are known."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -93,18 +93,8 @@ class TimedLogs:
         commit: bool,
         keys: Sequence[str] | None = None,
     ) -> None:
-        """Its end is in the log when this returns: brokers answer a moment before."""
-        begin = self.range(topic, partition)[1]
-        with self.open_transaction(topic, times, partition, keys=keys) as producer:
-            if commit:
-                producer.commit_transaction(TIMEOUT)
-            else:
-                producer.abort_transaction(TIMEOUT)
-        end = begin + len(times) + 1
-        eventually(
-            lambda: self.range(topic, partition)[1] >= end,
-            message=f"the transaction's end is at the end of {topic}",
-        )
+        with self.open_transaction(topic, times, partition, keys=keys) as end:
+            end(commit)
 
     @contextmanager
     def open_transaction(
@@ -115,13 +105,26 @@ class TimedLogs:
         *,
         keys: Sequence[str] | None = None,
         name: str = "",
-    ) -> Iterator[Producer]:
-        """Records that are neither committed nor aborted yet; `name` where there are more."""
+    ) -> Iterator[Callable[[bool], None]]:
+        """Records that are neither committed nor aborted yet; `name` where there are more.
+
+        What is yielded commits (true) or aborts, and returns when the marker is in the log:
+        brokers answer before it is.
+        """
         producer = self._producer(transactional_id=f"{self.name}-{topic}-{partition}{name}")
         producer.init_transactions(TIMEOUT)
         producer.begin_transaction()
         self._send(producer, topic, times, partition, 20, keys)
-        yield producer
+
+        def end(commit: bool) -> None:
+            before = self.range(topic, partition)[1]
+            (producer.commit_transaction if commit else producer.abort_transaction)(TIMEOUT)
+            eventually(
+                lambda: self.range(topic, partition)[1] > before,
+                message=f"the transaction's marker is in {topic}",
+            )
+
+        yield end
 
     def delete_records(self, topic: str, before: int, partition: int = 0) -> None:
         place = TopicPartition(topic, partition, before)
