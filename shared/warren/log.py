@@ -3,17 +3,23 @@
 import logging
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable
 
 import structlog
 from structlog.typing import Processor
 
+from warren.clock import Clock, SystemClock
 from warren.redaction import Redaction
 from warren.service_links import service_links
 from warren.settings import LogSettings
 from warren.words import visible
 
 NOISY = ("aiokafka", "faust", "kafka", "kazoo", "mode", "httpx", "asyncio")
+
+SELDOM = frozenset(("event refused", "token refused"))
+"""Lines that a stranger can cause, as many as he likes."""
+SELDOM_SECONDS = 60.0
 
 OWN = frozenset(
     (
@@ -58,6 +64,7 @@ def configure(
     service: str = "",
     quiet: Iterable[str] = NOISY,
     redaction: Redaction | None = None,
+    clock: Clock | None = None,
 ) -> logging.Handler:
     """Sends structlog's and the standard library's records to one handler on standard error.
 
@@ -68,6 +75,7 @@ def configure(
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
+            Seldom(clock or SystemClock()),
             *_shared_processors(service),
             structlog.stdlib.PositionalArgumentsFormatter(),
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
@@ -101,6 +109,30 @@ def configure(
             "service links of Kubernetes ignored: they are no settings", variables=links
         )
     return handler
+
+
+class Seldom:
+    """Of each line in SELDOM one a minute passes, the first at once. `unlogged`, in the line: how
+    many had none since the one before. Metrics count them all.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last: dict[str, float] = {}
+        self._unlogged: Counter[str] = Counter()
+
+    def __call__(
+        self, _: object, __: str, event: structlog.typing.EventDict
+    ) -> structlog.typing.EventDict:
+        line = event["event"]
+        if line not in SELDOM:
+            return event
+        now = self._clock.monotonic()
+        if now - self._last.get(line, -SELDOM_SECONDS) < SELDOM_SECONDS:
+            self._unlogged[line] += 1
+            raise structlog.DropEvent
+        self._last[line] = now
+        return {**event, "unlogged": self._unlogged.pop(line, 0)}
 
 
 def _redacted(redaction: Redaction) -> Processor:

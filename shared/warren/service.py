@@ -1,16 +1,28 @@
-"""What all services share: their command line, and how they are watched while they run."""
+"""What all services share: their command line, how they are watched, and how they end."""
 
 import argparse
+import logging
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import structlog
 from prometheus_client import CollectorRegistry
 
 from warren import probe
 from warren.errors import SettingsError
 from warren.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+STOP_SECONDS = 9.0
+"""From the signal to the end of the process: Docker kills after 10, Kubernetes after 30. What is
+not done by then is in topics, and the next process does it.
+"""
 
 
 def command(name: str, description: str | None, run: Callable[[Path | None], None]) -> None:
@@ -45,3 +57,28 @@ def probed(
         yield
     finally:
         stop()
+
+
+def stop_by_signal(stop: Callable[[], object], seconds: float = STOP_SECONDS) -> None:
+    """Call `stop` on SIGTERM and SIGINT, and end the process where that has not done so in time.
+
+    Its exit code is 0 either way. Call it in the main thread.
+    """
+
+    def signalled(*_: object) -> None:
+        for number in signals:
+            signal.signal(number, signal.SIG_IGN)
+        stop()
+        deadline = threading.Timer(seconds, _end_now, (seconds,))
+        deadline.daemon = True
+        deadline.start()
+
+    signals = (signal.SIGTERM, signal.SIGINT)
+    for number in signals:
+        signal.signal(number, signalled)
+
+
+def _end_now(seconds: float) -> None:
+    log.warning("not stopped in time, ended: the next process does what is left", seconds=seconds)
+    logging.shutdown()
+    os._exit(0)

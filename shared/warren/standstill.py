@@ -4,11 +4,13 @@ looks from a thread of its own.
 Whatever hangs, an event loop or a library's thread, cannot tell that it does.
 """
 
+import contextlib
 import logging
 import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 import structlog
@@ -78,11 +80,45 @@ class Turns:
         return Look(int(self._under_way), self._count, unit="")
 
 
+SLOWEST = 10.0
+"""So much longer than on an idle machine may work take where the CPU is short."""
+
+
+def waited_for_cpu() -> dict[str, int]:
+    """How long each thread of this process was ready to run and did not, nanoseconds; empty where
+    the kernel does not say. Source: proc(5), /proc/pid/schedstat.
+    """
+    found = {}
+    for stat in Path("/proc/self/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError, IndexError):  # a thread may end meanwhile
+            found[str(stat)] = int(stat.read_text().split()[1])
+    return found
+
+
+class GrantedTime:
+    """A clock that stands while the process wants a CPU and gets none, and is at least a SLOWEST
+    part as fast as another: work that is starved does not stand still, work that hangs does.
+    """
+
+    def __init__(self, clock: Clock, waited: Callable[[], Mapping[str, int]]) -> None:
+        self._clock, self._waited = clock, waited
+        self._at, self._waits, self._seconds = clock.monotonic(), waited(), 0.0
+
+    def monotonic(self) -> float:
+        """Seconds from the start."""
+        now, waits = self._clock.monotonic(), self._waited()
+        starved = max((ns - self._waits.get(of, ns) for of, ns in waits.items()), default=0) / 1e9
+        elapsed = now - self._at
+        self._seconds += max(elapsed - starved, elapsed / SLOWEST)
+        self._at, self._waits = now, waits
+        return self._seconds
+
+
 class Standstill:
     """For how long one kind of work has waited without progress, and what follows."""
 
     def __init__(
-        self, work: str, clock: Clock, *, not_ready_after: float, exit_after: float
+        self, work: str, clock: Clock | GrantedTime, *, not_ready_after: float, exit_after: float
     ) -> None:
         """`work` names it in what is said; limits in seconds."""
         self.work = work
@@ -167,14 +203,16 @@ class StandstillWatch:
         gauge: Gauge,
         clock: Clock,
         end: Callable[[], None] = end_process,
+        waited: Callable[[], Mapping[str, int]] = waited_for_cpu,
     ) -> None:
         """`gauge` has one label, the work."""
         self._every = settings.not_ready_after / LOOKS_PER_LIMIT
+        granted = GrantedTime(clock, waited)
         self._works = [
             (
                 Standstill(
                     work,
-                    clock,
+                    granted,
                     not_ready_after=settings.not_ready_after,
                     exit_after=settings.exit_after,
                 ),

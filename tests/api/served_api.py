@@ -321,8 +321,9 @@ class Api:
         self.next_offset[partition] = offset + 1
         change = status_change(group, status, at, **fields)
         value = change.to_bytes()
-        self.model.apply_status_change(group_key(fields.get("cluster", "demo"), group), value)
-        self.model.history.take(partition, offset, value)
+        key = group_key(*change.about)
+        self.model.apply_status_change(key, value)
+        self.model.history.take(partition, offset, value, key)
         self.fold(change)
 
     def request(self, method: str, path: httpx.URL | str, **options: Any) -> httpx.Response:

@@ -7,6 +7,7 @@ import pytest
 from api.read_pages import cells, fact, page, text
 from api.served_api import NOW, Api
 from warren.contracts import NotificationEvent
+from warren.contracts.group_key import group_key
 from warren_api.pages.environment import command
 
 CAUSE = {"name": "no_members", "sentence": "nobody is in <it>", "action": "start them"}
@@ -42,7 +43,7 @@ def tell(api: Api, at: int, **fields: Any) -> None:
         at=at,
         **{"channel": "mail", "outcome": "delivered", "detail": "250 <ok>", **fields},
     )
-    api.model.notifications.take(0, at, event.to_bytes())
+    api.model.notifications.take(0, at, event.to_bytes(), group_key(*event.about))
 
 
 def timeline(api: Api, path: str = f"/incidents/{ID}") -> list[str]:

@@ -1,7 +1,10 @@
 import pytest
 from api.served_api import status_change
+from warren.contracts.group_key import group_key
 from warren.errors import ContractViolation
 from warren_api.model.status_history import StatusHistory
+
+KEY = group_key("demo", "g")
 
 
 def change(at: int, group: str = "g", **fields: object) -> bytes:
@@ -11,7 +14,7 @@ def change(at: int, group: str = "g", **fields: object) -> bytes:
 def history_of(*places: tuple[int, int], limit: int = 100) -> StatusHistory:
     history = StatusHistory(limit)
     for number, (partition, offset) in enumerate(places):
-        history.take(partition, offset, change(1_000 + number))
+        history.take(partition, offset, change(1_000 + number), KEY)
     return history
 
 
@@ -30,7 +33,7 @@ def test_the_event_is_kept_as_it_was(partitions: int) -> None:
     listed = [{**bad, "partition": number, "committed_at": 5} for number in range(partitions)]
     value = change(1_000, partitions=listed)
     history = StatusHistory(10)
-    history.take(0, 0, value)
+    history.take(0, 0, value, KEY)
     (recorded,) = history.changes()
     assert recorded.value == value
     assert (recorded.at, recorded.change.status) == (1_000, "ERR")
@@ -64,28 +67,31 @@ def test_it_says_when_something_is_missing(positions: dict[int, int] | None) -> 
 def test_a_topic_that_was_made_anew_is_read_from_its_beginning() -> None:
     history = history_of((0, 7), (0, 8))
     history.begin_again({0: 1})
-    history.take(0, 0, change(2_000))
-    history.take(0, 1, change(2_001))
+    history.take(0, 0, change(2_000), KEY)
+    history.take(0, 1, change(2_001), KEY)
     assert len(history.changes()) == 4
     history.begin_again({0: 1})
-    history.take(0, 1, change(2_001))
+    history.take(0, 1, change(2_001), KEY)
     assert len(history.changes()) == 4
 
 
 def test_a_malformed_record_is_refused_and_counts_as_read() -> None:
     history = history_of((0, 0))
     with pytest.raises(ContractViolation):
-        history.take(0, 1, b"{}")
-    assert history.resume({0: 1}).positions == {0: 2}
+        history.take(0, 1, b"{}", KEY)
+    with pytest.raises(ContractViolation, match="key"):
+        history.take(0, 2, change(1_002), group_key("demo", "other"))
+    assert history.resume({0: 1}).positions == {0: 3}
+    assert len(history.changes()) == 1
 
 
 def test_listeners_are_told_until_they_stop() -> None:
     history = StatusHistory(10)
     told: list[int] = []
     stop = history.listen(lambda: told.append(1))
-    history.take(0, 0, change(1_000))
+    history.take(0, 0, change(1_000), KEY)
     stop()
-    history.take(0, 1, change(1_001))
+    history.take(0, 1, change(1_001), KEY)
     assert told == [1]
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from archiver.sql_tables import view_schema
 from pyspark.sql import Row, SparkSession
-from support.archive_events import NOW, Record, event_frame, key, lag_event, sample
+from support.archive_events import NOW, Record, event_frame, key, key_of, lag_event, sample
 from warren.contracts import OffsetEvent
+from warren.contracts.group_key import part_key
 from warren.contracts.topics import CATALOGUE, DEAD_LETTERS, LAG, LAG_STATUS, OFFSETS, Topic
 from warren_archiver.lake.contract_view import REFUSED_SCHEMA, ContractView
 
@@ -48,7 +49,7 @@ def test_every_contract_survives_full_sparse_and_as_a_tombstone(
 ) -> None:
     full, sparse = sample(topic.event, full=True), sample(topic.event, full=False)
     values = [json.dumps(full).encode(), json.dumps(sparse).encode(), None]
-    records = [Record(b"\xff|k", value, offset=i) for i, value in enumerate(values)]
+    records = [Record(key_of(full), value, offset=i) for i, value in enumerate(values)]
     view = ContractView(topic)
     parsed = view.parse(event_frame(spark, records))
     rows = view.accepted(parsed)
@@ -84,6 +85,8 @@ def test_kafka_coordinates_and_the_day_are_kept(spark: SparkSession) -> None:
 
 NOT_JSON = "not JSON, or a wrong type"
 NOT_AN_OBJECT = "not a JSON object"
+ANOTHERS = "key: not that of the event's cluster and group"
+LONG = "group: too long a name"
 BAD: dict[str, tuple[bytes, str]] = {
     "text": (b"hello", NOT_AN_OBJECT),
     "empty": (b"", NOT_AN_OBJECT),
@@ -108,6 +111,8 @@ BAD: dict[str, tuple[bytes, str]] = {
         json.dumps(GOOD | {"status": None}).encode(),
         "status: missing, or null where null is not allowed",
     ),
+    "too long a name": (json.dumps(GOOD | {"group": "g" * 65_536}).encode(), LONG),
+    "another's key": (json.dumps(GOOD | {"group": "orders"}).encode(), ANOTHERS),
     "a field missing deep inside": (
         json.dumps(GOOD | {"topics": {"t": {"partition": [0]}}}).encode(),
         "topics: missing, or null where null is not allowed",
@@ -124,8 +129,9 @@ BAD: dict[str, tuple[bytes, str]] = {
 def test_what_contradicts_the_contract_is_quarantined_whole_with_the_reason(
     spark: SparkSession,
 ) -> None:
-    records = [Record(b"k", value, offset=i) for i, (value, _) in enumerate(BAD.values())]
-    records.append(Record(b"k", json.dumps(GOOD).encode(), offset=len(BAD)))
+    whose = key("billing")
+    records = [Record(whose, value, offset=i) for i, (value, _) in enumerate(BAD.values())]
+    records.append(Record(part_key(whose, 3), json.dumps(GOOD).encode(), offset=len(BAD)))
     view = ContractView(LAG)
     parsed = view.parse(event_frame(spark, records))
     refused = view.refused(parsed)
@@ -150,7 +156,7 @@ def test_what_is_unknown_is_kept_for_the_version_that_knows_it(spark: SparkSessi
     older = sample(OFFSETS.event, full=True) | {"deleted": True}
     newer = older | {"mood": "well", "new": {"x": [1]}, "deleted": False}
     values = [json.dumps(older).encode(), b"\n " + json.dumps(newer, indent=2).encode() + b"\r\n"]
-    records = [Record(b"k", value, offset=i) for i, value in enumerate(values)]
+    records = [Record(key_of(older), value, offset=i) for i, value in enumerate(values)]
     topic = dataclasses.replace(OFFSETS, event=NewerOffsetEvent)
     rows = sorted(_rows(spark, topic, *records), key=lambda row: row["kafka_offset"])
     assert [row["mood"] for row in rows] == [None, "well"]
@@ -168,7 +174,7 @@ def test_bytes_with_line_breaks_are_read(spark: SparkSession) -> None:
 
 def test_a_time_that_no_reader_can_show_is_quarantined(spark: SparkSession) -> None:
     events = [sample(LAG_STATUS.event, full=True) | {"time": time} for time in TIMES]
-    records = [Record(b"k", json.dumps(e).encode(), offset=i) for i, e in enumerate(events)]
+    records = [Record(key_of(e), json.dumps(e).encode(), offset=i) for i, e in enumerate(events)]
     view = ContractView(LAG_STATUS)
     parsed = view.parse(event_frame(spark, records))
     assert [row["kafka_offset"] for row in view.accepted(parsed).collect()] == [0]

@@ -58,13 +58,15 @@ def test_a_storm_lists_the_worst_and_counts_the_rest() -> None:
     many = [news(n, "WARN", total_lag=n) for n in range(1000)]
     many += [news(n, "ERR", total_lag=n, cause=cause) for n in range(1000, 2000)]
     storm = digest(*many)
-    assert storm["Subject"] == "[ERR] prod: g1999 +999 one broker; g0999 +999 stopped"
+    assert storm["Subject"] == "[ERR] prod: NEW g1999 +999 one broker; g0999 +999 stopped"
     assert storm["Message-ID"] == "<digest-1@example.org>"
     assert storm["X-Warren-Delivery"] == "digest-1"
     assert storm["References"] is None
     body = text(storm)
     assert "2,000 consumer groups on prod are in trouble: 1,000 ERR, 1,000 WARN." in body
-    assert "Lag          1,999,000 records at 07:00 UTC\n" in body
+    assert "1,999,000" not in body, "lags of groups have no sum"
+    assert "Also new     g1979, g1978, " in body
+    assert "g1780, +1,780\n" in body
     assert "Conditions   1,000 one broker; 1,000 stopped\n" in body
     worst = "ERR g1999: one broker\n  since 07:00 UTC · lag 1,999 at 07:00 UTC\n"
     assert worst in body
@@ -98,7 +100,7 @@ def test_who_loses_data_comes_first() -> None:
 
 def test_it_is_updated_as_it_grows_and_ends() -> None:
     grown = digest(news(3), news(4), over(5), lasts=lasting(1, 2), thread="root")
-    assert grown["Subject"] == "[ERR] prod: g0003 +3 stopped (2 new, 1 over)"
+    assert grown["Subject"] == "[ERR] prod: NEW g0003 +1 stopped; 4 open (1 over)"
     assert grown["References"] == grown["In-Reply-To"] == "<root@example.org>"
     assert "Unchanged    2\n" in text(grown)
     assert "g0005: OK again after 5m" in text(grown)
@@ -111,7 +113,7 @@ def test_it_is_updated_as_it_grows_and_ends() -> None:
 def test_what_is_new_is_named_though_there_are_worse_ones() -> None:
     before = lasting(*range(25))
     told = digest(news(77, "WARN", total_lag=1), news(78, "WARN", total_lag=2), lasts=before)
-    assert told["Subject"] == "[ERR] prod: g0078 +26 stopped (2 new)"
+    assert told["Subject"] == "[ERR] prod: NEW g0078 +1 stopped; 27 open, worst g0000 (stopped)"
     listed = re.findall(r"^(?:ERR|WARN) (g\d+): ", text(told), re.MULTILINE)
     assert len(listed) == 20
     assert listed[:3] == ["g0078", "g0077", "g0000"]
@@ -121,7 +123,7 @@ def test_what_is_new_is_named_though_there_are_worse_ones() -> None:
 def test_of_several_news_about_a_group_the_last_counts_and_an_end_before_is_named() -> None:
     again = event("ERR", group="g0001", incident_id="g0001-2", at=OPENED_AT + 6 * MINUTE)
     both = digest(over(1), delivery(again, kind="opened"), thread="root")
-    assert both["Subject"] == "[ERR] prod: g0001 stopped"
+    assert both["Subject"] == "[ERR] prod: NEW g0001 stopped"
     assert "incident before: OK again after 5m" in text(both)
 
 

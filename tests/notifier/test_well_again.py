@@ -113,7 +113,7 @@ def test_owner_and_runbook_are_told_once() -> None:
 
 
 def digest(*told: Delivery) -> DigestText:
-    return digest_text(Digest("d", PROD, told, [], None), "", LATER)
+    return digest_text(Digest("d", PROD, told, [], None), "https://warren", LATER)
 
 
 def told(event: GroupIncidentEvent | Standing, kind: DeliveryKind = "changed") -> Delivery:
@@ -122,7 +122,7 @@ def told(event: GroupIncidentEvent | Standing, kind: DeliveryKind = "changed") -
 
 def test_in_a_digest_what_is_well_or_silenced_comes_last_and_out_of_the_subject() -> None:
     calm = digest(told(well(whole(stuck(), retention()))), news(1, "WARN", at=LATER))
-    assert calm.title == "[WARN] prod: g0001 stopped (1 new, 1 OK for now)"
+    assert calm.title == "[WARN] prod: NEW g0001 stopped; 2 open (1 OK for now)"
     assert calm.headline == (
         "1 consumer group on prod is in trouble: 1 WARN. 1 consumer group on prod is OK for now."
     )
@@ -130,15 +130,29 @@ def test_in_a_digest_what_is_well_or_silenced_comes_last_and_out_of_the_subject(
     assert last.what == "OK at 07:18 UTC, was stuck record, losing data"
     assert last.status == "OK"
     assert "66 records lost" in last.figures
-    assert "Raise retention.ms" not in last.action
+    assert last.action == ""
+    assert [words for words, _ in last.links] == ["Look at it"]
+    assert "Lag" not in dict(calm.facts)
     silenced = now(whole(stuck(), retention()), silenced_until=LATER + MINUTE)
     quiet = digest(told(silenced), news(1, "WARN", at=LATER))
-    assert quiet.title == "[WARN] prod: g0001 stopped (1 new, 1 silenced)"
+    assert quiet.title == "[WARN] prod: NEW g0001 stopped; 2 open (1 silenced)"
     assert [line.name for line in quiet.worst] == ["g0001", "losing"]
     assert (
         digest(told(silenced), told(silenced)).title
         == "[ERR] prod: losing no members, losing data (1 silenced)"
     )
+
+
+def test_a_subject_names_the_news_and_what_is_worse_than_they_are() -> None:
+    lasting = told(whole(stuck(), retention()))
+    one = digest(lasting, news(1, "WARN", at=LATER))
+    assert one.title == (
+        "[ERR] prod: NEW g0001 stopped; 2 open, worst losing (stuck record, losing data)"
+    )
+    many = digest(lasting, *(news(n, "WARN", at=LATER) for n in range(1, 24)))
+    assert many.title.startswith("[ERR] prod: NEW g0001 +22 stopped; 24 open, worst losing (")
+    assert dict(many.facts)["Also new"] == "g0021, g0022, g0023"
+    assert "losing" not in {line.name for line in many.worst}
 
 
 def test_in_a_digest_who_loses_data_within_the_hour_comes_first() -> None:
@@ -147,8 +161,8 @@ def test_in_a_digest_who_loses_data_within_the_hour_comes_first() -> None:
     in_a_week = news(1, at=LATER, time_to_loss_ms=7 * 24 * 60 * MINUTE, total_lag=10_000)
     said = digest(in_a_week, told(whole(soon), kind="opened"))
     assert [line.name for line in said.worst] == ["losing", "g0001"]
-    assert said.title.startswith("[ERR] prod: losing close to losing data; ")
-    assert said.worst[0].action == "Raise retention.ms of orders until the group has caught up"
+    assert said.title.startswith("[ERR] prod: NEW losing close to losing data; ")
+    assert said.worst[0].action == "Do: Raise retention.ms of orders until the group has caught up"
 
 
 def test_who_lost_records_and_may_lose_more_is_told_both() -> None:

@@ -12,6 +12,7 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
+from support.manual_clock import ManualClock
 from warren.log import configure
 from warren.redaction import REDACTED, Redaction
 from warren.settings import HomeSettings, LogSettings, RedisSettings, Settings, secret_values
@@ -46,6 +47,25 @@ def test_console_lines_and_level(capsys: pytest.CaptureFixture[str]) -> None:
     assert "hidden" not in text
     assert "shown" in text
     assert "port=8000" in text
+
+
+def test_lines_that_strangers_cause_come_once_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = ManualClock()
+    configure(LogSettings(format="json"), "api", clock=clock)
+    log = structlog.get_logger("tests")
+    for offset in range(9):
+        log.warning("event refused", offset=offset)
+    log.warning("token refused")
+    log.warning("another")
+    clock.advance(60)
+    log.warning("event refused", offset=9)
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(each.get("offset"), each.get("unlogged")) for each in told] == [
+        (0, 0),
+        (None, 0),
+        (None, None),
+        (9, 8),
+    ]
 
 
 @pytest.mark.parametrize("form", ["console", "json"])

@@ -1,5 +1,7 @@
 """Standstill: what counts as one, and what follows."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -7,6 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 from prometheus_client import CollectorRegistry, Gauge
 from structlog.testing import capture_logs
 from support.manual_clock import ManualClock
+from support.waiting import eventually
 from warren.errors import WarrenError
 from warren.settings import StandstillSettings
 from warren.standstill import (
@@ -17,6 +20,7 @@ from warren.standstill import (
     Turns,
     in_parts,
     obstacle,
+    waited_for_cpu,
 )
 
 
@@ -131,8 +135,10 @@ class Service:
         self.mark = 0
         self.ended = 0
         self.gauge = Gauge("stalled", "s", ("work",), registry=CollectorRegistry())
+        self.waited: dict[str, int] = {}  # for a CPU, nanoseconds by thread
+        works = {"feed": lambda: self.look()}
         self.watch = StandstillWatch(
-            StandstillSettings(), {"feed": lambda: self.look()}, self.gauge, clock, self.end
+            StandstillSettings(), works, self.gauge, clock, self.end, lambda: dict(self.waited)
         )
         self.look: Callable[[], Look] = self.counted
 
@@ -154,6 +160,36 @@ class Service:
         (sample,) = family.samples
         assert sample.labels == {"work": "feed"}
         return sample.value
+
+
+def test_who_gets_no_cpu_has_ten_times_as_long(clock: ManualClock) -> None:
+    """At a load of 80 what works was called a standstill; what hangs is found there, too."""
+    service = Service(clock)
+    service.waited = {"loop": 0, "idle": 0}
+    service.go_on(clock, 5)
+    for _ in range(40):
+        service.waited["loop"] += 4_000_000_000  # of 5 s it ran or slept for one
+        service.go_on(clock, 5)
+    assert service.stalled() == pytest.approx(40)
+    assert service.watch.reason is None
+    while not service.ended:
+        service.waited["loop"] += 5_000_000_000
+        service.go_on(clock, 5)
+    assert 40 + (clock.monotonic() - 205) / 10 == pytest.approx(180, abs=1)
+
+
+def test_the_kernel_says_who_waits_for_a_cpu() -> None:
+    before = waited_for_cpu()
+    burners = [subprocess.Popen([sys.executable, "-c", "while 1: pass"]) for _ in range(8)]
+    try:
+        eventually(
+            lambda: max(waited_for_cpu().values()) > max(before.values()) + 100_000,
+            message="a thread waits",
+        )
+    finally:
+        for each in burners:
+            each.kill()
+            each.wait()
 
 
 def test_a_watch_tells_once_and_ends_the_process(clock: ManualClock) -> None:

@@ -89,6 +89,12 @@ def key(group: str) -> bytes:
     return group_key("prod", group)
 
 
+def key_of(event: dict[str, Any]) -> bytes:
+    """Of a record with that event, where its key says whose it is."""
+    own = event.get("data", event)
+    return group_key(own.get("cluster", ""), own.get("group", own.get("collector", "")))
+
+
 def sample(annotation: Any, *, full: bool) -> Any:
     """JSON of any contract: `full` fills what may be null or absent, else it is left out."""
     origin, arguments = get_origin(annotation), get_args(annotation)

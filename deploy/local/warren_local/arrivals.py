@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import sys
 import threading
 from argparse import ArgumentParser, Namespace
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from warren.files import append_private
+from warren.service import stop_by_signal
 
 from warren_local.errors import StartRefused
 from warren_local.server import HOST
@@ -93,8 +93,7 @@ def serve(
     parser.add_argument("--out", type=Path, metavar="FILE", help="append what comes as JSON Lines")
     options = parser.parse_args()
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    stop_by_signal(stop.set)
     arrivals = Arrivals(options.out, lambda line: print(line, flush=True))
     try:
         with server(options, arrivals):

@@ -5,17 +5,12 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from warren_local.child import STOP_GRACE
 from warren_local.plan import DEMO_WEBHOOK_SECRET, SERVICES, Plan
 from warren_local.server import HOST, ProcessServer
 from warren_local.supervisor import Service
 
 # Stages: what others need stops last.
 _SERVERS, _RECEIVERS, _WARREN, _WORKLOAD = range(4)
-SPARK_GRACE = 180.0
-"""Seconds from SIGTERM to SIGKILL: Spark finishes the batch that has begun, and ends its JVM. That
-takes up to 70 where 20 other processes share 2 cores.
-"""
 ARRIVALS = MAILS, WEBHOOKS = "mails.jsonl", "webhooks.jsonl"
 
 
@@ -32,7 +27,6 @@ def warren_services(plan: Plan, config: Path) -> list[Service]:
             name,
             [sys.executable, "-m", f"warren_{name}", "--config", str(config)],
             _WARREN,
-            grace=SPARK_GRACE if name == "archiver" else STOP_GRACE,
             environ=environ,
         )
         for name in SERVICES

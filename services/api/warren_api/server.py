@@ -5,10 +5,10 @@ listening socket, signals, one feed.
 from __future__ import annotations
 
 import asyncio
-import signal
 import socket
 import ssl
 from dataclasses import replace
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from warren.clock import Clock, SystemClock
 from warren.errors import SettingsError
 from warren.garbage import collect_seldom
 from warren.metrics import api as metrics
+from warren.service import stop_by_signal
 from warren.settings import ApiSettings, Settings
 from warren.standstill import StandstillWatch
 
@@ -223,8 +224,7 @@ async def _serve(
     )
     app = create_app(context, access, login)
     server = HttpServer(app, settings.api)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    stop_by_signal(partial(loop.call_soon_threadsafe, stop.set))
     host, port = listener.getsockname()[:2]
     scheme = "https" if settings.api.tls_certificate else "http"
     log.info("listening", address=f"{scheme}://{host}:{port}")

@@ -1,7 +1,6 @@
 """`warren-collector`: publishes the positions of every consumer group."""
 
 import logging
-import signal
 from pathlib import Path
 from socket import gethostname
 
@@ -9,7 +8,7 @@ from warren import garbage, log
 from warren.clock import SystemClock
 from warren.installation import COLLECTOR
 from warren.metrics import collector as metrics
-from warren.service import command, probed
+from warren.service import command, probed, stop_by_signal
 from warren.settings_file import load_settings
 from warren.settings_watch import SettingsWatch
 from warren.standstill import StandstillWatch
@@ -33,8 +32,7 @@ def run(config: Path | None) -> None:
     named = settings.of_service(COLLECTOR, gethostname())
     collector = Collector(named, clock, SettingsWatch(config, settings))
     watch = StandstillWatch(settings.standstill, collector.works, metrics.COLLECTOR_STALLED, clock)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: collector.stop())
+    stop_by_signal(collector.stop)
     with (
         probed(
             "collector",

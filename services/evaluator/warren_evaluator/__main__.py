@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import signal
 import threading
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,7 +15,7 @@ from warren.garbage import collect_seldom, settle
 from warren.kafka.topics import HOME, await_home
 from warren.kafka.trouble import Trouble
 from warren.metrics import evaluator as metrics
-from warren.service import command, probed
+from warren.service import command, probed, stop_by_signal
 from warren.settings import Settings
 from warren.settings_file import load_settings
 from warren.standstill import StandstillWatch
@@ -53,8 +52,7 @@ def _run(read: Settings, config: Path | None) -> None:
     """`read` from the file `config`."""
     settings = read.of_service("evaluator", gethostname())
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop_by_signal(stop.set)
     preparing = Trouble(HOME, SystemClock(), over="the home cluster is as it should be")
     evaluator: Evaluator | None = None
     watch: StandstillWatch | None = None

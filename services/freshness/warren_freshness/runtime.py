@@ -1,7 +1,6 @@
 """Putting the service together and running it until a signal comes."""
 
 import asyncio
-import signal
 import threading
 from functools import partial
 
@@ -14,7 +13,7 @@ from warren.kafka.topics import HOME, await_home, ensure_topics
 from warren.kafka.trouble import Trouble
 from warren.metrics.freshness import FRESHNESS, FRESHNESS_STALLED
 from warren.probe import Ready
-from warren.service import probed
+from warren.service import probed, stop_by_signal
 from warren.settings import Settings
 from warren.standstill import StandstillWatch
 
@@ -48,9 +47,7 @@ async def _run(settings: Settings) -> None:
         stop.set()
         stop_connecting.set()
 
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, end)
+    stop_by_signal(partial(asyncio.get_running_loop().call_soon_threadsafe, end))
     clock = SystemClock()
     preparing = Trouble(HOME, clock, over="the home cluster is as it should be")
     readiness: list[Ready] = [lambda: preparing.look().obstacle]

@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import structlog
 from confluent_kafka import KafkaException
@@ -20,7 +20,7 @@ from warren.kafka.topics import HOME, TIMEOUT, ensure_topics
 from warren.kafka.trouble import Trouble
 from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
-from warren.service import probed
+from warren.service import probed, stop_by_signal
 from warren.settings import HomeSettings, Settings
 from warren.settings.notifier import NotifierSettings
 from warren.settings.secrets import secret_values
@@ -222,9 +222,7 @@ def run(settings: Settings, load: Callable[[], Settings], redaction: Redaction) 
 
 async def _run(settings: Settings, load: Callable[[], Settings], redaction: Redaction) -> None:
     service = Service(settings, SystemClock(), load, redaction)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, service.stop)
+    stop_by_signal(partial(asyncio.get_running_loop().call_soon_threadsafe, service.stop))
     watch = StandstillWatch(
         settings.standstill, service.works, metrics.NOTIFIER_STALLED, SystemClock()
     )

@@ -58,7 +58,8 @@ class StandstillSettings(Section):
     exit_after: Seconds = Field(
         default=180,
         description="Seconds without any progress on what waits after which a service exits 1, to "
-        "be started again; time in which a cluster does not answer is not counted",
+        "be started again; time in which a cluster does not answer is not counted, and little of "
+        "that in which the process gets no CPU",
     )
 
     @model_validator(mode="after")

@@ -205,8 +205,8 @@ class Feed(HomeThread):
     def _take(self, attempts: Iterable[Message]) -> None:
         """Adds attempts; what is none is counted and left out."""
         for record in attempts:
-            at = record.partition() or 0, record.offset() or 0
-            self._apply_one(record, partial(self._model.notifications.take, *at, record.value()))
+            at = record.partition() or 0, record.offset() or 0, record.value(), record.key()
+            self._apply_one(record, partial(self._model.notifications.take, *at))
 
     def _remember(self, changes: Iterable[Message]) -> None:
         """Adds status changes to the history; what is no such event is left out."""
@@ -215,7 +215,7 @@ class Feed(HomeThread):
             if value is None or partition is None or offset is None:
                 continue
             with suppress(ContractViolation):  # counted and logged when it was applied
-                self._model.history.take(partition, offset, value)
+                self._model.history.take(partition, offset, value, record.key())
 
     def _apply(self, records: Iterable[Message]) -> None:
         for record in records:

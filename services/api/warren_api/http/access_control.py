@@ -35,7 +35,6 @@ from warren_api.http.problem import ProblemKind
 
 log = structlog.get_logger(__name__)
 
-TELL_EVERY = 10.0  # seconds between two lines
 LONGEST_PATH = 200  # characters
 
 
@@ -57,7 +56,6 @@ class AccessControl:
         self._access = access
         self._refusal = refusal
         self._clock = clock
-        self._told_at, self._unlogged = -TELL_EVERY, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_PREFIX):
@@ -117,7 +115,9 @@ class AccessControl:
                 headers.get("Authorization", "")
             ):  # a client may put it there, too
                 path = path.replace(given, HIDDEN)
-            self._note_refused(_request_of(scope) | {"path": shortened(path, LONGEST_PATH)})
+            metrics.API_TOKENS_REFUSED.inc()
+            said = _request_of(scope) | {"path": shortened(path, LONGEST_PATH)}
+            log.warning("token refused", **said)
             return self._refusal(
                 scope,
                 ProblemKind.TOKEN_NEEDED,
@@ -148,15 +148,6 @@ class AccessControl:
             f"{method} needs a token with role {needed}, as bearer or as the password of basic.",
             {"WWW-Authenticate": CHALLENGE},
         )
-
-    def _note_refused(self, said: Mapping[str, str | None]) -> None:
-        """`unlogged`, in the line: how many had no line since the one before."""
-        metrics.API_TOKENS_REFUSED.inc()
-        if self._clock.monotonic() - self._told_at < TELL_EVERY:
-            self._unlogged += 1
-            return
-        log.warning("token refused", **said, unlogged=self._unlogged)
-        self._told_at, self._unlogged = self._clock.monotonic(), 0
 
     async def _change(
         self, scope: Scope, receive: Receive, send: Send, who: Caller | Person

@@ -36,9 +36,9 @@ class Notifications:
         self._attempts: deque[Attempt] = deque(maxlen=limit)
         self._waiting: dict[bytes, tuple[Waiting, ...]] = {}
 
-    def take(self, partition: int, offset: int, value: bytes | None) -> None:
+    def take(self, partition: int, offset: int, value: bytes | None, key: bytes | None) -> None:
         """Adds a record of `warren.notifications`. Raises ContractViolation when it is none."""
-        attempt = Attempt(partition, offset, NotificationEvent.from_bytes(value))
+        attempt = Attempt(partition, offset, NotificationEvent.from_record(key, value))
         with self._lock:
             self._attempts.append(attempt)
 

@@ -68,7 +68,7 @@ class StatusHistory:
         self._listeners: set[Callable[[], None]] = set()
         self.is_closed = False
 
-    def take(self, partition: int, offset: int, value: bytes) -> None:
+    def take(self, partition: int, offset: int, value: bytes, key: bytes | None) -> None:
         """Adds a record of the topic, unless it is there already.
 
         Raises ContractViolation when it is no status-change event; it then counts as read.
@@ -78,7 +78,7 @@ class StatusHistory:
                 return
             self._next[partition] = offset + 1
             self._known_from.setdefault(partition, offset)
-        event = StatusChangeEvent.from_bytes(value)
+        event = StatusChangeEvent.from_record(key, value)
         compress = len(value) >= _PACK_FROM
         with self._lock:
             self.sequence += 1

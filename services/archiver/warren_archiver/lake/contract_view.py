@@ -29,6 +29,8 @@ from pyspark.sql.types import (
     StructType,
     TimestampType,
 )
+from warren.contracts import ClusterEvent
+from warren.contracts.event import MOST_NAME, Event, KeyedEvent
 from warren.contracts.topics import Topic
 
 from warren_archiver.lake.events import EARLIEST, LATEST
@@ -56,6 +58,27 @@ def reason(text: Column, event: Column, schema: StructType, versions: Sequence[i
             shown = event[field.name].between(F.lit(EARLIEST), F.lit(LATEST))
             chain = chain.when(~shown, F.lit(f"{field.name}: not within 1970 and 9999"))
     return chain
+
+
+def of_another(event: Column, contract: type[Event]) -> Column:
+    """Why a record is not whose its key says, as `KeyedEvent.from_record` refuses it for all other
+    readers; null where nothing is wrong.
+    """
+    if not issubclass(contract, KeyedEvent):
+        return F.lit(None).cast("string")
+    own = event["data"] if "data" in contract.model_fields else event
+    name = own["collector" if contract is ClusterEvent else "group"]
+    key = F.col("kafka_key").cast("string")
+    if contract.whole is not KeyedEvent.whole:
+        key = F.regexp_replace(key, r"^\+[0-9]+\|", "")
+    return (
+        F.when(event.isNull(), F.lit(None))
+        .when(F.length(name) > MOST_NAME, F.lit("group: too long a name"))
+        .when(
+            ~key.eqNullSafe(F.concat_ws("|", own["cluster"], name)),
+            F.lit("key: not that of the event's cluster and group"),
+        )
+    )
 
 
 def _is_object(text: Column) -> Column:
@@ -221,8 +244,9 @@ class ContractView:
             value,
             F.from_json(text, parsed, _PARSER).alias("event"),
         ]
-        self._judged = [F.col("*"), reason(text, event, contract, versions(topic.event))]
-        self._judged[-1] = self._judged[-1].alias("reason")
+        refused = reason(text, event, contract, versions(topic.event))
+        refused = F.coalesce(refused, of_another(event, topic.event))
+        self._judged = [F.col("*"), refused.alias("reason")]
         self._is_accepted, self._is_refused = F.col("reason").isNull(), F.col("reason").isNotNull()
         own = {field.name: event[field.name] for field in contract.fields}
         deleted = F.coalesce(own.pop(_DELETED.name, value.isNull()), value.isNull())

@@ -18,7 +18,7 @@ from warren.clock import Clock, SystemClock
 from warren.contracts.topics import ARCHIVED
 from warren.errors import SettingsError
 from warren.lake_path import local_path
-from warren.service import probed
+from warren.service import probed, stop_by_signal
 from warren.settings import ArchiverSettings, Settings
 
 from warren_archiver.passes.shared_metrics import (
@@ -161,8 +161,7 @@ def run_passes(
     command = command or pass_command(config)
     reports = report_command(settings, config)
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop_by_signal(stop.set)
     with tempfile.TemporaryDirectory(prefix="warren-archiver-") as directory:
         archiver = settings.archiver
         first = FIRST_AFTER if _has_events(archiver) else 0.0

@@ -1,6 +1,5 @@
 """Archiving of every topic, until told to stop or until all is there."""
 
-import signal
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -16,7 +15,7 @@ from warren.kafka.topic_check import check_topics
 from warren.kafka.topics import HOME, await_home, ensure_topics
 from warren.kafka.trouble import Trouble
 from warren.metrics.archiver import ARCHIVER, ARCHIVER_STALLED
-from warren.service import probed
+from warren.service import probed, stop_by_signal
 from warren.settings import HomeSettings, Settings
 from warren.standstill import StandstillWatch, obstacle
 
@@ -28,7 +27,7 @@ from warren_archiver.streaming.work import Work
 
 log = structlog.get_logger(__name__)
 LOOK_EVERY = 0.2  # seconds
-STOP_GRACE = 15.0  # seconds that what is done has to end by itself, then that it has to give up
+STOP_GRACE = 4.0  # seconds that what is done has to end by itself, then that it has to give up
 
 
 def run(settings: Settings, *, once: bool) -> None:
@@ -37,11 +36,12 @@ def run(settings: Settings, *, once: bool) -> None:
     Raises ArchiverError, SettingsError or, with `once`, KafkaError.
     """
     stop = threading.Event()
-    _on_signals(stop)
+    # Nothing but the event: a handler must not call into Spark, whose gateway may be mid-call.
+    stop_by_signal(stop.set)
     if not _prepare_topics(settings, stop, once=once):
         return
     spark = open_session(settings.archiver, "warren-archiver", stays=not once)
-    _on_signals(stop)  # Spark has put its own handler for Ctrl-C
+    stop_by_signal(stop.set)  # Spark has put its own handler for Ctrl-C
     with told_by_spark(settings.archiver.path):
         try:
             archive(spark, settings, stop, once=once, clock=SystemClock())
@@ -52,12 +52,6 @@ def run(settings: Settings, *, once: bool) -> None:
             log.info("stopped amid its start")
         finally:
             close_session(spark)
-
-
-def _on_signals(stop: threading.Event) -> None:
-    """Nothing but the event: a handler must not call into Spark, whose gateway may be mid-call."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
 
 
 def _prepare_topics(settings: Settings, stop: threading.Event, *, once: bool) -> bool:

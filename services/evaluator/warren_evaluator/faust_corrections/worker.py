@@ -1,10 +1,11 @@
 """The process around the Faust application: signals, logs and exit codes are Warren's."""
 
 import asyncio
-import signal
 import threading
+from functools import partial
 
 import faust
+from warren.service import stop_by_signal
 
 
 class Worker(faust.Worker):
@@ -20,7 +21,6 @@ class Worker(faust.Worker):
 
     def _install_signal_handlers_unix(self) -> None:
         # Not Faust's for SIGUSR1 and SIGUSR2: the latter would stop the worker in a debugger.
-        self.loop.add_signal_handler(signal.SIGINT, self._on_sigint)
-        self.loop.add_signal_handler(signal.SIGTERM, self._on_sigterm)
+        stop_by_signal(partial(self.loop.call_soon_threadsafe, self._on_sigterm))
         if self._told_to_stop.is_set():
             self._on_sigterm()

@@ -4,7 +4,7 @@ measured, and what could not be used, is published: acknowledged, or an error.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 
 import structlog
 from confluent_kafka import Message
@@ -119,15 +119,15 @@ class LastEvents:
                     break
         finally:
             reader.close()
-        return {p: _events(newest[p].values()) for p in partitions}
+        return {p: _events(newest[p]) for p in partitions}
 
 
-def _events(values: Collection[bytes]) -> list[FreshnessEvent]:
+def _events(newest: Mapping[bytes, bytes]) -> list[FreshnessEvent]:
     """Those that this version can read."""
     events = []
-    for value in values:
+    for key, value in newest.items():
         try:
-            events.append(FreshnessEvent.from_bytes(value))
+            events.append(FreshnessEvent.from_record(key, value))
         except ContractViolation as problem:
             log.warning("a last figure cannot be read", problem=problem.reason)
     return events
@@ -147,7 +147,7 @@ class Intake:
         refused: list[DeadLetter] = []
         for message in messages:
             try:
-                event = OffsetEvent.from_bytes(message.value())
+                event = OffsetEvent.from_record(message.key(), message.value())
                 check_ranges(event)
                 check_columns(event)
             except ContractViolation as problem:

@@ -78,6 +78,11 @@ class Group:
         return self.is_acknowledged or self.standing.silenced_until is not None
 
     @property
+    def is_new(self) -> bool:
+        """It has begun since the last message, and nobody looks after it."""
+        return self.kind == "opened" and self.is_bad and not self.is_handled
+
+    @property
     def rank(self) -> tuple[bool, bool, float, int, int]:
         """Sorts the worst first: who is well by now or handled comes last, who loses data, or will
         within the hour, first; then by status and lag.

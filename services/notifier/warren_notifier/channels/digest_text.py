@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from warren.contracts import DigestKey
 from warren.words import clock, counted, grouped, in_sentence, is_web_link, records, utc, visible
 from warren_core.standing.endings import ending
-from warren_core.standing.facts import handled, lag_figure, lag_in_words, loss_in_words, then
-from warren_core.standing.figures import Figure
-from warren_core.standing.renewal import APART_MS
+from warren_core.standing.facts import handled, lag_figure, loss_in_words, then
 
 from warren_notifier.channels.digest_groups import BAD, Digest, Group, digest_groups
 from warren_notifier.channels.links import page_link
@@ -19,14 +17,17 @@ SUBJECT = 64
 """Characters of a subject for the groups: with status and cluster what telephones show."""
 CONDITIONS = 5
 """Kinds of trouble that are counted by name."""
-WAIT = "Nothing for now; its incident is over when it stays OK"
+NAMED = 200
+"""Of new incidents, where more than a message's groups are new."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupLine:
-    """A group in trouble: who, what is wrong in a few words, the figures, and what to do.
+    """A group in trouble: who, what is wrong in a few words, the figures, and what to do; that is
+    empty where it is well by now.
 
-    `links` are words and URLs: to acknowledge it, or look at it where somebody has; its runbook.
+    `links` are words and URLs: to acknowledge it, or look at it where there is nothing to; its
+    runbook.
     """
 
     status: str
@@ -67,7 +68,7 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
         status=status,
         title=f"[{status}] {visible(digest.key.cluster)}: {_state(bad, over, now)}",
         headline=_headline(bad, over, where),
-        facts=list(_facts(bad, over, now)),
+        facts=list(_facts(bad, over, shown)),
         worst=[_line(group, link_base, now) for group in bad[:shown]],
         omitted=max(len(bad) - shown, 0),
         over=[(g.name, visible("; ".join([*g.before, ending(g.standing)]))) for g in over[:shown]],
@@ -78,8 +79,7 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
 
 def _order(group: Group) -> tuple[bool, tuple[bool, bool, float, int, int]]:
     """Those that have just begun first, whatever lasts: they are named in no other message."""
-    is_new = group.kind == "opened" and group.is_bad and not group.is_handled
-    return not is_new, group.rank
+    return not group.is_new, group.rank
 
 
 def _badness(status: str) -> int:
@@ -107,16 +107,26 @@ def place(key: DigestKey) -> str:
 
 
 def _state(bad: Sequence[Group], over: Sequence[Group], now: int) -> str:
-    """The rest of the subject: `billing +2 losing data; ledger stuck at one record; +4 (1 new)`."""
+    """The rest of the subject, the news first: `NEW billing +2 stopped; 5 open, worst ledger
+    (losing data)`; without news `billing +2 losing data; ledger stuck at one record; +4`.
+    """
     if not bad:
         return f"over: {_some([(group.name, 1) for group in over], ', ')}"
-    troubled = [group for group in bad if group.is_bad and not group.is_handled] or bad
+    news = [group for group in bad if group.is_new]
+    lasting = [group for group in bad if group.is_bad and not group.is_handled and not group.is_new]
     alike: dict[str, list[Group]] = {}
-    for group in troubled:
+    for group in news or lasting or bad:
         alike.setdefault(_wrong(group, now), []).append(group)
-    news = sum(group.kind == "opened" for group in bad)
+    said = _some(
+        [
+            (f"{first.name}{f' +{grouped(len(rest))}' if rest else ''} {what}", 1 + len(rest))
+            for what, (first, *rest) in alike.items()
+        ],
+        "; ",
+    )
+    if news:
+        said = f"NEW {said}{_beside(news, lasting, len(bad), now)}"
     counts = {
-        "new": news if news < len(bad) else 0,
         "acknowledged": sum(group.is_bad and group.is_acknowledged for group in bad),
         "silenced": sum(
             group.is_bad and group.is_handled and not group.is_acknowledged for group in bad
@@ -125,11 +135,16 @@ def _state(bad: Sequence[Group], over: Sequence[Group], now: int) -> str:
         "over": len(over),
     }
     more = [f"{grouped(count)} {what}" for what, count in counts.items() if count]
-    said = [
-        (f"{first.name}{f' +{grouped(len(rest))}' if rest else ''} {what}", 1 + len(rest))
-        for what, (first, *rest) in alike.items()
-    ]
-    return _some(said, "; ") + (f" ({', '.join(more)})" if more else "")
+    return f"{said} ({', '.join(more)})" if more else said
+
+
+def _beside(news: Sequence[Group], lasting: Sequence[Group], opened: int, now: int) -> str:
+    """How many are open with the news, and the worst that lasts where it is worse than they are."""
+    if opened == len(news):
+        return ""
+    worst = next((group for group in lasting if group.rank[:-1] < news[0].rank[:-1]), None)
+    named = f", worst {worst.name} ({_wrong(worst, now)})" if worst else ""
+    return f"; {grouped(opened)} open{named}"
 
 
 def _wrong(group: Group, now: int) -> str:
@@ -164,13 +179,16 @@ def _headline(bad: Sequence[Group], over: Sequence[Group], where: str) -> str:
     return " ".join([trouble] * bool(troubled) + [calm] * bool(well))
 
 
-def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tuple[str, str]]:
+def _facts(bad: Sequence[Group], over: Sequence[Group], shown: int) -> Iterator[tuple[str, str]]:
     if bad:
         yield "Since", utc(min(group.standing.change.opened_at for group in bad))
     kinds = Counter[str | None](group.kind for group in bad)
     for name, kind in (("New", "opened"), ("Changed", "changed"), ("Reminded", "repeated")):
         if kinds[kind]:
             yield name, grouped(kinds[kind])
+    if names := [group.name for group in bad[shown:] if group.is_new]:
+        further = f", +{grouped(len(names) - NAMED)}" if len(names) > NAMED else ""
+        yield "Also new", ", ".join(names[:NAMED]) + further
     if kinds[None]:
         yield "Unchanged", grouped(kinds[None])
     if over:
@@ -178,25 +196,10 @@ def _facts(bad: Sequence[Group], over: Sequence[Group], now: int) -> Iterator[tu
     conditions = Counter(each for group in bad for each in group.conditions)
     if conditions:
         most = conditions.most_common(CONDITIONS)
-        shown = {each for each, _ in most}
-        rest = sum(group.is_bad and shown.isdisjoint(group.conditions) for group in bad)
+        named = {each for each, _ in most}
+        rest = sum(group.is_bad and named.isdisjoint(group.conditions) for group in bad)
         said = [f"{grouped(count)} {each}" for each, count in most]
         yield "Conditions", "; ".join([*said, *([f"{grouped(rest)} other"] if rest else [])])
-    if bad:
-        yield "Lag", _total_lag(bad, now)
-
-
-def _total_lag(bad: Sequence[Group], now: int) -> str:
-    """Of all that were measured at about the same time, and how many others there are: a sum over
-    figures of different times is none of now.
-    """
-    known = [lag for group in bad if (lag := group.standing.figures.lag) is not None]
-    newest = max((min(each.at, now) for each in known), default=now)
-    together = [each for each in known if newest - each.at <= APART_MS]
-    is_least = any(each.is_least for each in together)
-    total = lag_in_words(Figure(sum(each.value for each in together), newest, is_least), now)
-    rest = len(bad) - len(together)
-    return f"{total}; {counted(rest, 'group')} not measured lately" if rest else total
 
 
 def _line(group: Group, link_base: str, now: int) -> GroupLine:
@@ -208,7 +211,7 @@ def _line(group: Group, link_base: str, now: int) -> GroupLine:
     figures += [f"{records(of.lost)} lost"] if of.lost else []
     figures += [group.over] if group.over else []
     page = ("Look at it", page_link(link_base, "groups", of.cluster, of.group))
-    if of.acknowledged is None:
+    if group.is_bad and of.acknowledged is None:
         page = ("Acknowledge", page_link(link_base, "incidents", of.change.incident_id))
     runbook = ("Runbook", next(filter(is_web_link, of.runbooks), ""))
     return GroupLine(
@@ -216,6 +219,6 @@ def _line(group: Group, link_base: str, now: int) -> GroupLine:
         name=group.name,
         what=_wrong(group, now),
         figures=" · ".join([*figures, *handled(of, now)]),
-        action=visible(of.steps[0]) if of.steps else WAIT,
+        action=f"Do: {visible(of.steps[0])}" if group.is_bad and of.steps else "",
         links=[(words, url) for words, url in (page, runbook) if url],
     )

@@ -122,7 +122,7 @@ def incident_text(delivery: Delivery, link_base: str, now: int, besides: str = "
         meanings=[(status, text) for status, text in MEANING.items() if status in committed],
         link=page_link(link_base, "groups", of.cluster, of.group),
         acknowledge=page_link(link_base, "incidents", change.incident_id)
-        if kind != "resolved" and of.acknowledged is None
+        if of.open and kind != "resolved" and of.acknowledged is None
         else "",
     )
 

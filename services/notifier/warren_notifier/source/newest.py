@@ -15,8 +15,8 @@ from typing import TypeVar
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 from warren.clock import Clock
-from warren.contracts import Cause, Event, FreshnessEvent, GroupIncident, LagEvent
-from warren.contracts.group_key import split_group_key
+from warren.contracts import Cause, FreshnessEvent, GroupIncident, LagEvent
+from warren.contracts.group_key import group_key, split_group_key
 from warren.contracts.lag_event import Incident
 from warren.contracts.topics import FRESHNESS, LAG
 from warren.errors import ContractViolation, KafkaError, TopicMissing
@@ -44,7 +44,7 @@ CAUSES = 10_000
 _INCIDENT = re.compile(rb'"incident":{"id":"([^"]+)"')
 """Whose incident a record is of, seen before all of it is read."""
 
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", LagEvent, FreshnessEvent)
 
 
 class _Judged(BaseModel):
@@ -97,10 +97,10 @@ class Newest:
             self._causes.popitem(last=False)
 
     def lag(self, cluster: str, group: str) -> LagEvent | None:
-        return _read(LagEvent, self._lag.get((cluster, group)))
+        return _read(LagEvent, cluster, group, self._lag)
 
     def freshness(self, cluster: str, group: str) -> FreshnessEvent | None:
-        return _read(FreshnessEvent, self._freshness.get((cluster, group)))
+        return _read(FreshnessEvent, cluster, group, self._freshness)
 
     def _take(
         self, known: dict[tuple[str, str], bytes], key: bytes | None, value: bytes | None
@@ -115,10 +115,13 @@ class Newest:
             known.pop(group, None)
 
 
-def _read(contract: type[E], value: bytes | None) -> E | None:
-    """None also for what only another version understands: the event that is told is enough."""
+def _read(
+    contract: type[E], cluster: str, group: str, known: Mapping[tuple[str, str], bytes]
+) -> E | None:
+    """None also for what this version refuses: the event that is told is enough."""
+    value = known.get((cluster, group))
     try:
-        return None if value is None else contract.from_bytes(value)
+        return None if value is None else contract.from_record(group_key(cluster, group), value)
     except ContractViolation:
         return None
 

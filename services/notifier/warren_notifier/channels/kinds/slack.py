@@ -53,7 +53,7 @@ def _elements(note: Note, longest: int) -> Iterator[JsonObject]:
     yield _plain(shortened(note.headline, longest) + "\n")
     for group in note.groups:
         yield _plain(f"\n{group.status} {shortened(group.name, longest)}", bold=True)
-        lines = (f": {group.what}", group.figures, f"Do: {group.action}")
+        lines = filter(None, (f": {group.what}", group.figures, group.action))
         yield _plain("".join(f"{shortened(line, longest)}\n" for line in lines))
         yield from _linked(group.links)
     for rest in ([note.more] if note.more else [], ["Over", *note.over] if note.over else []):

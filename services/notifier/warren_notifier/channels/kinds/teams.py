@@ -106,7 +106,8 @@ def _group(group: GroupLine, longest: int) -> Iterator[JsonObject]:
     name = _run(f"{group.status} {shortened(group.name, longest)}", weight="Bolder")
     yield _block(name, _run(f": {shortened(group.what, longest)}")) | {"spacing": "Medium"}
     yield _block(_run(shortened(group.figures, longest), isSubtle=True))
-    yield _block(_run(f"Do: {shortened(group.action, longest)}"))
+    if group.action:
+        yield _block(_run(shortened(group.action, longest)))
     for words, url in group.links:
         yield _block(_run(words, selectAction={"type": "Action.OpenUrl", "url": url}))
 
