@@ -23,6 +23,8 @@ def test_without_anything_a_demo_runs_on_an_embedded_broker() -> None:
     assert made.settings.home.bootstrap == "127.0.0.1:9092"
     assert made.settings.redis.url.get_secret_value() == "redis://127.0.0.1:6379/0"
     assert [port.number for port in made.ports()] == [8000, 9092, 6379]
+    assert made.settings.probe.host == "127.0.0.1"
+    assert plan(probe={"host": "10.0.0.1"}).settings.probe.host == "10.0.0.1"
 
 
 def test_the_demo_is_judged_in_short_intervals_unless_they_are_set() -> None:

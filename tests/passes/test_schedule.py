@@ -1,7 +1,7 @@
 """When the next pass begins."""
 
 from support.manual_clock import ManualClock
-from warren_archiver.passes.parent import FIRST_PAUSE, LONGEST_PAUSE, Schedule
+from warren_archiver.passes.parent import EARLY, FIRST_PAUSE, LONGEST_PAUSE, Schedule
 
 
 def test_a_pass_begins_so_long_after_the_one_before_began() -> None:
@@ -47,3 +47,16 @@ def test_a_pause_is_never_longer_than_what_lies_between_passes() -> None:
     schedule.begin()
     schedule.end("no broker answers")
     assert schedule.due_in == 3
+
+
+def test_a_new_archive_has_passes_after_0_5_15_and_60_minutes() -> None:
+    clock, begun = ManualClock(), []
+    start = clock.monotonic()
+    schedule = Schedule(clock, first=0, every=3600, early=EARLY)
+    for _ in range(6):
+        clock.advance(schedule.due_in)
+        begun.append((clock.monotonic() - start) / 60)
+        schedule.begin()
+        clock.advance(20)
+        schedule.end("")
+    assert begun == [0, 5, 15, 60, 120, 180]

@@ -143,6 +143,7 @@ def make_plan(given: Settings, options: Options, *, demo_ports: DemoPorts) -> Pl
         settings,
         given,
         redis={"url": f"redis://{HOST}:{settings.local.redis_port}/0"},
+        probe={"host": HOST},
     )
     if demo:
         settings = _for_demo(settings, given, demo_ports)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import structlog
@@ -91,8 +91,13 @@ LONGEST_PAUSE = 600.0
 class Schedule:
     """Passes begin `every` seconds. One that fails is tried again sooner."""
 
-    def __init__(self, clock: Clock, *, first: float, every: float) -> None:
-        """`first`: seconds from now to the first pass."""
+    def __init__(
+        self, clock: Clock, *, first: float, every: float, early: Iterable[float] = ()
+    ) -> None:
+        """`first`: seconds from now to the first pass; `early`: from each to the next, as long as
+        there are such, where that is sooner.
+        """
+        self._early = iter(early)
         self._clock = clock
         self._every = every
         self._pause = FIRST_PAUSE
@@ -107,7 +112,8 @@ class Schedule:
 
     def begin(self) -> None:
         """A pass begins now."""
-        self._due_at = self._clock.monotonic() + self._every
+        every = min(next(self._early, self._every), self._every)
+        self._due_at = self._clock.monotonic() + every
 
     def end(self, problem: str) -> None:
         """The pass has ended; `problem` is empty where it went well."""
@@ -121,6 +127,8 @@ class Schedule:
 
 FIRST_AFTER = 30.0
 """Seconds from the start to the first pass: what else starts with it has the machine until then."""
+EARLY = (5 * 60.0, 10 * 60.0, 45 * 60.0)
+"""Seconds between the first passes of a new archive, whose reports were empty for an hour."""
 LOOK_EVERY = 0.2
 WRONG_SETTING = 2
 """The exit code that says so: nothing but another start can help."""
@@ -164,8 +172,9 @@ def run_passes(
     stop_by_signal(stop.set)
     with tempfile.TemporaryDirectory(prefix="warren-archiver-") as directory:
         archiver = settings.archiver
-        first = FIRST_AFTER if _has_events(archiver) else 0.0
-        schedule = Schedule(SystemClock(), first=first, every=archiver.every)
+        is_new = not _has_events(archiver)
+        first, early = (0.0, EARLY) if is_new else (FIRST_AFTER, ())
+        schedule = Schedule(SystemClock(), first=first, every=archiver.every, early=early)
         quiet = dict(os.environ)  # reports count nothing, and write no files of metrics
         _begin_metrics(directory)
         with probed("archiver", settings, all_metrics(directory), lambda: schedule.problem or True):
