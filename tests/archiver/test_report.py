@@ -38,10 +38,11 @@ from warren.errors import SettingsError
 from warren.history.lake_tables import LakeTables
 from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
-from warren_archiver.report import export, page, table
+from warren_archiver.report import export, page
 from warren_archiver.report.group_report import Report
 from warren_archiver.report.make import SETTLE_MS, SILENT_MS, report
 from warren_archiver.report.period import Period
+from warren_cli.resources import group_report
 
 MAX_GAP = 3 * HEARTBEAT * 1000
 AFTERWARDS = ManualClock(END + 5 * MINUTE)
@@ -406,7 +407,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_stands(
     assert len(said.splitlines()) == 1
     assert said in BeautifulSoup(page.render(made), "html.parser").get_text()
     output = io.StringIO()
-    Console(file=output, width=400, color_system=None).print(table.render(made))
+    Console(file=output, width=400, color_system=None).print(group_report.render(made))
     assert said in output.getvalue()
     assert file.name in logs[0]["damage"]
 

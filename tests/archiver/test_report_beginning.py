@@ -22,12 +22,13 @@ from support.report_recount import LagRecord
 from support.silver_events import status_change
 from warren.history.lake_tables import LakeTables
 from warren.settings import Settings
-from warren_archiver.report import page, table
+from warren_archiver.report import page
 from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import Report
 from warren_archiver.report.make import report
 from warren_archiver.report.period import Period
 from warren_archiver.report.summary import summary
+from warren_cli.resources import group_report
 
 JUDGED = START + HOUR + 4 * MINUTE
 """The first evaluation that is archived; freshness was archived for an hour before."""
@@ -98,12 +99,14 @@ def test_the_heading_says_where_each_kind_begins(lake: Path) -> None:
     assert stamps["losses"] == (None, BEFORE.end_ms)
     assert stamps["incidents"][0] is None
     output = io.StringIO()
-    Console(file=output, width=500, color_system=None).print(table.render(made))
+    Console(file=output, width=500, color_system=None).print(group_report.render(made))
     assert "evaluations and notifications not before 2026-11-21 01:04:00 UTC" in output.getvalue()
     shown = BeautifulSoup(page.render(made), "html.parser").get_text(" ")
     assert "evaluations and notifications not before 2026-11-21 01:04:00 UTC" in shown
     assert "0 groups judged not known" in " ".join(shown.split())
-    assert f"{table.UNKNOWN} in ERR, all groups together not known" in " ".join(shown.split())
+    assert f"{group_report.UNKNOWN} in ERR, all groups together not known" in " ".join(
+        shown.split()
+    )
 
 
 def test_a_kind_that_begins_within_the_period_is_known_from_then_on(lake: Path) -> None:

@@ -29,12 +29,13 @@ from warren.contracts.event import Event
 from warren.contracts.topics import INCIDENTS, LAG, NOTIFICATIONS, Topic
 from warren.history.lake_tables import LakeTables
 from warren.settings import Settings
-from warren_archiver.report import export, page, table
+from warren_archiver.report import export, page
 from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import GroupReport, Report
 from warren_archiver.report.make import SETTLE_MS, report
 from warren_archiver.report.period import Period
 from warren_archiver.report.summary import summary
+from warren_cli.resources import group_report
 
 ENDS = START + 6 * HOUR + 45 * MINUTE
 """Of the newest evaluation that is archived."""
@@ -132,7 +133,7 @@ def _group(made: Report, name: str = "losing") -> GroupReport:
 
 def _text(made: Report) -> str:
     output = io.StringIO()
-    Console(file=output, width=400, color_system=None).print(table.render(made))
+    Console(file=output, width=400, color_system=None).print(group_report.render(made))
     return output.getvalue()
 
 
@@ -182,7 +183,7 @@ def test_a_figure_beyond_what_is_known_is_unknown(tmp_path: Path) -> None:
         "It is not known whether records were lost.",
     ]
     (row,) = [line for line in _text(made).splitlines() if " losing " in line and "210" in line]
-    assert row.split().count(table.UNKNOWN) == 2, "late and lost"
+    assert row.split().count(group_report.UNKNOWN) == 2, "late and lost"
     shown = BeautifulSoup(page.render(made), "html.parser")
     why = "known up to 2026-11-21 06:34:50 UTC: freshness measured nothing later"
     titles = [str(cell.get("title")) for cell in shown.select("span.soft")]

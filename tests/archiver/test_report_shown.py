@@ -6,12 +6,13 @@ from datetime import date
 
 from bs4 import BeautifulSoup
 from rich.console import Console
-from warren_archiver.report import page, table
+from warren_archiver.report import page
 from warren_archiver.report.advice import advice
 from warren_archiver.report.group_report import Budget, GroupReport, Outlook, Report
 from warren_archiver.report.incident import Incident
 from warren_archiver.report.period import Period
 from warren_archiver.report.summary import summary
+from warren_cli.resources import group_report
 
 MINUTE, DAY = 60_000, 86_400_000
 START = 1_795_244_400_000
@@ -50,15 +51,25 @@ def _shown() -> BeautifulSoup:
 
 def test_the_terminal_shows_a_row_per_group_and_what_to_do() -> None:
     output = io.StringIO()
-    Console(file=output, width=240, color_system=None).print(table.render(_report()))
+    Console(file=output, width=240, color_system=None).print(group_report.render(_report()))
     lines = [line.split() for line in output.getvalue().splitlines()]
     assert "2026-11-21 07:00:00 UTC to 2026-11-21 07:10:00 UTC" in output.getvalue()
-    unknown = [table.UNKNOWN] * 3
-    row = ["prod", NASTY, "ERR", "5.0", "4.0", "1.0", "5", "1,234", "56,789", *unknown, "120"]
-    assert row in lines
-    assert ["prod", "gone", "-", "1.5", "8.5", "5", "1,234", "56,789", *unknown, "120"] in lines
+    unknown = group_report.UNKNOWN
+    lags = ["1,234", "5", unknown, "120"]
+    of = [unknown, unknown, "56,789"]
+    assert ["prod", NASTY, "ERR", *of, "5.0", "-", "4.0", "1.0", *lags] in lines
+    assert ["prod", "gone", "-", *of, "1.5", "-", "-", "8.5", *lags] in lines
     assert "at most 90s" in output.getvalue()
     assert "Still open. Seen at 2026-11-21 07:01:00 UTC: <i>why</i>." in output.getvalue()
+
+
+def test_at_100_columns_groups_are_whole_and_what_counts_is_there() -> None:
+    output = io.StringIO()
+    Console(file=output, width=100, color_system=None).print(group_report.render(_report(), 100))
+    heads = next(line for line in output.getvalue().splitlines() if "cluster" in line).split()
+    assert heads[:7] == ["cluster", "group", "status", "lost", "late", "lag", "max"]
+    assert any(NASTY in line and "56,789" in line for line in output.getvalue().splitlines())
+    assert "A wider terminal, or --html FILE, also has " in output.getvalue()
 
 
 def test_what_has_no_room_on_the_terminal_is_counted() -> None:
@@ -69,9 +80,9 @@ def test_what_has_no_room_on_the_terminal_is_counted() -> None:
     ]
     output = io.StringIO()
     made = dataclasses.replace(ours, incidents=many)
-    Console(file=output, width=240, color_system=None).print(table.render(made))
+    Console(file=output, width=240, color_system=None).print(group_report.render(made))
     assert output.getvalue().count("Still open. Seen at") < 30
-    more = len(advice(made)) - table.MOST_ADVICE
+    more = len(advice(made)) - group_report.MOST_ADVICE
     assert output.getvalue().endswith(f"… and {more} more: --html FILE has them all\n")
 
 

@@ -9,8 +9,8 @@ from support.reports import group, incident, made
 from warren_archiver.replay import shown
 from warren_archiver.replay.incidents import Incident, Pair
 from warren_archiver.replay.replay import Replay
-from warren_archiver.report import table
 from warren_archiver.report.period import Period
+from warren_cli.resources import group_report
 
 HOUR = Period(0, 3_600_000)
 
@@ -21,7 +21,9 @@ def _replayed(name: str) -> RenderableType:
 
 
 def _reported(name: str) -> RenderableType:
-    return table.render(made(group(name, cluster=name), incidents=(incident(name, cluster=name),)))
+    return group_report.render(
+        made(group(name, cluster=name), incidents=(incident(name, cluster=name),))
+    )
 
 
 @pytest.mark.parametrize("render", [_replayed, _reported])

@@ -4,6 +4,7 @@ from typing import Any
 
 from api.served_api import NOW, Api, late, topic
 from warren.contracts import MINUTE_MS, ClusterEvent, NotificationEvent, Silence
+from warren.contracts.group_key import group_key
 from warren.settings import (
     ApiSettings,
     ClusterSettings,
@@ -171,4 +172,4 @@ def _told(api: Api) -> None:
         outcome="delivered",
         detail="202 Accepted",
     )
-    api.model.notifications.take(0, 0, event.to_bytes())
+    api.model.notifications.take(0, 0, event.to_bytes(), group_key(*event.about))

@@ -147,6 +147,15 @@ def test_a_table_fits_and_says_what_it_leaves_out(name: str, width: int) -> None
             assert str(column.cell(given, NOW)) in line, "it is whole"
 
 
+def test_at_100_columns_a_group_is_whole_and_since_and_lag_stay() -> None:
+    name = "fraud-scoring.eu-west-1.transactions-v2"
+    why = {**WORDS, "short": "Reads slower than is written, losing data, no members"}
+    (heads, line), said = drawn(group_row(name, "ERR", words=why), width=100)
+    assert f"demo/{name}" in line
+    assert {"late", "since", "lag"} <= set(heads.split())
+    assert said == "-o wide also has loss in"
+
+
 def test_without_a_width_nothing_is_cut() -> None:
     lines, said = drawn(group_row(LONG, "ERR"))
     assert f"demo/{LONG}  ERR" in lines[1]

@@ -14,6 +14,7 @@ from support.manual_clock import ManualClock
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import DeadLetter, FreshnessEvent, OffsetEvent
+from warren.contracts.group_key import group_key
 from warren.errors import PublishFailed
 from warren.kafka.connection import connect
 from warren.kafka.topics import ensure_topics
@@ -29,6 +30,7 @@ from warren_freshness.service import FreshnessService
 class FakeMessage:
     content: bytes | None
     at: int = 5
+    whose: bytes = b"prod|billing"
 
     def topic(self) -> str:
         return "warren.offsets"
@@ -40,7 +42,7 @@ class FakeMessage:
         return self.at
 
     def key(self) -> bytes | None:
-        return b"prod|billing"
+        return self.whose
 
     def value(self) -> bytes | None:
         return self.content
@@ -57,7 +59,8 @@ def test_good_and_bad_messages() -> None:
     foreign = event.model_copy(update={"cluster": "elsewhere"})
     with capture_logs() as lines:
         good, bad = event.to_bytes(), b"\xff\x00"
-        letters = intake.take(messages(good, good, bad, None, foreign.to_bytes()))
+        others = cast("Message", FakeMessage(foreign.to_bytes(), 9, group_key(*foreign.about)))
+        letters = intake.take([*messages(good, good, bad, None), others])
     assert [group.group for group in positions.snapshots(CLUSTER, [3])] == [GROUP]
     found = [(one.key, one.offset, one.value, one.failed_at) for one in letters]
     assert found == [(b"prod|billing", 7, b"\xff\x00", NOW), (b"prod|billing", 8, None, NOW)]

@@ -73,8 +73,10 @@ def report(
     from warren.history.reader_options import reader_options
     from warren.log import configure
     from warren.settings_file import load_settings
-    from warren_archiver.report import export, page, table
+    from warren_archiver.report import export, page
     from warren_archiver.report.make import report as make_report
+
+    from warren_cli.resources.group_report import render
 
     settings = load_settings(settings_file(config))
     configure(settings.log, service="")
@@ -85,7 +87,8 @@ def report(
     if as_json:
         typer.echo(json.dumps(dataclasses.asdict(made), default=str))
     else:
-        output_console().print(table.render(made))
+        console = output_console()
+        console.print(render(made, console.width if console.is_terminal else None))
     if html is not None:
         with writing("--html"):
             html.write_text(page.render(made), encoding="utf-8")

@@ -29,7 +29,8 @@ Row = Mapping[str, Any]
 class Column(NamedTuple):
     """`cell`: a row and now (Unix milliseconds) to text; None where nobody knows. `wide`: only with
     `-o wide`, `short`: only without. Where a terminal is narrow, `name`s and `text` are cut, and
-    what is neither a name nor `kept` is left out, the last first, which is said.
+    what is neither a name nor `kept` is left out, the last first, which is said; what is `spare`
+    goes before a name is cut.
     """
 
     title: str
@@ -40,6 +41,7 @@ class Column(NamedTuple):
     kept: bool = False
     text: bool = False
     short: bool = False
+    spare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ GROUPS = Resource(
         Column("status", lambda row, _: status_of(row), kept=True),
         Column("why", reason, text=True, short=True),
         Column("late", lambda row, _: late(row), right=True),
-        Column("loss in", lambda row, _: until_loss(row), right=True),
+        Column("loss in", lambda row, _: until_loss(row), right=True, spare=True),
         Column("since", since),
         Column("lag", lambda row, _: lag(row), right=True),
         Column("state", lambda row, _: row.get("state"), wide=True),

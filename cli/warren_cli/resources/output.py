@@ -19,6 +19,7 @@ NONE = "-"
 """In a table: nothing, or nobody knows."""
 GAP = 2  # columns of the terminal between two of the table
 LEGIBLE = 20  # columns of the terminal that a cut name needs to make sense
+WHOLE = 48  # columns that a name has before a text beside it has more than it needs
 ENDLESS = 100_000  # columns where nothing is cut
 _STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "unreachable": "bold red"}
 
@@ -112,23 +113,39 @@ def resource_table(
     columns = [one for one in resource.columns if not (one.short if wide else one.wide)]
     cells = {one: [_shown(one.cell(row, now)) for row in rows] for one in columns}
 
-    def least(column: Column) -> int:
-        lengths = [cell.cell_len for cell in cells[column]]
-        if column.name or column.text:
-            lengths = [min(length, LEGIBLE) for length in lengths]
-        return max([len(column.title), *lengths])
+    needed = {
+        one: max([len(one.title), *(cell.cell_len for cell in cells[one])]) for one in columns
+    }
+
+    def least(one: Column, most: int) -> int:
+        limit = most if one.name else LEGIBLE if one.text else needed[one]
+        return max(len(one.title), min(needed[one], limit))
+
+    def left(most: int) -> int:
+        """Columns of the terminal that nothing needs; below 0: it does not fit."""
+        return (width or ENDLESS) + GAP - sum(least(one, most) + GAP for one in shown)
 
     shown = list(columns)
-    while width is not None and sum(least(one) + GAP for one in shown) - GAP > width:
+    for spare in [one for one in reversed(columns) if one.spare]:
+        if left(WHOLE) < 0:
+            shown.remove(spare)
+    while left(LEGIBLE) < 0:
         dispensable = [one for one in shown if not (one.name or one.kept)]
         if not dispensable:
             break
         shown.remove(dispensable[-1])
+    rest, widths = left(LEGIBLE), {}
+    flexible = [one for one in shown if rest >= 0 and (one.name or one.text)]
+    for one in sorted(flexible, key=lambda one: (one.text, needed[one])):  # names before texts
+        widths[one] = min(needed[one], least(one, LEGIBLE) + rest)
+        rest -= widths[one] - least(one, LEGIBLE)
     made = Table(box=None, pad_edge=False, padding=(0, GAP // 2), header_style="bold")
     for column in shown:
-        gives_way = column.name or column.text
         made.add_column(
-            column.title, justify="right" if column.right else "left", no_wrap=not gives_way
+            column.title,
+            justify="right" if column.right else "left",
+            no_wrap=not (column.name or column.text),
+            width=widths.get(column),
         )
     for number in range(len(rows)):
         made.add_row(*(cells[column][number] for column in shown))

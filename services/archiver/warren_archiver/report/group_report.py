@@ -25,6 +25,10 @@ LOSS_SOON_DAYS = 7
 STATUSES = ("OK", "WARN", "ERR", "NOTFOUND")
 
 
+SHOWN = ("OK", "WARN", "ERR")
+"""Statuses with a figure of their own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outlook:
     """Whether a group will keep up: of the table `capacity`. Rates in records a second."""
@@ -95,6 +99,11 @@ class GroupReport:
     @property
     def in_trouble_ms(self) -> int:
         return self.held_ms["ERR"] + self.held_ms["WARN"]
+
+    @property
+    def other_ms(self) -> int:
+        """What is of no status in SHOWN: unknown, and NOTFOUND."""
+        return self.unknown_ms + sum(ms for s, ms in self.held_ms.items() if s not in SHOWN)
 
 
 @dataclass(frozen=True, slots=True)

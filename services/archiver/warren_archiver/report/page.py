@@ -7,10 +7,9 @@ from warren.words import counted, duration, grouped, rate, utc, visible
 from warren_archiver.gold.conventions import AGAIN_MS, SHORT_MS
 from warren_archiver.report import plots
 from warren_archiver.report.advice import advice
-from warren_archiver.report.group_report import GroupReport, Report
+from warren_archiver.report.group_report import SHOWN, GroupReport, Report
 from warren_archiver.report.known import known_up_to, unknown, until
 from warren_archiver.report.summary import summary
-from warren_archiver.report.table import SHOWN, other_ms
 
 MOST_INCIDENTS = 50
 
@@ -72,5 +71,5 @@ def render(report: Report) -> str:
 
 def _shares(group: GroupReport, length_ms: int) -> list[tuple[str, float]]:
     """Status and percent of the period, for the bar."""
-    parts = [*((status, group.held_ms[status]) for status in SHOWN), ("unknown", other_ms(group))]
+    parts = [*((status, group.held_ms[status]) for status in SHOWN), ("unknown", group.other_ms)]
     return [(name, round(ms / length_ms * 100, 3)) for name, ms in parts if ms]
