@@ -77,7 +77,7 @@ def test_a_silence_and_an_acknowledgement_are_shown(warren: Running) -> None:
     silence = ("--for", "1h", "--why", "a test", "--group", "^demo-rewound$")
     warren.command("silence", "add", *silence)
     eventually(
-        lambda: warren.command("ack", "demo/demo-one-bad").returncode == 0,
+        lambda: warren.command("ack", "demo/demo-stalled").returncode == 0,
         timeout=240,
         message="it has an incident",
     )
@@ -85,10 +85,10 @@ def test_a_silence_and_an_acknowledgement_are_shown(warren: Running) -> None:
     def said() -> tuple[bool, bool]:
         groups = {g["group"]: g for g in warren.get("/api/v1/groups").json()["groups"]}
         silenced = groups.get("demo-rewound", {}).get("silence") is not None
-        return silenced, groups.get("demo-one-bad", {}).get("acknowledgement") is not None
+        return silenced, groups.get("demo-stalled", {}).get("acknowledgement") is not None
 
     eventually(lambda: said() == (True, True), timeout=240, message="both are there")
-    shown = warren.command("status", "--group", "demo-(rewound|one-bad)").stdout
+    shown = warren.command("status", "--group", "demo-(rewound|stalled)").stdout
     assert "silenced" in shown
     assert "acked" in shown
 

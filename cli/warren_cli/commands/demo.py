@@ -25,7 +25,7 @@ def demo(
 ) -> None:
     """Run demo groups, one for each status; `warren up` runs them by itself.
 
-    Creates 7 topics (demo.*) and 10 consumer groups (demo-*). Runs until Ctrl-C or SIGTERM.
+    Creates 4 topics (demo.*) and 7 consumer groups (demo-*). Runs until Ctrl-C or SIGTERM.
     """
     stop = stop_on_signals()
     settings = load_settings(settings_file(config))

@@ -3,84 +3,26 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from functools import partial
+from itertools import count
 
 import httpx
 import structlog
-from confluent_kafka import KafkaException
+from confluent_kafka import Consumer, KafkaException
 from warren.clock import Clock, SystemClock
-from warren.kafka.connection import await_connection, classify
+from warren.kafka.connection import await_connection, classify, client_options
 from warren.settings import ClusterSettings, KafkaConnection, Settings, named_servers
 
 from warren_local.demo.groups import GROUPS, DemoGroup
-from warren_local.demo.member import Leave, Member
-from warren_local.demo.topics import (
-    CLICKS,
-    INVOICES,
-    ORDERS,
-    PAYMENTS,
-    SENSORS,
-    SHIPMENTS,
-    DemoTopic,
-    Feed,
-    prepare_topics,
-)
+from warren_local.demo.topics import TOPICS, Feed, prepare_topics
 from warren_local.plan import DEMO_CLUSTER
 
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """`count` records to each partition, every `every` seconds, the first after `first`."""
-
-    topic: DemoTopic
-    every: float
-    first: float
-    count: int
-
-
-FLOWS = (
-    # Bursts with pauses: who keeps up is at lag zero most of the time. Longer than two commits
-    # (1.2 s each), so that at most every other commit sees a fresh burst.
-    Flow(ORDERS, every=3.0, first=1.0, count=20),
-    Flow(SHIPMENTS, every=3.0, first=2.5, count=5),
-    # An even trickle, faster than its consumer: see `slow` in groups.py.
-    Flow(PAYMENTS, every=0.1, first=0.1, count=1),
-    Flow(INVOICES, every=1.0, first=0.5, count=1),
-    Flow(CLICKS, every=1.0, first=0.7, count=1),
-    Flow(SENSORS, every=1.0, first=0.3, count=2),
-)
-
-
-class Schedule:
-    """Which flows are due; a missed turn is not made up for."""
-
-    def __init__(self, flows: tuple[Flow, ...], now: float) -> None:
-        self._flows = flows
-        self._due_at = [now + flow.first for flow in flows]
-
-    def take_due(self, now: float) -> list[Flow]:
-        """The flows whose turn it is at `now` (monotonic seconds)."""
-        due = [number for number, at in enumerate(self._due_at) if at <= now]
-        for number in due:
-            self._due_at[number] = max(self._due_at[number] + self._flows[number].every, now)
-        return [self._flows[number] for number in due]
-
-    def seconds_to_next(self, now: float) -> float:
-        return max(min(self._due_at) - now, 0.0)
-
-
-def produce(feed: Feed, clock: Clock, stop: threading.Event) -> None:
-    """Produce until told to stop; raises KafkaException when the cluster does not take it."""
-    schedule = Schedule(FLOWS, clock.monotonic())
-    while not stop.wait(schedule.seconds_to_next(clock.monotonic())):
-        for flow in schedule.take_due(clock.monotonic()):
-            for partition in range(flow.topic.partitions):
-                feed.send(flow.topic.name, partition, flow.count)
-    feed.flush()
-
-
+CYCLE = 1.2  # seconds between two commits of a group
+SLICE = 0.2  # seconds after which a waiting member looks whether it shall stop
+TURN = 0.1  # seconds between two turns of the producer
 PATIENCE = 30.0  # seconds for which a gate may stay shut; after that the demo starts anyway
 LOOK_EVERY = 0.2
 RETRY_AFTER = 1.0  # seconds after which a consumer or producer that failed starts again
@@ -139,7 +81,7 @@ class Workload:
         log.info("demo started", groups=len(GROUPS))
         with ThreadPoolExecutor(len(GROUPS) + 1, thread_name_prefix="demo") as threads:
             parts = [threads.submit(self._live, group) for group in GROUPS]
-            parts.append(threads.submit(self._produce))
+            parts.append(threads.submit(self._until_stopped, "producer", self._produce))
             wait(parts, return_when=FIRST_EXCEPTION)
             failed = [part for part in parts if part.done() and part.exception()]
             if failed:
@@ -153,35 +95,66 @@ class Workload:
             prepare_topics(admin, self._feed())
 
     def _produce(self) -> None:
-        self._until_stopped("producer", lambda: produce(self._feed(), self._clock, self._stop))
+        """A turn that was missed is not made up for."""
+        feed = self._feed()
+        for turn in count(1):
+            if self._stop.wait(TURN):
+                feed.flush()
+                return
+            for topic in TOPICS:
+                if turn % round(topic.every / TURN) == 0:
+                    for partition in range(topic.partitions):
+                        feed.send(topic.name, partition, topic.count)
 
     def _live(self, group: DemoGroup) -> None:
-        """The group's consumer: again and again when the table says so."""
-        self._until_stopped(group.name, lambda: self._one_life(group))
+        """The group's member: again and again when the table says so."""
+        self._until_stopped(group.name, partial(self._consume, group))
         while group.again_after is not None and not self._stop.wait(group.again_after):
-            self._until_stopped(group.name, lambda: self._one_life(group))
+            self._until_stopped(group.name, partial(self._consume, group))
 
-    def _one_life(self, group: DemoGroup) -> None:
-        with Member(
+    def _consume(self, group: DemoGroup) -> None:
+        """Be the group's only member until it leaves, or the demo stops."""
+        options = client_options(
             self._cluster,
             self._setting,
             self._connection,
-            group=group.name,
-            topic=group.topic.name,
-            kip848=group.kip848,
-            clock=self._clock,
-            stop=self._stop,
-        ) as member:
-            member.join()
-            group.behaviour(member)
+            client_id=f"{group.name}-1",
+            group_id=group.name,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            queued_min_messages=200,
+            # The shortest that brokers allow by default: a killed demo's members are gone quickly.
+            session_timeout_ms=6000,
+            heartbeat_interval_ms=2000,
+        )
+        consumer = Consumer(options)
+        try:
+            consumer.subscribe([group.topic.name])
+            number = 0
+            while number != group.leaves_after:
+                deadline = self._clock.monotonic() + CYCLE
+                while (left := deadline - self._clock.monotonic()) > 0:
+                    if self._stop.is_set():
+                        return
+                    for message in consumer.consume(500, min(left, SLICE)):
+                        if (error := message.error()) is not None:
+                            raise KafkaException(error)
+                at = [each for each in consumer.position(consumer.assignment()) if each.offset >= 0]
+                for each in at:
+                    each.offset = group.commits(each.offset, number)
+                if at:
+                    for done in consumer.commit(offsets=at, asynchronous=False) or ():
+                        if done.error is not None:
+                            raise KafkaException(done.error)
+                    number += 1
+        finally:
+            consumer.close()
 
     def _until_stopped(self, name: str, work: Callable[[], None]) -> None:
         """Do it; again when Kafka fails, as an application's own restart would."""
         while not self._stop.is_set():
             try:
                 work()
-            except Leave:
-                return
             except KafkaException as problem:
                 error = classify(self._cluster, self._setting, problem.args[0])
                 log.warning("trying again", part=name, problem=str(error))
