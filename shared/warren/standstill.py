@@ -125,34 +125,28 @@ class Standstill:
         self._clock = clock
         self._not_ready_after = not_ready_after
         self._exit_after = exit_after
-        self._last: Look | None = None
+        self.last: Look | None = None
         self._at = clock.monotonic()
         self.stalled_seconds = self._unmoved = 0.0  # without what is excused, and with it
         self._excuse = ""
 
     def saw(self, look: Look) -> None:
-        if look.obstacle:
-            self.excused(look.obstacle)
-            return
-        step = self._step()
-        moved = self._last is None or look.waiting == 0 or look.mark != self._last.mark
-        self.stalled_seconds = 0.0 if moved else self.stalled_seconds + step
-        self._unmoved = 0.0 if moved else self._unmoved + step
-        self._last, self._excuse = look, ""
+        """Count the time since the look before, unless something was done meanwhile.
 
-    def unseen(self) -> None:
-        """Nobody can look, and it is not known that anything was done: it goes on as it was."""
-        self.saw(Look(1, self._last.mark if self._last else None, unit=""))
-
-    def excused(self, why: str) -> None:
-        """Nothing can be done, and a new process could do no more: a cluster does not answer.
-
-        Whatever stood still before has the whole time again once it does, until the process ends.
-        It is not ready before it moves.
+        While there is an obstacle, a new process could do no more: once it is gone, work that stood
+        still before has the whole time again until the process ends. It is not ready before it
+        moves.
         """
-        step = self._step()
-        self._unmoved = self._unmoved + step if self._excuse or self._unmoved else 0.0
-        self._excuse, self.stalled_seconds = why, 0.0
+        now = self._clock.monotonic()
+        step, self._at = min(now - self._at, LONGEST_STEP), now
+        if look.obstacle:
+            moved = not (self._excuse or self._unmoved)
+        else:
+            moved = self.last is None or look.waiting == 0 or look.mark != self.last.mark
+            self.last = look
+        self._unmoved = 0.0 if moved else self._unmoved + step
+        self.stalled_seconds = 0.0 if moved or look.obstacle else self.stalled_seconds + step
+        self._excuse = look.obstacle
 
     @property
     def reason(self) -> str | None:
@@ -162,19 +156,14 @@ class Standstill:
         if self._excuse:
             return f"{self.work}: {self._excuse}"
         since = duration(round(self._unmoved * 1000))
-        if self._last is None or not self._last.unit:
+        if self.last is None or not self.last.unit:
             return f"{self.work}: nothing done for {since}"
-        return f"{self.work}: {self._last.waiting} {self._last.unit} waiting, none done for {since}"
+        return f"{self.work}: {self.last.waiting} {self.last.unit} waiting, none done for {since}"
 
     @property
     def must_end(self) -> bool:
         """Whether only a new process helps."""
         return self.stalled_seconds >= self._exit_after
-
-    def _step(self) -> float:
-        now = self._clock.monotonic()
-        step, self._at = min(now - self._at, LONGEST_STEP), now
-        return step
 
 
 log = structlog.get_logger(__name__)
@@ -244,17 +233,18 @@ class StandstillWatch:
         """Once at every work."""
         for standstill, looking in self._works:
             try:
-                standstill.saw(looking())
+                look = looking()
             except KafkaException as error:
-                standstill.excused(f"cluster does not answer: {error.args[0].str()}")
+                look = obstacle(f"cluster does not answer: {error.args[0].str()}")
             except KafkaError as error:
-                standstill.excused(str(error))
-            except WarrenError as error:  # what cannot even be looked at does not move
-                standstill.unseen()
-                log.warning("no look at own work", work=standstill.work, error=str(error))
-            except Exception as error:
-                standstill.unseen()
-                log.warning("no look at own work", work=standstill.work, exc_info=error)
+                look = obstacle(error)
+            except Exception as error:  # what nobody can look at does not move
+                look = Look(1, standstill.last and standstill.last.mark, unit="")
+                fault = None if isinstance(error, WarrenError) else error
+                log.warning(
+                    "no look at own work", work=standstill.work, why=str(error), exc_info=fault
+                )
+            standstill.saw(look)
             if self._stop.is_set():
                 return
             self._gauge.labels(standstill.work).set(standstill.stalled_seconds)

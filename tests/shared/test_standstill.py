@@ -73,7 +73,7 @@ def test_who_waits_for_a_cluster_says_so_and_does_not_end(
     looks(standstill, clock, 170, waiting=7)
     for _ in range(1000):
         clock.advance(5)
-        standstill.excused("cluster does not answer")
+        standstill.saw(obstacle("cluster does not answer"))
         assert not standstill.must_end
     assert standstill.reason == "judging: cluster does not answer"
     looks(standstill, clock, 175, waiting=7)
@@ -90,7 +90,7 @@ def test_trouble_that_comes_and_goes_is_no_progress(
     standstill.saw(Look(7, "same"))
     for _ in range(20):
         clock.advance(5)
-        standstill.excused("not acknowledged")
+        standstill.saw(obstacle("not acknowledged"))
         looks(standstill, clock, 5, waiting=7)
     assert standstill.reason == "judging: 7 events waiting, none done for 3m 15s"
     assert not standstill.must_end
