@@ -1,6 +1,6 @@
 """docs/channels.md from the kinds of channels."""
 
-from warren.settings.channels import ChannelSettings
+from warren.settings.notifier import ChannelSettings
 from warren_notifier.channels.configured import kinds
 
 from warren_docs.settings_page import first_paragraph, section

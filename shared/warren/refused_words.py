@@ -56,14 +56,13 @@ _THEIRS = frozenset(get_args(ErrorType))
 
 def words_of(error: Mapping[str, Any], otherwise: str = "is no value that is taken here") -> str:
     """`error`: as pydantic describes one. `otherwise`: of one that there are no words for."""
-    context = {name: _whole(value) for name, value in (error.get("ctx") or {}).items()}
+    context = {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in (error.get("ctx") or {}).items()
+    }
     if error["type"] in ("value_error", "assertion_error"):  # of our own validators
         return str(context.get("error", error["msg"]))
     if error["type"] not in _THEIRS:  # likewise
         return str(error["msg"])
     known = _SHAPES.get(str(context.get("pattern"))) or _WORDS.get(error["type"])
     return otherwise if known is None else known.format(**context)
-
-
-def _whole(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value

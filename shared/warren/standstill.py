@@ -4,6 +4,8 @@ looks from a thread of its own.
 Whatever hangs, an event loop or a library's thread, cannot tell that it does.
 """
 
+from __future__ import annotations
+
 import contextlib
 import logging
 import os
@@ -11,16 +13,18 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import structlog
 from confluent_kafka import KafkaException
-from prometheus_client import Gauge
 
 from warren.clock import Clock
 from warren.errors import KafkaError, WarrenError
 from warren.settings.services import StandstillSettings
 from warren.words import duration
+
+if TYPE_CHECKING:
+    from prometheus_client import Gauge
 
 # What counts of the time between two looks, seconds: a process that was stopped, or a machine that
 # slept, could do nothing meanwhile.

@@ -57,7 +57,14 @@ def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncide
     elif mine is None or not mine.is_open:
         return None
     else:
-        conditions[by.type] = _over(mine, by, at)
+        conditions[by.type] = mine.model_copy(
+            update={
+                "until": at,
+                "event_id": by.id,
+                "change": short(mine.change),
+                "end": short(by.data),
+            }
+        )
     in_order = sorted(conditions.values(), key=lambda each: CONDITIONS.index(each.type))
     event = GroupIncidentEvent(
         id=by.id,
@@ -76,32 +83,17 @@ def fold(known: GroupIncidentEvent | None, by: StatusChangeEvent) -> GroupIncide
 def _condition(by: StatusChangeEvent, at: int, mine: Condition | None) -> Condition:
     """One that is open by a change."""
     is_same = mine is not None and mine.incident_id == by.data.incident_id and mine.is_open
+    known = [] if mine is None else [*mine.earlier_ids, mine.incident_id]
     return Condition(
         type=by.type,
         incident_id=by.data.incident_id,
         since=by.data.opened_at,
-        earlier_ids=_earlier_ids(mine, by.data.incident_id),
+        earlier_ids=[id_ for id_ in dict.fromkeys(known) if id_ != by.data.incident_id][-MOST_IDS:],
         event_id=by.id,
         changed_at=at,
         change=by.data,
         worst=worst_of([by.data.status, *([mine.worst] if mine is not None else [])]),
         openings=1 if mine is None else mine.openings + (not is_same),
-    )
-
-
-def _earlier_ids(mine: Condition | None, now: str) -> list[str]:
-    known = [] if mine is None else [*mine.earlier_ids, mine.incident_id]
-    return [id_ for id_ in dict.fromkeys(known) if id_ != now][-MOST_IDS:]
-
-
-def _over(mine: Condition, by: StatusChangeEvent, at: int) -> Condition:
-    return mine.model_copy(
-        update={
-            "until": at,
-            "event_id": by.id,
-            "change": short(mine.change),
-            "end": short(by.data),
-        }
     )
 
 

@@ -16,12 +16,12 @@ from support.processes import spark_jvm
 from support.servers import jars_directory
 from warren.contracts.topics import LAG, OFFSETS
 from warren.settings import ArchiverSettings, Settings
-from warren.settings.archiver import QUICK_START
+from warren.settings.services import QUICK_START
 from warren_archiver.amount import LITTLE
 from warren_archiver.lake.lake import Lake
 from warren_archiver.refining.refine import ensure as ensure_refined
 from warren_archiver.session import open_session
-from warren_archiver.streaming import work
+from warren_archiver.streaming import archive
 from warren_local.jars import SPARK_JARS
 
 FREE = "spark.sql.leafNodeDefaultParallelism"
@@ -97,7 +97,7 @@ def lab(
 ) -> Archive:
     """An archive of one's own, in a lake that somebody began to archive to before any test."""
     shutil.copytree(prepared, tmp_path / "a lake")
-    monkeypatch.setattr(work, "LOOK_EVERY", 0.1)
+    monkeypatch.setattr(archive, "LOOK_EVERY", 0.1)
     settings = Settings.model_validate(
         {
             "home": {"bootstrap": broker.bootstrap, "topic_prefix": f"{unique}."},

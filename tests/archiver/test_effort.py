@@ -16,8 +16,8 @@ from support.waiting import eventually
 from warren.settings import Settings
 from warren.standstill import Standstill
 from warren_archiver.lake.lake import Lake
-from warren_archiver.streaming import work as work_module
-from warren_archiver.streaming.work import Work, cpu_seconds, effort
+from warren_archiver.streaming import archive as work_module
+from warren_archiver.streaming.archive import Work, cpu_seconds, effort
 
 BUSY = "import os\nif not os.fork():\n  while True: pass\nos.wait()"
 

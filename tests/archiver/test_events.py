@@ -6,8 +6,7 @@ from pathlib import Path
 import duckdb
 from pyspark.sql import SparkSession
 from support.archive_events import TOPIC_ID
-from warren_archiver.lake.events import LATEST, events
-from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.lake import LATEST, Lake, events
 
 YEAR_99999_MS = 3_093_527_980_800_000
 

@@ -9,8 +9,7 @@ from support.offset_events import NOW, commits
 from warren.contracts import LagEvent, OffsetEvent, group_key
 from warren.contracts.topics import LAG, OFFSETS
 from warren.settings import Settings
-from warren_archiver.judging.groups import End, Evaluation, Known, Source, judge_again
-from warren_archiver.judging.partitions import judged
+from warren_archiver.judging.groups import End, Evaluation, Known, Source, judge_again, judged
 from warren_core.evaluation import RuleBook
 from warren_evaluator.batch import BatchEvaluator
 from warren_evaluator.records import SourceRecord

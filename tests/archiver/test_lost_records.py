@@ -20,7 +20,7 @@ from warren_archiver.bronze import bronze
 from warren_archiver.bronze.batch import Batch, Offsets
 from warren_archiver.bronze.bronze import Bronze
 from warren_archiver.errors import ArchiveFailed
-from warren_archiver.lake.events import events
+from warren_archiver.lake.lake import events
 from warren_archiver.topics import topic_ids
 
 pytestmark = pytest.mark.timeout(1800)

@@ -15,8 +15,7 @@ from warren.clock import SystemClock
 from warren.history.delta_log import LOG, commit_name
 from warren_archiver.errors import ArchiveFailed
 from warren_archiver.gold.catalogue import RATE_HOURS
-from warren_archiver.refining.new_events import NewEvents, Position
-from warren_archiver.refining.progress import Progress
+from warren_archiver.refining.new_events import NewEvents, Position, Progress
 from warren_archiver.refining.refine import Refinery
 
 pytestmark = pytest.mark.timeout(1800)

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from support.manual_clock import ManualClock
 from warren.metrics.archiver import ARCHIVER_FAILURES
 from warren_archiver.errors import ArchiveFailed, spark_cause
-from warren_archiver.streaming.part import Part
+from warren_archiver.streaming.archive import Part
 
 STOP = threading.Event()
 

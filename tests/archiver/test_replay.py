@@ -21,8 +21,7 @@ from warren.contracts.topics import FRESHNESS, LAG_STATUS, OFFSETS
 from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
 from warren_archiver.lake.lake import Lake
-from warren_archiver.replay import tables
-from warren_archiver.replay.replay import Archived, Replay, changed, newest_ms
+from warren_archiver.replay.replay import Archived, Replay, changed, newest_ms, write
 from warren_archiver.replay.shown import as_json
 from warren_archiver.report.period import Period
 from warren_archiver.steps import Step
@@ -140,7 +139,7 @@ def _assert_other_settings_differ(spark: SparkSession, settings: Settings, whole
     lake = Lake.at(settings.archiver.path)
     clock = ManualClock(NOW)
     for replay in (mute, shorter):
-        tables.write(spark, lake, replay, {"set": ["x"]}, clock)
+        write(spark, lake, replay, {"set": ["x"]}, clock)
         clock.advance(1)
     runs = spark.read.format("delta").load(lake.replay("runs")).orderBy("run").collect()
     assert [row["replayed"] for row in runs] == [0, len(shorter.replayed)]

@@ -6,8 +6,7 @@ import pytest
 from warren.errors import SettingsError
 from warren.settings import Settings
 from warren_archiver.replay.incidents import Change, Incident, Pair, incidents, paired, renamed
-from warren_archiver.replay.replay import changed
-from warren_archiver.replay.tables import row_of
+from warren_archiver.replay.replay import changed, row_of
 from warren_archiver.replay_catalogue import REPLAYED_INCIDENTS
 from warren_archiver.report.period import Period
 

@@ -8,8 +8,7 @@ from bs4 import BeautifulSoup
 from rich.console import Console
 from warren_archiver.report import page
 from warren_archiver.report.advice import advice
-from warren_archiver.report.group_report import Budget, GroupReport, Outlook, Report
-from warren_archiver.report.incident import Incident
+from warren_archiver.report.group_report import Budget, GroupReport, Incident, Outlook, Report
 from warren_archiver.report.period import Period
 from warren_archiver.report.summary import summary
 from warren_cli.resources import group_report

@@ -2,7 +2,7 @@
 
 from datetime import date, timedelta
 
-from warren_archiver.lake.events import EARLIEST, LATEST
+from warren_archiver.lake.lake import EARLIEST, LATEST
 from warren_archiver.refining.models import MODELS, behind
 from warren_archiver.refining.times import MOST_RANGES, Times
 

@@ -18,11 +18,9 @@ from support.silver_rows import END, START, frame, silver_rows
 from warren.clock import SystemClock
 from warren.settings import ArchiverSettings
 from warren_archiver.gold.catalogue import VIEWED
-from warren_archiver.lake.commits import newest_version
-from warren_archiver.lake.lake import Lake, ensure
+from warren_archiver.lake.lake import Lake, ensure, newest_version
 from warren_archiver.lake.table import Kept, Table
-from warren_archiver.replay.replay import Replay
-from warren_archiver.replay.tables import write
+from warren_archiver.replay.replay import Replay, write
 from warren_archiver.report.period import Period
 from warren_archiver.silver.catalogue import GROUP_MINUTES, NOTIFICATIONS
 from warren_archiver.steps import Step

@@ -9,8 +9,8 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
+from warren_cli.commands import evaluate as evaluation
 from warren_cli.commands.evaluate import evaluate
-from warren_cli.filters import evaluation
 
 app = typer.Typer()
 app.command()(evaluate)

@@ -7,7 +7,7 @@ import pytest
 from cli.asked_api import ServedGroups, group_row, serving
 from rich.console import Console
 from support.waiting import eventually
-from warren_cli.screens import LastingConsole, PlainScreen, TableScreen, change_line
+from warren_cli.commands.up import LastingConsole, PlainScreen, TableScreen, change_line
 
 GROUP = group_row("g", total_lag=0, worst=None)
 WORST = {"topic": "t", "partition": 0, "status": "WARN", "lag": 7}

@@ -7,9 +7,9 @@ from cli.asked_api import group_row
 from rich.cells import cell_len
 from rich.console import Console
 from warren.words import visible
+from warren_cli.commands.up import change_line
 from warren_cli.resources.catalogue import GROUPS, INCIDENTS, SILENCES, STATUS, Resource
 from warren_cli.resources.output import resource_table
-from warren_cli.screens import change_line
 
 NOW = 1_800_000_000_000
 HOUR = 3_600_000

@@ -15,8 +15,8 @@ from warren.settings_file import load_settings
 from warren_api.http.access import Access
 from warren_cli.api_client import sent_token
 from warren_cli.commands.silence import whoever
+from warren_cli.commands.up import PlainScreen
 from warren_cli.main import app
-from warren_cli.screens import PlainScreen
 
 SECRET = "warren_SECRETSECRET"
 NOBODY = "http://127.0.0.1:1"

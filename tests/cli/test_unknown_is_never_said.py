@@ -14,10 +14,10 @@ from warren_api.v1.group_bodies import GroupDetail, GroupSummary
 from warren_api.v1.incidents import IncidentView
 from warren_api.v1.notifications import NotificationView, PendingView, SilenceView
 from warren_api.v1.topics import ClusterSummary, TopicDetail, TopicSummary
+from warren_cli.commands.up import change_line
 from warren_cli.resources import catalogue, descriptions
 from warren_cli.resources.catalogue import Resource
 from warren_cli.resources.output import NONE, resource_table
-from warren_cli.screens import change_line
 
 from cli import api_bodies
 

@@ -16,7 +16,7 @@ from support.waiting import eventually
 from warren.contracts import group_key, split_group_key
 from warren.metrics import collector as metrics
 from warren.settings import ClusterSettings, Settings
-from warren.settings_watch import SettingsWatch
+from warren.settings_file import SettingsWatch
 from warren_collector.logs.ends import LogEnds, TopicLog
 from warren_collector.positions.events import Origin, group_events
 from warren_core.evaluation import GroupRules, Rules

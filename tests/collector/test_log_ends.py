@@ -8,8 +8,7 @@ import pytest
 from aiokafka.errors import KafkaConnectionError
 from support.manual_clock import ManualClock
 from warren.errors import ClusterUnreachable
-from warren_collector.logs.ends import STARTS_EVERY, LogEnds, LogEndsReader
-from warren_collector.logs.highest import TRUNCATED_AFTER
+from warren_collector.logs.ends import STARTS_EVERY, TRUNCATED_AFTER, LogEnds, LogEndsReader
 from warren_collector.logs.metadata import MAX_AGE, TopicMetadata
 from warren_wire.brokers import Brokers
 from warren_wire.metadata import NO_TOPIC_ID

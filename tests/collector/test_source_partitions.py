@@ -11,8 +11,8 @@ from warren_collector.positions.index import NEVER, Group
 from warren_collector.positions.merged import MergedPositions, Part
 from warren_collector.positions.observed import ObservedPositions
 from warren_collector.sources.shards import java_hash, offsets_partition
-from warren_collector.sources.source import Snapshot
-from warren_collector.sources.source_partitions import (
+from warren_collector.sources.source import (
+    Snapshot,
     SourcePartition,
     SourcePartitions,
     assigned,

@@ -16,12 +16,11 @@ from warren_collector.cluster.tick import SETTLES, Ticker, silence
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.reports import GroupReports
 from warren_collector.groups.topic_ids import TopicIds
-from warren_collector.logs.ends import LogEnds, TopicLog
-from warren_collector.logs.highest import UNKNOWN
+from warren_collector.logs.ends import UNKNOWN, LogEnds, TopicLog
 from warren_collector.positions.columns import Int64s
 from warren_collector.positions.events import Origin
 from warren_collector.positions.recorded import RecordedPositions
-from warren_collector.sources.source_partitions import SourcePartitions, assigned
+from warren_collector.sources.source import SourcePartitions, assigned
 from warren_wire.records import GroupMetadata
 
 HEARTBEAT = 30.0

@@ -7,10 +7,8 @@ from support.manual_clock import ManualClock
 from support.record_batches import marker
 from warren.errors import ClusterUnreachable
 from warren_collector.sources import unstable_tails
-from warren_collector.sources.source import Batch
-from warren_collector.sources.source_partitions import SourcePartitions, assigned
-from warren_collector.sources.unstable_reader import Fetched
-from warren_collector.sources.unstable_tails import UnstableTails
+from warren_collector.sources.source import Batch, SourcePartitions, assigned
+from warren_collector.sources.unstable_tails import Fetched, UnstableTails
 from warren_wire.record_batches import decoded_batches
 
 NUMBER = 3

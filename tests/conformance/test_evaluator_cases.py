@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.conformance import conformance_cases
-from warren_cli.filters.evaluation import evaluate_windows
-from warren_cli.filters.window_input import WindowInput, parse_window, to_windows
+from warren_cli.commands.evaluate import WindowInput, evaluate_windows, parse_window, to_windows
 from warren_core.evaluation import POLICIES, Windows, predicates
 
 CASES: list[dict[str, Any]] = conformance_cases("burrow/evaluator_cases.json")

@@ -13,7 +13,7 @@ from support.conformance import conformance_cases
 from warren_freshness.figures.partition_figures import Evidence, Row, measure
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.positions.group_positions import GroupPositions
-from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.positions.topic_columns import PartitionState
 from warren_freshness.reading.record_search import RecordSearch
 
 CFT = conformance_cases("freshness/cft_freshness_cases.json")

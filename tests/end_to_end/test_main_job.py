@@ -180,7 +180,9 @@ def test_bad_input_is_dead_lettered_and_harms_nobody(warren: Running) -> None:
 
 
 def test_filters_in_the_users_file_are_taken_up(warren: Running) -> None:
-    eventually(lambda: "demo-rewound" in warren.statuses(), timeout=90, message="the group is shown")
+    eventually(
+        lambda: "demo-rewound" in warren.statuses(), timeout=90, message="the group is shown"
+    )
     file = user_file(warren.state)
     file.write_text("[filters]\ngroups_deny = ['^demo-rewound$']\n")
     eventually(lambda: "demo-rewound" not in warren.statuses(), message="it is hidden")

@@ -24,7 +24,7 @@ from support.waiting import eventually
 from warren.contracts import EVENT_TYPES, GroupEvent, GroupMember, StatusChangeEvent, group_key
 from warren.settings_file import load_settings
 from warren_core.objectives.limits import ObjectiveBook
-from warren_evaluator.files_watch import ObjectivesWatch
+from warren_evaluator.__main__ import ObjectivesWatch
 from warren_evaluator.latenesses import Latenesses
 from warren_evaluator.memberships import Memberships
 from warren_evaluator.records import Publication, SourceRecord

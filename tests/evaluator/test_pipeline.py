@@ -14,8 +14,7 @@ from warren.metrics import evaluator as metrics
 from warren_core.evaluation import GroupRules, Rules
 from warren_core.judgement.state import Applied, GroupGone
 from warren_core.judgement.state_codec import encode, is_gone
-from warren_evaluator.batch import BatchEvaluator
-from warren_evaluator.gone_groups import GoneGroups, ended_groups
+from warren_evaluator.batch import BatchEvaluator, GoneGroups, ended_groups
 from warren_evaluator.pipeline import Pipeline
 from warren_evaluator.records import Publication, SourceRecord
 

@@ -9,7 +9,7 @@ from typing import Any
 from aiokafka.errors import KafkaConnectionError
 from support.record_batches import batch, marker
 from warren.errors import ClusterUnreachable
-from warren_wire.list_offsets import EARLIEST, EARLIEST_LOCAL, NOT_FOUND, FoundOffset
+from warren_wire.partition_requests import EARLIEST, EARLIEST_LOCAL, NOT_FOUND, FoundOffset
 
 NOT_LEADER = 6
 NOT_AUTHORISED = 29

@@ -33,8 +33,7 @@ from warren.settings import (
     RedisSettings,
     Settings,
 )
-from warren_freshness.runtime import build_service
-from warren_freshness.service import FreshnessService
+from warren_freshness.service import FreshnessService, build_service
 
 HOME_PARTITIONS = 2
 

@@ -17,15 +17,14 @@ from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.passes.log_end_samples import LogEndSamples, LogStarts
 from warren_freshness.passes.position_readings import PositionReadings
 from warren_freshness.positions.group_positions import GroupSnapshot
-from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.positions.topic_columns import PartitionState
 from warren_freshness.reading.batch_sizes import ByteBudget
-from warren_freshness.reading.log_times import OffsetLookups
-from warren_freshness.reading.record_reader import RecordReader
+from warren_freshness.reading.record_reader import OffsetLookups, RecordReader
 from warren_freshness.record_times.cache import LocalCache, RedisCache, TimeCache
 from warren_freshness.topics.metadata import TopicMetadata
 from warren_freshness.topics.retention import Retention
 from warren_wire.brokers import Brokers
-from warren_wire.list_offsets import (
+from warren_wire.partition_requests import (
     EARLIEST,
     EARLIEST_LOCAL,
     NOT_FOUND,

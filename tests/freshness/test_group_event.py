@@ -17,7 +17,7 @@ from warren_freshness.figures.partition_figures import Row
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.passes.cluster_measurer import group_event
 from warren_freshness.positions.group_positions import GroupSnapshot
-from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.positions.topic_columns import PartitionState
 from warren_freshness.topics.open_transactions import TransactionOwner
 
 SNAPSHOT = GroupSnapshot(CLUSTER, GROUP, NOW - 5, {})

@@ -7,8 +7,7 @@ import pytest
 from freshness.events import CLUSTER, GROUP, NOW, At, offset_event
 from warren_freshness.log_position import UNKNOWN, LogPosition
 from warren_freshness.positions.group_positions import GroupPositions
-from warren_freshness.positions.partition_state import PartitionState, lost_records
-from warren_freshness.positions.topic_columns import Pace
+from warren_freshness.positions.topic_columns import Pace, PartitionState, lost_records
 
 HOME = 3
 

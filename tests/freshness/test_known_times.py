@@ -15,7 +15,7 @@ from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
 from warren_freshness.passes.known_commits import KnownCommits
 from warren_freshness.passes.known_times import KnownTimes
 from warren_freshness.positions.group_positions import GroupSnapshot
-from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.positions.topic_columns import PartitionState
 from warren_freshness.record_times.cache import LocalCache, RedisCache, TimeCache
 
 PLACE = LogPosition("orders", 0, 50)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 import pytest
-from warren_freshness.reading.log_times import NARROW_MS, Bracket, LogTimes
-from warren_wire.list_offsets import NOT_FOUND, FoundOffset
+from warren_freshness.reading.record_reader import NARROW_MS, Bracket, LogTimes
+from warren_wire.partition_requests import NOT_FOUND, FoundOffset
 
 NOW = 1_795_244_400_000
 HOUR = 3_600_000

@@ -2,18 +2,17 @@ import pytest
 from freshness.events import NOW
 from warren.contracts import FreshnessReason
 from warren_freshness.figures.held_up import LateSince
-from warren_freshness.figures.loss import Sizes
 from warren_freshness.figures.partition_figures import (
     Evidence,
     Row,
+    Sizes,
     measure,
     to_remember,
     unheard_of,
 )
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
-from warren_freshness.positions.partition_state import PartitionState
-from warren_freshness.topics.log_sizes import LogGrowth
-from warren_freshness.topics.retention import SizeLimit
+from warren_freshness.positions.topic_columns import PartitionState
+from warren_freshness.topics.retention import LogGrowth, SizeLimit
 
 HOUR = 3_600_000
 NOTHING = Evidence({}, {}, {})

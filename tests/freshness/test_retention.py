@@ -11,8 +11,15 @@ from freshness.measured_cluster import MeasuredCluster, columns
 from freshness.timed_logs import TimedLogs, minutely
 from support.manual_clock import ManualClock
 from support.waiting import eventually
-from warren_freshness.topics.log_sizes import MOST_POINTS, LogGrowth
-from warren_freshness.topics.retention import CHUNK, Retention, SizeLimit, retention_ms, size_limit
+from warren_freshness.topics.retention import (
+    CHUNK,
+    MOST_POINTS,
+    LogGrowth,
+    Retention,
+    SizeLimit,
+    retention_ms,
+    size_limit,
+)
 from warren_wire.brokers import Brokers
 
 WEEK = 604_800_000

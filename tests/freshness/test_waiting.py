@@ -14,7 +14,7 @@ from warren.contracts import FreshnessEvent, OffsetEvent
 from warren_freshness.log_position import LogPosition
 from warren_freshness.passes.cluster_measurer import Countdown
 from warren_freshness.passes.position_readings import Reader, Waiting
-from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.positions.topic_columns import PartitionState
 from warren_freshness.reading.batch_sizes import (
     LOOK_BACK,
     BatchSizes,

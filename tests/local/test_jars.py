@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 import pytest
 from rich.console import Console
 from warren.settings import Settings
-from warren_local.errors import JarMismatch, JarsUnavailable, JavaMissing, Stopped
 from warren_local.jars import (
     JAR_SETS,
     KAFKA_JARS,
@@ -22,6 +21,7 @@ from warren_local.jars import (
     parse,
     verify,
 )
+from warren_local.server import JarMismatch, JarsUnavailable, JavaMissing, Stopped
 
 CONTENT = {"org/one/1/one-1.jar": b"one", "org/two/2/two-2.jar": b"two"}
 LOCK = {PurePosixPath(path): hashlib.sha256(jar).hexdigest() for path, jar in CONTENT.items()}

@@ -21,11 +21,10 @@ from support.waiting import eventually
 from warren.errors import SettingsError
 from warren.settings import KafkaConnection, Settings
 from warren_local.arrivals import Arrivals, ArrivalsFollower
-from warren_local.child import Child
 from warren_local.demo.topics import DemoTopic, Feed, prepare_topics
 from warren_local.demo.workload import Gate, demo_connection
 from warren_local.mailbox import Mailbox
-from warren_local.server import HOST, accepts_connections, free_port
+from warren_local.server import HOST, Child, accepts_connections, free_port
 from warren_local.webhook_receiver import WebhookReceiver
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from support.waiting import eventually
 from warren.settings import Settings
 from warren.settings_file import load_settings
-from warren_local.child import Child
 from warren_local.run_file import (
     RunFile,
     RunState,
@@ -23,6 +22,7 @@ from warren_local.run_file import (
     to_toml,
     write_effective,
 )
+from warren_local.server import Child
 
 STATE = RunState(
     api="http://127.0.0.1:8000",

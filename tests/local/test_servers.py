@@ -9,9 +9,8 @@ import redis
 from support.servers import (
     embedded_valkey,
 )
-from warren_local.errors import StartRefused
 from warren_local.kafka import new_cluster_id
-from warren_local.server import HOST, Port, accepts_connections, free_port, is_free
+from warren_local.server import HOST, Port, StartRefused, accepts_connections, free_port, is_free
 
 pytestmark = pytest.mark.heavy
 

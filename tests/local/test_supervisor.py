@@ -14,8 +14,7 @@ import pytest
 from support.manual_clock import ManualClock
 from support.processes import still_running
 from support.waiting import eventually
-from warren_local.child import STOP_GRACE, Child
-from warren_local.errors import StartRefused
+from warren_local.server import STOP_GRACE, Child, StartRefused
 from warren_local.supervisor import (
     FIRST,
     STABLE_AFTER,
@@ -57,7 +56,7 @@ def test_who_does_not_stop_in_time_is_killed_with_all_that_it_started(tmp_path: 
 def test_a_child_dies_with_its_parent_even_when_that_one_is_killed(tmp_path: Path) -> None:
     log = tmp_path / "log"
     parent = (
-        "import sys, time; from pathlib import Path; from warren_local.child import Child;"
+        "import sys, time; from pathlib import Path; from warren_local.supervisor import Child;"
         f"child = Child(['sleep', '600'], log=Path({str(log)!r}));"
         "print(child.pid, flush=True); time.sleep(600)"
     )

@@ -10,17 +10,16 @@ import pytest
 from conftest import Broker
 from support.waiting import eventually
 from warren.settings import Settings
-from warren_local.errors import (
+from warren_local.plan import DemoPorts, Options, Plan, make_plan
+from warren_local.server import (
     JarsUnavailable,
     JavaMissing,
     StartRefused,
     Stopped,
+    free_port,
 )
-from warren_local.plan import DemoPorts, Options, Plan, make_plan
-from warren_local.server import free_port
-from warren_local.services import child_environ, warren_services
 from warren_local.state_folder import guard, instance_name
-from warren_local.up import run
+from warren_local.up import child_environ, run, warren_services
 
 
 class Lines:

@@ -19,8 +19,7 @@ from warren.kafka.producer import EventProducer
 from warren.kafka.topic_reader import TopicReader
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings
-from warren_local.child import Child
-from warren_local.server import HOST, free_port
+from warren_local.server import HOST, Child, free_port
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 PARTITIONS = 4

@@ -30,7 +30,7 @@ from warren_core.objectives.limits import ObjectiveBook
 from warren_core.standing.renewal import Known
 from warren_core.standing.standing import Standing
 from warren_notifier.channels.digest_groups import Digest
-from warren_notifier.source.newest import Groups, Newest
+from warren_notifier.source.topics import Groups, Newest
 
 LATER = OPENED_AT + 18 * MINUTE
 LINK = "https://warren.example.org"

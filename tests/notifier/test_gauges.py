@@ -6,7 +6,7 @@ from notifier.builders import event
 from notifier.harness import Hanging, Harness, play
 from support.waiting import until
 from warren.metrics.notifier import NOTIFIER
-from warren_notifier.gauges import PART, Gauges
+from warren_notifier.session import PART, Gauges
 
 GROUPS = 3 * PART + 1
 

@@ -19,8 +19,7 @@ from support.cloudevents_sdks import npm_is_here, read_by_npm
 from warren.clock import SystemClock
 from warren.contracts import GroupIncidentEvent
 from warren.errors import SettingsError
-from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry
-from warren_notifier.channels.http import judged
+from warren_notifier.channels.channel import Channel, Delivered, Refused, Result, Retry, judged
 from warren_notifier.state.telling import Delivery
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -26,7 +26,7 @@ from warren_core.standing.standing import Standing
 from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import DigestText, digest_text
 from warren_notifier.channels.incident_text import incident_text
-from warren_notifier.source.newest import Groups, Newest
+from warren_notifier.source.topics import Groups, Newest
 from warren_notifier.state.telling import Delivery
 
 FRESH = ObjectiveSettings(name="fresh", max_freshness=60)

@@ -16,7 +16,7 @@ from support.manual_clock import ManualClock
 from support.starting_broker import starting_broker
 from warren.errors import AuthenticationFailed, ClusterUnreachable
 from warren.kafka import connection
-from warren.kafka.trouble import Refusals, Trouble
+from warren.kafka.connection import Refusals, Trouble
 from warren.logins.client_credentials import ClientCredentialsToken
 from warren.settings import KafkaConnection
 from warren_local.server import free_port

@@ -7,9 +7,8 @@ from warren.contracts.topics import LAG
 from warren.errors import AuthorizationFailed
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
-from warren.kafka.topic_check import check_topics
 from warren.kafka.topic_reader import TopicReader
-from warren.kafka.topics import HOME, ensure_topics
+from warren.kafka.topics import HOME, check_topics, ensure_topics
 from warren.settings import HomeSettings
 
 

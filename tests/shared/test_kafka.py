@@ -23,9 +23,8 @@ from warren.errors import (
 )
 from warren.kafka.connection import await_connection, classify, connect
 from warren.kafka.producer import EventProducer
-from warren.kafka.topic_check import check_topics
 from warren.kafka.topic_reader import TopicReader
-from warren.kafka.topics import ensure_topics
+from warren.kafka.topics import check_topics, ensure_topics
 from warren.settings import HomeSettings, KafkaConnection
 
 NOWHERE = KafkaConnection(bootstrap="127.0.0.1:1")

@@ -14,7 +14,7 @@ from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE
 from warren.errors import ClientLost, ClusterUnreachable, PublishFailed
-from warren.kafka import connection, hearing, producer, topic_check, topics
+from warren.kafka import connection, hearing, producer, topics
 from warren.kafka.connection import connect
 from warren.kafka.producer import EventProducer
 from warren.kafka.topic_reader import TopicReader
@@ -172,7 +172,7 @@ class SilentAdmin:
 
 @pytest.fixture
 def admin(monkeypatch: pytest.MonkeyPatch) -> Any:
-    for module in (topic_check, topics, warren_archiver.topics):
+    for module in (topics, warren_archiver.topics):
         monkeypatch.setattr(module, "TIMEOUT", 0.1)
     monkeypatch.setattr("warren_evaluator.home.preparation.TIMEOUT", 0.1)
     monkeypatch.setattr(connection, "GRACE_SECONDS", 0.1)
@@ -181,7 +181,7 @@ def admin(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 ASKING: dict[str, Callable[[Any], object]] = {
     "topics are created": lambda admin: topics.ensure_topics(admin, ELSEWHERE),
-    "topics are checked": lambda admin: topic_check.check_topics(admin, HOME),
+    "topics are checked": lambda admin: topics.check_topics(admin, HOME),
     "rights are checked": lambda admin: check_rights(admin, Settings()),
     "topics are identified": lambda admin: warren_archiver.topics.topic_ids(admin, ["warren.lag"]),
     "log ends are asked for": lambda admin: warren_archiver.topics.log_ends(admin, "warren.lag"),

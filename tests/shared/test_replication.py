@@ -11,8 +11,7 @@ from support.waiting import eventually
 from typer.testing import CliRunner
 from warren.contracts.topics import CATALOGUE
 from warren.kafka.connection import connect
-from warren.kafka.topic_check import TopicsCheck, check_topics
-from warren.kafka.topics import ensure_topics
+from warren.kafka.topics import TopicsCheck, check_topics, ensure_topics
 from warren.settings import HomeSettings
 from warren_cli.commands.topics import app
 from warren_local.kafka import EmbeddedKafka

@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 from warren.settings import Settings
-from warren.settings_file import load_settings
-from warren.settings_watch import OBJECTIVES, SettingsWatch
+from warren.settings_file import OBJECTIVES, SettingsWatch, load_settings
 
 BEFORE = """
 [clusters.prod]

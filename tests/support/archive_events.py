@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pyspark.sql import DataFrame, SparkSession
 from warren.contracts import LagEvent, OffsetEvent, TopicPositions, group_key
-from warren_archiver.lake.events import events
+from warren_archiver.lake.lake import events
 
 NOW = 1_795_244_400_000
 

@@ -20,8 +20,7 @@ from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS, Topic
 from warren.settings import Settings
-from warren_archiver.check.recount import check
-from warren_archiver.check.topic_check import TopicCheck
+from warren_archiver.check.topic_check import TopicCheck, check
 from warren_archiver.lake.lake import Lake
 from warren_archiver.streaming.archive import archive
 

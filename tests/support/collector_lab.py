@@ -30,7 +30,7 @@ from warren.contracts import (
     split_group_key,
 )
 from warren.settings import ClusterSettings, CollectorSettings, HomeSettings, Settings
-from warren.settings_watch import SettingsWatch
+from warren.settings_file import SettingsWatch
 from warren_collector.service import Collector
 
 CLUSTER = "prod"

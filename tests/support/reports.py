@@ -5,8 +5,14 @@ from datetime import date
 from typing import Any
 
 from warren.contracts import Finding
-from warren_archiver.report.group_report import Budget, GroupReport, Outlook, Report, Stamp
-from warren_archiver.report.incident import Incident
+from warren_archiver.report.group_report import (
+    Budget,
+    GroupReport,
+    Incident,
+    Outlook,
+    Report,
+    Stamp,
+)
 from warren_archiver.report.period import HOUR_MS, Period
 
 MINUTE = 60_000

@@ -4,10 +4,9 @@ import importlib.util
 import os
 from pathlib import Path
 
-from warren.settings.archiver import QUICK_START
-from warren_local.child import Child
+from warren.settings.services import QUICK_START
 from warren_local.jars import find_java
-from warren_local.server import HOST, Server, await_ready, free_port
+from warren_local.server import HOST, Child, Server, await_ready, free_port
 
 START_TIMEOUT = 120.0  # seconds
 QUICK = f"{QUICK_START} -XX:+UseSerialGC"

@@ -9,7 +9,7 @@ from warren.words import visible
 from warren_cli.api_client import request
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.commands.silence import ByOption, whoever
-from warren_cli.resources.listing import find_incident
+from warren_cli.resources.output import find_incident
 
 
 def ack(

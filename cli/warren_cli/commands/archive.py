@@ -65,7 +65,7 @@ def check(
     """
     settings = spark_settings(config)
     from pydantic_core import to_jsonable_python
-    from warren_archiver.check.recount import check as recount
+    from warren_archiver.check.topic_check import check as recount
     from warren_archiver.check.topic_check import exit_code
 
     if wait is None:  # nobody waits for the next pass of a schedule

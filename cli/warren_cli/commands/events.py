@@ -15,8 +15,7 @@ from warren.words import visible
 from warren_cli.api_client import ApiRefused, ApiUnavailable, sent_headers, without_login
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.resources.catalogue import GROUPS, INCIDENTS, because
-from warren_cli.resources.listing import fetch
-from warren_cli.resources.output import Form, FormOption, write_document
+from warren_cli.resources.output import Form, FormOption, fetch, write_document
 
 if TYPE_CHECKING:
     import httpx

@@ -17,8 +17,7 @@ from warren_cli.commands.options import (
 from warren_cli.listed_commands import ListedCommands
 from warren_cli.resources import catalogue
 from warren_cli.resources.catalogue import Resource
-from warren_cli.resources.listing import fetch
-from warren_cli.resources.output import Form, FormOption, write_list
+from warren_cli.resources.output import Form, FormOption, fetch, write_list
 
 
 class PluralCommands(ListedCommands):

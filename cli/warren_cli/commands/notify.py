@@ -22,7 +22,7 @@ from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ApiOption, ConfigOption, StatusName
 from warren_cli.commands.silence import ByOption, whoever
 from warren_cli.listed_commands import ListedCommands
-from warren_cli.resources.listing import clusters, require_known
+from warren_cli.resources.output import clusters, require_known
 
 if TYPE_CHECKING:
     from warren_notifier.routing.routes import ChannelPart, RoutePart

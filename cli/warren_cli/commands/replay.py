@@ -52,8 +52,15 @@ def replay(
     in the lake's tables replay/runs and replay/incidents.
     """
     from warren_archiver.lake.lake import Lake
-    from warren_archiver.replay import shown, tables
-    from warren_archiver.replay.replay import SETTLE_MS, Archived, changed, group_matcher, newest_ms
+    from warren_archiver.replay import shown
+    from warren_archiver.replay.replay import (
+        SETTLE_MS,
+        Archived,
+        changed,
+        group_matcher,
+        newest_ms,
+        write,
+    )
     from warren_archiver.report.period import Period, parse_length, parse_moment
 
     assignments = [*(set_ or []), *([] if policy is None else [f"evaluation.policy={policy}"])]
@@ -79,7 +86,7 @@ def replay(
         archived = Archived(spark, other, Period(start_ms, end_ms), group, warm_up_ms, tell)
         made = archived.compared(other)
         lake = Lake.at(settings.archiver.path)
-        run = tables.write(spark, lake, made, {"set": assignments, "group": group}, clock)
+        run = write(spark, lake, made, {"set": assignments, "group": group}, clock)
     if as_json:
         typer.echo(json.dumps({"run": run, "set": assignments, **shown.as_json(made)}))
     else:

@@ -12,8 +12,7 @@ from warren.words import duration, grouped, seconds_of
 from warren_cli.api_client import request, sent_token
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.resources import catalogue
-from warren_cli.resources.listing import fetch
-from warren_cli.resources.output import Form, FormOption, write_list
+from warren_cli.resources.output import Form, FormOption, fetch, write_list
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -24,15 +24,15 @@ from warren_cli.commands.options import (
     asked_address,
     status_search,
 )
-from warren_cli.resources.catalogue import GROUPS, STATUS, Row
-from warren_cli.resources.group_cells import severity
-from warren_cli.resources.listing import Listing, fetch
+from warren_cli.resources.catalogue import GROUPS, STATUS, Row, severity
 from warren_cli.resources.output import (
     DOCUMENTS,
     ENDLESS,
     NONE,
     Form,
     FormOption,
+    Listing,
+    fetch,
     resource_table,
     write_document,
 )

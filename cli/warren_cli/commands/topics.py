@@ -3,8 +3,7 @@
 import typer
 from warren.contracts.topics import CATALOGUE
 from warren.kafka.connection import connect
-from warren.kafka.topic_check import check_topics
-from warren.kafka.topics import ensure_topics
+from warren.kafka.topics import check_topics, ensure_topics
 from warren.settings_file import load_settings
 
 from warren_cli.api_place import settings_file

@@ -1,24 +1,187 @@
-"""`warren up`: everything on this machine with one command."""
+"""`warren up`: everything on this machine with one command.
+
+It shows a live table on a terminal, plain lines elsewhere.
+"""
 
 import sys
 import threading
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Annotated, Any
 
 import typer
-from warren.errors import SettingsError
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+from warren.clock import Clock, SystemClock
+from warren.errors import SettingsError, WarrenError
 from warren.log import configure
 from warren.settings import LogSettings
-from warren.settings_file import load_settings
-from warren.settings_watch import ALL, SettingsWatch
-from warren_local.errors import StartRefused
+from warren.settings_file import ALL, SettingsWatch, load_settings
+from warren.words import visible
 from warren_local.plan import OPTIONAL, DemoPorts, Options, make_plan
-from warren_local.server import free_port
+from warren_local.server import StartRefused, free_port
 from warren_local.up import run
 
 from warren_cli.api_client import sent_token
 from warren_cli.commands.options import FileOption
-from warren_cli.screens import LastingConsole, PlainScreen, TableScreen
+from warren_cli.resources.catalogue import GROUPS, STATUS, lag, reason, worst_partition
+from warren_cli.resources.output import Listing, fetch, resource_table
 from warren_cli.terminal.signals import own_foreground, stop_on_signals
+
+INTERVAL = 1.0  # seconds between two requests
+PATIENCE = 5.0  # seconds for an answer that is under way at the end
+
+
+class GroupFeed:
+    """Calls `on_answer` for each answer and `on_silence` for each request without one.
+
+    Raises SettingsError for a token that cannot be sent.
+    """
+
+    def __init__(
+        self, url: str, *, on_answer: Callable[[Listing], None], on_silence: Callable[[], None]
+    ) -> None:
+        sent_token()
+        self._url = url
+        self._on_answer = on_answer
+        self._on_silence = on_silence
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="group-feed", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """No call comes any more once this returns."""
+        self._stop.set()
+        self._thread.join(PATIENCE)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                answer = fetch(GROUPS, self._url, {})
+            except WarrenError:
+                answer = None
+            if self._stop.is_set():
+                return
+            if answer is None:
+                self._on_silence()
+            else:
+                self._on_answer(answer)
+            self._stop.wait(INTERVAL)
+
+
+class LastingConsole(Console):
+    """A console that outlives its reader, where rich would end the process."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
+class PlainScreen:
+    """A line for each event: for logs, pipes and CI."""
+
+    def __init__(self, console: Console, clock: Clock | None = None) -> None:
+        self._console = console
+        self._clock = clock or SystemClock()
+        self._feed: GroupFeed | None = None
+        self._statuses: dict[tuple[str, str], str] = {}
+        self._url = ""
+
+    def say(self, line: str) -> None:
+        say(self._console, line)
+
+    def follow(self, url: str) -> None:
+        self._url = url
+        self._feed = GroupFeed(url, on_answer=self._answer, on_silence=lambda: None)
+
+    def close(self) -> None:
+        if self._feed:
+            self._feed.close()
+
+    def _answer(self, answer: Listing) -> None:
+        if self._url:
+            self.say(f"dashboard: {self._url}/")
+            self._url = ""
+        for group in answer.rows:
+            name = (group["cluster"], group["group"])
+            previous = self._statuses.get(name)
+            if previous != group["status"] and group["status"] is not None:
+                self._statuses[name] = group["status"]
+                self.say(change_line(group, previous, self._clock.now_ms()))
+
+
+class TableScreen:
+    """The table of groups, drawn anew each second, below the lines that were said."""
+
+    def __init__(self, console: Console, clock: Clock | None = None) -> None:
+        self._console = console
+        self._clock = clock or SystemClock()
+        self._answered: Listing | None = None
+        self._silent = False
+        self._feed: GroupFeed | None = None
+        self._live: Live | None = None
+        self._url = ""
+
+    def say(self, line: str) -> None:
+        say(self._console, line)
+
+    def follow(self, url: str) -> None:
+        self._url = url
+        self._live = Live(
+            get_renderable=self._render,
+            console=self._console,
+            refresh_per_second=2,
+            vertical_overflow="ellipsis",
+        )
+        self._live.start()
+        self._feed = GroupFeed(url, on_answer=self._answer, on_silence=self._silence)
+
+    def close(self) -> None:
+        if self._feed:
+            self._feed.close()
+        if self._live:
+            with suppress(OSError):
+                self._live.stop()
+
+    def _answer(self, answer: Listing) -> None:
+        if self._url:
+            self.say(f"dashboard: {self._url}/   (Ctrl-C stops everything)")
+            self._url = ""
+        self._answered, self._silent = answer, False
+
+    def _silence(self) -> None:
+        self._silent = True
+
+    def _render(self) -> Group | Text:
+        if self._answered is None:
+            return Text("starting the services", style="dim")
+        groups, now = self._answered.rows, self._clock.now_ms()
+        table, left_out = resource_table(STATUS, groups, self._console.width, now_ms=now)
+        doubts = list(self._answered.body["doubts"])
+        if not groups:
+            doubts.append("no group has been judged yet")
+        if self._silent:
+            doubts.append("the API does not answer at the moment")
+        said = (Text(visible(doubt), style="yellow") for doubt in doubts)
+        return Group(Text(), table, Text(left_out, style="dim"), *said)
+
+
+def say(console: Console, line: str) -> None:
+    """Print as it is; the end of the terminal or of the pipe is no reason to fail."""
+    with suppress(OSError):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def change_line(group: Mapping[str, Any], previous: str | None, now_ms: int) -> str:
+    """A change of status, or a group seen for the first time, on one line."""
+    was = "" if previous is None else f" (was {previous})"
+    worst = worst_partition(group)
+    where = "" if worst == "-" else f", worst {worst}"
+    name = f"{group['cluster']}/{group['group']}"
+    said = reason(group, now_ms)
+    because = f": {said}" if said else ""
+    status = group["status"] or "not judged"
+    return visible(f"{name}: {status}{was}, lag {lag(group)}{where}{because}")
 
 
 def up(

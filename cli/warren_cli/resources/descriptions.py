@@ -14,8 +14,8 @@ from warren_cli.resources.catalogue import (
     because,
     count,
     rate,
+    severity,
 )
-from warren_cli.resources.group_cells import severity
 from warren_cli.resources.output import table
 
 _NONE = "-"

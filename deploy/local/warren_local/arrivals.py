@@ -13,8 +13,7 @@ from typing import Any
 from warren.files import append_private
 from warren.service import stop_by_signal
 
-from warren_local.errors import StartRefused
-from warren_local.server import HOST
+from warren_local.server import HOST, StartRefused
 
 Arrival = Mapping[str, Any]
 

@@ -24,7 +24,7 @@ from warren.errors import WarrenError
 from warren.settings import Settings
 from warren.settings_file import load_settings
 
-from warren_local.errors import JarMismatch, JarsUnavailable, JavaMissing, Stopped
+from warren_local.server import JarMismatch, JarsUnavailable, JavaMissing, Stopped
 from warren_local.state_folder import guard, make_state_folder
 
 OLDEST_JAVA = 17  # Kafka 4's brokers need it

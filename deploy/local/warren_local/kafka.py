@@ -14,8 +14,7 @@ import confluent_kafka
 from confluent_kafka.admin import AdminClient
 from warren.files import append_private, write_private
 
-from warren_local.errors import ServerFailed
-from warren_local.server import HOST, ProcessServer, accepts_connections
+from warren_local.server import HOST, ProcessServer, ServerFailed, accepts_connections
 
 
 @dataclass(frozen=True, slots=True)

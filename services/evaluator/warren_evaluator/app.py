@@ -20,10 +20,9 @@ from warren_core.judgement.state import GroupState
 from warren_core.judgement.state_codec import is_gone, remains
 from warren_core.objectives.limits import ObjectiveBook
 
-from warren_evaluator.batch import BatchEvaluator
+from warren_evaluator.batch import BatchEvaluator, ended_groups
 from warren_evaluator.faust_corrections.consumer import SafeTransport
 from warren_evaluator.faust_corrections.window_table import SafeTableManager, WindowTable
-from warren_evaluator.gone_groups import ended_groups
 from warren_evaluator.home.credentials import broker_urls, credentials
 from warren_evaluator.home.incidents import read_folded, read_incidents
 from warren_evaluator.home.preparation import TABLES, app_id

@@ -23,7 +23,7 @@ from warren_core.judgement.counted import without
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupState
-from warren_core.judgement.state_arrays import CorruptState
+from warren_core.judgement.state_codec import CorruptState
 from warren_core.judgement.state_codec import decode as decode_state
 from warren_core.judgement.unsubscribed import left_alike, topics_left
 from warren_core.objectives.group_record import (
@@ -41,9 +41,8 @@ from warren_core.objectives.group_record import (
 from warren_core.objectives.limits import ObjectiveBook
 from warren_core.objectives.readings import GroupLag, group_lag
 
-from warren_evaluator.batch import MOST_AHEAD_MS, RulesFor
+from warren_evaluator.batch import MOST_AHEAD_MS, GoneGroups, RulesFor
 from warren_evaluator.broken_limits import BrokenLimits
-from warren_evaluator.gone_groups import GoneGroups
 from warren_evaluator.records import Publication, SourceRecord, Table
 
 log = structlog.get_logger(__name__)

@@ -15,9 +15,8 @@ from warren.errors import TooLarge
 from warren.metrics import evaluator as metrics
 from warren_core.judgement.state_codec import is_gone
 
-from warren_evaluator.batch import BatchEvaluator
+from warren_evaluator.batch import BatchEvaluator, GoneGroups
 from warren_evaluator.faust_corrections.oversize import is_oversize
-from warren_evaluator.gone_groups import GoneGroups
 from warren_evaluator.records import BatchResult, Counts, Publication, SourceRecord, Table, Write
 
 Item = TypeVar("Item", Publication, Write)

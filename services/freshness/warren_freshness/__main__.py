@@ -8,7 +8,7 @@ from warren.log import configure
 from warren.service import command
 from warren.settings_file import load_settings
 
-from warren_freshness.runtime import run
+from warren_freshness.service import run
 
 
 def main() -> None:

@@ -78,7 +78,14 @@ class Outbox:
         for delivery in batch.tell:
             line = self._owned.holding(delivery)
             if line is not None:  # and there is no newer one, which is not written yet
-                await self._queue(line, delivery)
+                # Queues what a channel is to know; a channel that is gone ends it, which is said.
+                worker = self._worker_of(line)
+                if worker is None:
+                    gone = Ended(line.delivery or delivery, "given_up", GONE)
+                    await self.outcomes.record(Attempted(gone.delivery, gone.step))
+                elif line.telling is not None and not line.telling.is_held:
+                    line.note_written(delivery)
+                    worker.add(line)
 
     async def forget(self, subjects: Iterable[Owned]) -> None:
         """Those that nothing is left of, in a record each."""
@@ -107,13 +114,3 @@ class Outbox:
         telling = line.telling
         name = None if telling is None else self.outcomes.router.channel_of(telling.notified)
         return self.workers.get(name or "")
-
-    async def _queue(self, line: Line, delivery: Delivery) -> None:
-        """Queues what a channel is to know; a channel that is gone ends it, which is said."""
-        worker = self._worker_of(line)
-        if worker is None:
-            gone = Ended(line.delivery or delivery, "given_up", GONE)
-            await self.outcomes.record(Attempted(gone.delivery, gone.step))
-        elif line.telling is not None and not line.telling.is_held:
-            line.note_written(delivery)
-            worker.add(line)

@@ -14,10 +14,9 @@ from warren.clock import Clock, SystemClock
 from warren.contracts.topics import DEAD_LETTERS, INCIDENTS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.errors import KafkaError, SettingsError, TopicMisconfigured
 from warren.garbage import collect_seldom
-from warren.kafka.connection import await_connection, classify, log_retry
+from warren.kafka.connection import Trouble, await_connection, classify, log_retry
 from warren.kafka.group_backlog import GroupBacklog
 from warren.kafka.topics import HOME, TIMEOUT, ensure_topics
-from warren.kafka.trouble import Trouble
 from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
 from warren.service import probed, stop_by_signal

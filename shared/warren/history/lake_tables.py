@@ -174,14 +174,6 @@ class LakeTables:
         self._damages.append(f"{table}: {said}: the table is missing.")
         self._left_out.add(table)
 
-    def _tell_emptied(self, table: str) -> None:
-        """Delta passes over a commit without a byte: what it wrote is not there."""
-        if self._damages is not None and not self._is_url:
-            self._damages += (
-                f"{table}: {name} is empty: what it wrote is missing."
-                for name in emptied_commits(Path(self._root, table))
-            )
-
     def _replace(self, name: str, kind: str) -> None:
         if (before := self._kinds.get(name)) is not None:
             self._database.execute(f'DROP {before} IF EXISTS "{name}"')
@@ -197,7 +189,12 @@ class LakeTables:
                 known.update_incremental()
                 return known
             self._tables[table] = DeltaTable(path, storage_options=self._options)
-            self._tell_emptied(table)
+            # Delta passes over a commit without a byte: what it wrote is not there.
+            if self._damages is not None and not self._is_url:
+                self._damages += (
+                    f"{table}: {name} is empty: what it wrote is missing."
+                    for name in emptied_commits(Path(self._root, table))
+                )
             return self._tables[table]
         except TableNotFoundError:
             return None

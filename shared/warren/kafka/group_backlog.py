@@ -55,17 +55,13 @@ class GroupBacklog:
         )
         try:
             return self._read(consumer)
-        except KafkaException as error:
-            self._give_up(consumer)
-            raise classify(HOME, HOME, error.args[0]) from None
-        except Exception:
-            self._give_up(consumer)
+        except Exception as error:
+            # One that failed is not asked again: the next one has the credentials of then.
+            self._consumer = None
+            consumer.close()
+            if isinstance(error, KafkaException):
+                raise classify(HOME, HOME, error.args[0]) from None
             raise
-
-    def _give_up(self, consumer: Consumer) -> None:
-        """One that failed is not asked again: the next one has the credentials of then."""
-        self._consumer = None
-        consumer.close()
 
     def _read(self, consumer: Consumer) -> Backlog:
         topic = consumer.list_topics(self._topic, timeout=ANSWER_SECONDS).topics[self._topic]

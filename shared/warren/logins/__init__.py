@@ -5,8 +5,7 @@ from typing import Any
 
 from warren.errors import SettingsError
 from warren.logins.client_credentials import CLIENT_CREDENTIALS
-from warren.logins.mechanism import Mechanism, Properties
-from warren.logins.passwords import PLAIN, SCRAM_SHA_256, SCRAM_SHA_512
+from warren.logins.mechanism import PLAIN, SCRAM_SHA_256, SCRAM_SHA_512, Mechanism, Properties
 from warren.logins.tls import CIPHERS, TLS
 from warren.settings import KafkaConnection
 

@@ -12,8 +12,7 @@ from pydantic import Field, field_validator
 
 from warren.contracts import CLUSTER_NAME, TEST_CLUSTER
 from warren.section import Section
-from warren.settings.api import ApiSettings, ApiToken, Role, SavedFilter
-from warren.settings.archiver import ArchiverSettings
+from warren.settings.api import ApiSettings, ApiToken, OidcSettings, Role, SavedFilter
 from warren.settings.clusters import (
     WARREN_GROUPS,
     ClusterSettings,
@@ -26,9 +25,9 @@ from warren.settings.file_secret import FileSecret
 from warren.settings.groups import GroupSettings
 from warren.settings.notifier import NotifierSettings
 from warren.settings.objectives import RETENTION, ObjectiveSettings
-from warren.settings.oidc import OidcSettings
 from warren.settings.secrets import secret_values
 from warren.settings.services import (
+    ArchiverSettings,
     CollectorSettings,
     EvaluatorSettings,
     FreshnessSettings,

@@ -13,12 +13,9 @@ from warren_core.evaluation.commit_convention import (
 from warren_core.evaluation.evidence import Evidence, Uncommitted
 from warren_core.evaluation.explanations import Explanation, explain, rebalanced_for
 from warren_core.evaluation.lateness import late_ms, reads_a_burst, trend
-from warren_core.evaluation.learning import see
 from warren_core.evaluation.onset import Began, Onset, onset_of
-from warren_core.evaluation.patience import usual_gap
-from warren_core.evaluation.policies import POLICIES, Policy, Statuses, by_partition
 from warren_core.evaluation.presence import Presence, presence_of
-from warren_core.evaluation.progress import waited_ms
+from warren_core.evaluation.progress import POLICIES, Policy, Statuses, by_partition, see, waited_ms
 from warren_core.evaluation.rule import BY, meanings
 from warren_core.evaluation.rules import GroupRules, PartitionRules, RuleBook, Rules, of_rows
 from warren_core.evaluation.track import (
@@ -45,7 +42,7 @@ from warren_core.evaluation.verdicts import (
     told_beyond_end,
     told_never_committed,
 )
-from warren_core.evaluation.waits import expect, inherit
+from warren_core.evaluation.waits import expect, inherit, usual_gap
 from warren_core.evaluation.windows import MAX_TIME, UNKNOWN, Bools, Column, Int64, Windows
 
 __all__ = [

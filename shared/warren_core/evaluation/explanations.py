@@ -14,13 +14,11 @@ from warren.words import duration, grouped, rate, records
 from warren_core.evaluation.evidence import Evidence
 from warren_core.evaluation.lateness import late_ms, remaining_ms, trend
 from warren_core.evaluation.onset import Began, Onset, onset_of
-from warren_core.evaluation.policies import Statuses
 from warren_core.evaluation.predicates import log_at_rest, produced_per_s
-from warren_core.evaluation.progress import tracked
-from warren_core.evaluation.returns import returning_ms
+from warren_core.evaluation.progress import Statuses, tracked
 from warren_core.evaluation.rewinds import goes_to_and_fro
 from warren_core.evaluation.rule import BY
-from warren_core.evaluation.track import Alarm, Figure, Mark, Track, longest
+from warren_core.evaluation.track import Alarm, Figure, Mark, Track, longest, returning_ms
 from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64, Windows
 
 _REASONS: Mapping[int, ReasonName] = {

@@ -6,7 +6,6 @@ Where a lag is above its level for longer than usual, and at its highest, it gro
 
 import numpy as np
 
-from warren_core.evaluation.returns import learn_return, returning_ms, with_room
 from warren_core.evaluation.rule import BY, HOUR, MIN, Rule, S
 from warren_core.evaluation.track import (
     LONGEST_MS,
@@ -17,8 +16,11 @@ from warren_core.evaluation.track import (
     Mark,
     Sighting,
     Track,
+    learn_return,
     longest,
+    returning_ms,
     span_ms,
+    with_room,
 )
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 
@@ -172,7 +174,13 @@ def learn_lateness(
     more = np.where(lag >= 0, lag - usual, marks[Mark.PEAK])  # what nobody knows is as before
     read_all = lost | ((lag >= 0) & (more <= explained))
     marks[Mark.READ_ALL_AT] = np.where(read_all, now, marks[Mark.READ_ALL_AT])
-    _excuse_rests(marks, figures, advanced, now)
+    # What it stood still is no time in which it read too slowly.
+    since = span_ms(now, marks[Mark.ADVANCED_AT])
+    pause = np.maximum(figures[Figure.COMMIT_PAUSE], 0)
+    stood = advanced & (since > _STANDS_MS + 2 * pause) & (marks[Mark.LEVEL_AT] >= 0)
+    if stood.any():
+        later = np.minimum(marks[Mark.LEVEL_AT] + since, now)
+        marks[Mark.LEVEL_AT] = np.where(stood, later, marks[Mark.LEVEL_AT])
     # It is told until half is read: what is told ends at half of the room as well.
     explained = np.where(marks[Mark.ALARM] > Alarm.NOTHING, explained / 2, explained)
     was_behind = marks[Mark.PEAK] > 0
@@ -202,16 +210,6 @@ def _learn_first(
     young = (figures[Figure.LEVEL_LAG] >= 0) & (span_ms(now, marks[Mark.KNOWN_SINCE]) < _YOUNG_MS)
     rate = figures[Figure.USUALLY_PRODUCED]
     figures[Figure.LEVEL_RATE] = np.where(young | first, rate, figures[Figure.LEVEL_RATE])
-
-
-def _excuse_rests(marks: Int64, figures: Figures, advanced: Bools, now: int | Int64) -> None:
-    """What it stood still is no time in which it read too slowly."""
-    since = span_ms(now, marks[Mark.ADVANCED_AT])
-    pause = np.maximum(figures[Figure.COMMIT_PAUSE], 0)
-    stood = advanced & (since > _STANDS_MS + 2 * pause) & (marks[Mark.LEVEL_AT] >= 0)
-    if stood.any():
-        later = np.minimum(marks[Mark.LEVEL_AT] + since, now)
-        marks[Mark.LEVEL_AT] = np.where(stood, later, marks[Mark.LEVEL_AT])
 
 
 def _tell(

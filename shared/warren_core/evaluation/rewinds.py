@@ -3,9 +3,9 @@
 import numpy as np
 
 from warren_core.evaluation.lateness import explained_lag
-from warren_core.evaluation.patience import usual_gap
 from warren_core.evaluation.rule import BY, MIN, Rule, S
 from warren_core.evaluation.track import TO_AND_FRO, Figures, Mark, Sighting, Track, span_ms
+from warren_core.evaluation.waits import usual_gap
 from warren_core.evaluation.windows import UNKNOWN, Bools, Int64
 
 REWIND = Rule(

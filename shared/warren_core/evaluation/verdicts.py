@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from warren.contracts.status import Status
 
 from warren_core.evaluation.evidence import Evidence
-from warren_core.evaluation.policies import Policy, Statuses
+from warren_core.evaluation.progress import Policy, Statuses
 from warren_core.evaluation.windows import MAX_TIME, Bools, Column, Int64, Windows
 
 Floats = NDArray[np.float64]

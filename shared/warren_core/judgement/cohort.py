@@ -34,9 +34,7 @@ from warren_core.evaluation import (
     onset_of,
 )
 from warren_core.evaluation.packed_windows import pack_parts
-from warren_core.judgement.judge import Judged
-from warren_core.judgement.lag_events import LagColumns, lag_event
-from warren_core.judgement.lags import (
+from warren_core.judgement.columns import (
     lag_of,
     least_lag_of,
     left_out,
@@ -44,6 +42,7 @@ from warren_core.judgement.lags import (
     settled,
     unknown_of,
 )
+from warren_core.judgement.judge import Judged, LagColumns, lag_event
 from warren_core.judgement.observation import Observed, observe, observed
 from warren_core.judgement.state import Applied, GroupGone, GroupState, Rows
 from warren_core.judgement.unsubscribed import may_be_left

@@ -23,8 +23,16 @@ from warren_core.evaluation import (
     Windows,
     last_processed,
 )
-from warren_core.judgement.columns import Latest, Layout, Reported, unknown
-from warren_core.judgement.lags import lag_of, least_lag_of, settled, unknown_of
+from warren_core.judgement.columns import (
+    Latest,
+    Layout,
+    Reported,
+    lag_of,
+    least_lag_of,
+    settled,
+    unknown,
+    unknown_of,
+)
 
 Forgotten = Mapping[str, frozenset[int]]
 """Partitions, by topic, that are not known until they commit again: somebody asked for that."""

@@ -32,8 +32,7 @@ from warren_core.evaluation import (
     of_rows,
     see,
 )
-from warren_core.judgement.columns import MISSING, Latest
-from warren_core.judgement.lags import left_out
+from warren_core.judgement.columns import MISSING, Latest, left_out
 from warren_core.judgement.observation import (
     Observation,
     Observed,

@@ -40,9 +40,8 @@ from warren_core.evaluation import (
     usual_gap,
     waited_ms,
 )
-from warren_core.judgement.columns import MISSING, Latest, Layout, Reported
+from warren_core.judgement.columns import MISSING, Latest, Layout, Reported, is_assumed
 from warren_core.judgement.facts import Knowledge
-from warren_core.judgement.lags import is_assumed
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.observation import Observation
 from warren_core.judgement.owners_word import (

@@ -13,8 +13,7 @@ from warren.contracts import LOSS_UNKNOWN, FreshnessEvent, LimitName, TopicFresh
 from warren.words import deleted, duration, grouped, rate, records, running_out
 
 from warren_core.evaluation import UNKNOWN as UNKNOWN_LAG
-from warren_core.judgement.columns import Latest
-from warren_core.judgement.lags import is_assumed
+from warren_core.judgement.columns import Latest, is_assumed
 from warren_core.judgement.state import GroupState
 from warren_core.objectives.limits import Limit
 

@@ -24,10 +24,11 @@ from warren_core.evaluation import (
 )
 from warren_core.judgement.columns import Latest, Layout, Reported
 from warren_core.judgement.state import Applied, GroupGone, GroupState
-from warren_core.judgement.state_arrays import CorruptState, encode_layout
 from warren_core.judgement.state_codec import (
+    CorruptState,
     decode,
     encode,
+    encode_layout,
     is_gone,
     peek_status,
     remains,

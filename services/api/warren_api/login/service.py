@@ -28,8 +28,7 @@ from starlette.responses import Response
 from warren.clock import Clock
 from warren.errors import SettingsError
 from warren.settings import OidcSettings
-from warren.settings.api import Role
-from warren.settings.oidc import ANYBODY
+from warren.settings.api import ANYBODY, Role
 from warren.words import shortened, visible
 
 from warren_api.http.access import Person

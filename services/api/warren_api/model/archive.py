@@ -70,21 +70,18 @@ class Archive:
         if not self._turn.acquire(timeout=TURN_SECONDS):
             return [], BUSY
         try:
-            return ask(self._opened()), None
+            if self._history is None:
+                from warren.history.history import History
+                from warren.history.reader_options import reader_options
+
+                self._history = History(self._settings.path, reader_options(self._settings))
+            return ask(self._history), None
         except ImportError:
             return [], self._warn(MISSING)
         except WarrenError as error:
             return [], self._warn(f"the archive cannot be read: {error}")
         finally:
             self._turn.release()
-
-    def _opened(self) -> History:
-        if self._history is None:
-            from warren.history.history import History
-            from warren.history.reader_options import reader_options
-
-            self._history = History(self._settings.path, reader_options(self._settings))
-        return self._history
 
     def _warn(self, doubt: str) -> str:
         """In the log when it is news."""

@@ -123,7 +123,12 @@ class Minutes:
         if minute <= self.newest - DAY:
             return
         if minute > self.newest:
-            self._advance(minute)
+            if self.newest < 0 or minute - self.newest >= DAY:
+                _forget(self._rows)
+            else:
+                for passed in range(self.newest + 1, minute + 1):
+                    _forget(self._rows[passed % DAY : passed % DAY + 1])
+            self.newest = minute
         self.revision += 1
         # As tuples: figure by figure takes half as long again, for a day of many groups minutes.
         index = minute % DAY
@@ -134,14 +139,6 @@ class Minutes:
             else max(least, min(_together(kinds[name], old, value / scale), most))
             for old, (name, scale, least, most) in zip(before, self._fields, strict=True)
         )
-
-    def _advance(self, minute: int) -> None:
-        if self.newest < 0 or minute - self.newest >= DAY:
-            _forget(self._rows)
-        else:
-            for passed in range(self.newest + 1, minute + 1):
-                _forget(self._rows[passed % DAY : passed % DAY + 1])
-        self.newest = minute
 
     def columns(self, start: int, end: int, step: int) -> dict[str, list[Figure]]:
         """Figures of each step of [start, end), whole steps of whole minutes, Unix milliseconds;

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
-from warren_archiver.lake.commits import LOOKED_BACK, Commits, info
 from warren_archiver.lake.gaps import Place
+from warren_archiver.lake.lake import LOOKED_BACK, Commits, info
 
 Offsets = Mapping[Place, int]
 

@@ -34,7 +34,6 @@ from warren_archiver.bronze.batch import (
 )
 from warren_archiver.bronze.source import records
 from warren_archiver.errors import AnotherWrites, LakeGone
-from warren_archiver.lake.events import EVENTS_SCHEMA, events
 from warren_archiver.lake.gaps import (
     GAPS_SCHEMA,
     Cause,
@@ -46,7 +45,7 @@ from warren_archiver.lake.gaps import (
     unrecorded,
     within,
 )
-from warren_archiver.lake.lake import Lake
+from warren_archiver.lake.lake import EVENTS_SCHEMA, Lake, events
 from warren_archiver.topics import log_ends, log_starts, topic_ids
 
 log = structlog.get_logger(__name__)

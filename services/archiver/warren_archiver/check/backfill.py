@@ -12,8 +12,7 @@ from warren.settings import Settings
 from warren.words import moment
 
 from warren_archiver.errors import ArchiveFailed, NothingArchived, spark_cause
-from warren_archiver.lake.commits import newest_version
-from warren_archiver.lake.lake import Lake, as_of, exists
+from warren_archiver.lake.lake import Lake, as_of, exists, newest_version
 from warren_archiver.refining.models import OF
 from warren_archiver.refining.parts import Span, spans_of, within
 from warren_archiver.refining.refine import Refinery, ensure

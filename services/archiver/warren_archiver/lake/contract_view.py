@@ -33,7 +33,7 @@ from warren.contracts import ClusterEvent
 from warren.contracts.event import MOST_NAME, Event, KeyedEvent
 from warren.contracts.topics import Topic
 
-from warren_archiver.lake.events import EARLIEST, LATEST
+from warren_archiver.lake.lake import EARLIEST, LATEST
 
 MALFORMED = "_malformed"
 """Field of the parsed struct that has the text when it could not be parsed."""

@@ -1,20 +1,29 @@
-"""Where tables and checkpoints are, and making sure that the tables are there."""
+"""Where tables and checkpoints are, and making sure that the tables are there.
+
+The log of a Delta table is read commit by commit, without a query.
+
+The table of events has the records of all topics as Kafka has them. No contract is applied.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import structlog
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StructType
-from warren.history.delta_log import FIRST_COMMIT, LOG, has_version
+from warren.history.delta_log import FIRST_COMMIT, LOG, commit_name, has_version
 
 from warren_archiver.errors import LakeGone
 from warren_archiver.lake.catalogue import EVENTS, GAPS
@@ -221,3 +230,88 @@ def create(
 
 def _alter(spark: SparkSession, path: str, change: str) -> None:
     spark.sql(f"ALTER TABLE delta.`{path}` {change}")
+
+
+LOOKED_BACK = 50
+"""Commits: upkeep makes a few between two batches."""
+_COMMIT = re.compile(r"([0-9]{20})[.]json")
+
+
+class Commits:
+    """Of a table; those whose files Delta has removed are not there."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self._files = SmallFiles(spark, path)
+        self._folder = f"{path}/{LOG}"
+
+    def versions(self) -> list[int]:
+        """Those that are there, in order."""
+        names = self._files.names(self._folder)
+        return sorted(int(found[1]) for name in names if (found := _COMMIT.fullmatch(name)))
+
+    def actions(self, version: int) -> list[Any]:
+        """None where it is not there."""
+        path = f"{self._folder}/{commit_name(version)}"
+        if not self._files.exists(path):
+            return []
+        return [json.loads(line) for line in self._files.read(path).splitlines() if line]
+
+    def infos(self) -> Iterator[dict[str, Any]]:
+        """What the last commits say of themselves, the newest first."""
+        for version in reversed(self.versions()[-LOOKED_BACK:]):
+            yield info(self.actions(version))
+
+
+def info(actions: Sequence[Any]) -> dict[str, Any]:
+    """What a commit says of itself."""
+    return next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
+
+
+def newest_version(spark: SparkSession, path: str) -> int:
+    """Of a table that is there."""
+    return Commits(spark, path).versions()[-1]
+
+
+def rows_written(spark: SparkSession, path: str) -> int:
+    """By the last write to a table."""
+    metrics = (each.get("operationMetrics", {}) for each in Commits(spark, path).infos())
+    return next((int(each["numOutputRows"]) for each in metrics if "numOutputRows" in each), 0)
+
+
+EVENTS_SCHEMA = EVENTS.schema
+# What every reader of Parquet, and Python in every time zone, can show.
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(9999, 12, 30, 23, 59, 59, 999_999, tzinfo=UTC)
+LATEST_MS = (LATEST - EARLIEST) // timedelta(milliseconds=1)  # a float would be a day later
+SINGLE_MS = 600_000
+"""After so long without an observation, what happened since is not said of one moment."""
+
+
+def moment(milliseconds: Column) -> Column:
+    """Of Unix milliseconds; the nearest that all readers can show. Null for negative ones, which
+    stand for unknown."""
+    within = F.least(milliseconds, F.lit(LATEST_MS))
+    return F.when(milliseconds >= 0, F.timestamp_millis(within))
+
+
+def bounded(moment: Column) -> Column:
+    """The moment, or the nearest that is within EARLIEST and LATEST; null where it is null."""
+    nearest = F.least(F.greatest(moment, F.lit(EARLIEST)), F.lit(LATEST))
+    return F.when(moment.isNotNull(), nearest)
+
+
+def events(raw: DataFrame, ids: Mapping[str, str]) -> DataFrame:
+    """Rows of the table from Kafka's columns, headers included. `ids`: of all topics, by name."""
+    pairs = [F.lit(text) for pair in ids.items() for text in pair]
+    timestamp = bounded(F.col("timestamp"))
+    return raw.select(
+        "topic",
+        F.create_map(*pairs)[F.col("topic")].alias("topic_id"),
+        "partition",
+        "offset",
+        timestamp.alias("timestamp"),
+        "key",
+        "value",
+        "headers",
+        F.to_date(timestamp).alias("date"),
+    )

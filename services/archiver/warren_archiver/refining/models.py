@@ -18,7 +18,7 @@ from warren.contracts.topics import (
 )
 
 from warren_archiver.gold import catalogue as gold
-from warren_archiver.lake.events import SINGLE_MS, bounded, moment
+from warren_archiver.lake.lake import SINGLE_MS, bounded, moment
 from warren_archiver.lake.table import Table
 from warren_archiver.silver import catalogue as silver
 

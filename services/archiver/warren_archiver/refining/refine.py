@@ -28,10 +28,8 @@ from warren_archiver.dialect import for_spark, sql
 from warren_archiver.gold import catalogue as gold
 from warren_archiver.gold.conventions import GROWTH, longest_ms
 from warren_archiver.gold.limits import LIMITS, limits_of
-from warren_archiver.lake.commits import rows_written
 from warren_archiver.lake.contract_view import ContractView
-from warren_archiver.lake.events import EARLIEST, LATEST_MS, SINGLE_MS
-from warren_archiver.lake.lake import Lake, text
+from warren_archiver.lake.lake import EARLIEST, LATEST_MS, SINGLE_MS, Lake, rows_written, text
 from warren_archiver.lake.lake import ensure as ensure_table
 from warren_archiver.lake.table import Kept, Table
 from warren_archiver.refining.models import (

@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 
-from warren_archiver.lake.events import EARLIEST, LATEST
+from warren_archiver.lake.lake import EARLIEST, LATEST
 from warren_archiver.refining.models import MINUTE_MS
 
 MOST_RANGES = 24

@@ -6,17 +6,19 @@ incidents are those that were published, under the same ids, but for what the ev
 the offset events: where freshness found that only a transaction's end was left.
 """
 
+import json
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from pydantic import ValidationError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from pyspark.sql.types import StructField, StructType
+from warren.clock import Clock
 from warren.contracts import STATUS_CHANGED, GroupIncidentEvent
 from warren.contracts.topics import LAG_STATUS, OFFSETS, Topic
 from warren.errors import SettingsError
@@ -26,14 +28,13 @@ from warren.settings import (
     EvaluationSettings,
     Settings,
 )
-from warren.words import grouped
+from warren.words import grouped, moment
 
 from warren_archiver.errors import NothingArchived
-from warren_archiver.judging.groups import End, Evaluation, key_of
-from warren_archiver.judging.partitions import Values, judged
+from warren_archiver.judging.groups import End, Evaluation, Values, judged, key_of
 from warren_archiver.lake.contract_view import accepted
-from warren_archiver.lake.lake import Lake
-from warren_archiver.lake.table import TEXT, WHOLE
+from warren_archiver.lake.lake import Lake, ensure
+from warren_archiver.lake.table import TEXT, WHOLE, Table
 from warren_archiver.replay.incidents import (
     Change,
     Incident,
@@ -42,6 +43,7 @@ from warren_archiver.replay.incidents import (
     paired,
     renamed,
 )
+from warren_archiver.replay_catalogue import REPLAYED_INCIDENTS, RUNS
 from warren_archiver.report.period import Period
 from warren_archiver.report.period import group_matcher as group_matcher
 from warren_archiver.silver.catalogue import INCIDENTS
@@ -231,19 +233,15 @@ def newest_ms(spark: SparkSession, settings: Settings, now_ms: int) -> int:
     if table is not None:
         name = OFFSETS.full_name(settings.home.topic_prefix)
         past = (F.col("topic") == name) & (F.unix_millis("timestamp") <= now_ms)
-        for day in _days(table):
+        # The newest first, by the names of files: no row is read.
+        found = (_DATE.search(file) for file in table.inputFiles())
+        for day in sorted({match[1] for match in found if match}, reverse=True):
             if day <= _day(now_ms):
                 rows = table.where(past & (F.col("date") == day))
                 row = rows.agg(F.unix_millis(F.max("timestamp")).alias("at")).first()
                 if row is not None and row["at"] is not None:
                     return int(row["at"])
     raise NothingArchived(f"no offset event has been archived in {lake.events}")
-
-
-def _days(table: DataFrame) -> list[str]:
-    """The newest first, by the names of files: no row is read."""
-    found = (_DATE.search(file) for file in table.inputFiles())
-    return sorted({match[1] for match in found if match}, reverse=True)
 
 
 def _day(ms: int) -> str:
@@ -323,3 +321,46 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def write(
+    spark: SparkSession, lake: Lake, replay: Replay, changes: Mapping[str, object], clock: Clock
+) -> str:
+    """Adds a run to the tables; its name."""
+    now = moment(clock.now_ms())
+    run = now.strftime("%Y%m%dT%H%M%S.%fZ")
+    flaps, replayed_flaps = replay.flaps
+    period = replay.period
+    told = (len(replay.published), len(replay.replayed), flaps, replayed_flaps)
+    row = (run, now, _moment(period.start_ms), _moment(period.end_ms), json.dumps(changes))
+    _append(spark, lake, RUNS, [(*row, replay.events, *told, now.date())])
+    _append(
+        spark, lake, REPLAYED_INCIDENTS, [row_of(run, pair, now.date()) for pair in replay.pairs]
+    )
+    return run
+
+
+def row_of(run: str, pair: Pair, day: date) -> tuple[object, ...]:
+    """Of the incidents of a run."""
+    published, replayed = _times(pair.published), _times(pair.replayed)
+    one = pair.replayed
+    said = (one.worst, one.reason) if one is not None else (None, None)
+    return (run, *pair.group, pair.kind, *replayed, *said, *published, pair.sooner_ms, day)
+
+
+def _append(spark: SparkSession, lake: Lake, table: Table, rows: list[tuple[object, ...]]) -> None:
+    path = lake.replay(table.name)
+    ensure(spark, path, table)
+    if rows:
+        frame = spark.createDataFrame(rows, table.schema).coalesce(1)
+        frame.write.format("delta").mode("append").save(path)
+
+
+def _times(incident: Incident | None) -> tuple[object, ...]:
+    if incident is None:
+        return None, None, None
+    return incident.incident_id, _moment(incident.opened_at), _moment(incident.closed_at)
+
+
+def _moment(ms: int | None) -> datetime | None:
+    return None if ms is None else moment(ms)

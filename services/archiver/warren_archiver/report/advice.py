@@ -13,10 +13,10 @@ from warren_archiver.report.group_report import (
     SOON_DAYS,
     Budget,
     GroupReport,
+    Incident,
     Outlook,
     Report,
 )
-from warren_archiver.report.incident import Incident
 from warren_archiver.report.period import DAY_MS
 
 LITTLE_BUDGET = 0.25

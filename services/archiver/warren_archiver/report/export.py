@@ -6,8 +6,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from warren_archiver.report.group_report import STATUSES, Budget, GroupReport, Outlook, Report
-from warren_archiver.report.incident import Incident
+from warren_archiver.report.group_report import (
+    STATUSES,
+    Budget,
+    GroupReport,
+    Incident,
+    Outlook,
+    Report,
+)
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _KINDS = {"groups": GroupReport, "incidents": Incident, "budgets": Budget}

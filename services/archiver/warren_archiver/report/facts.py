@@ -5,8 +5,7 @@ from typing import Any
 from warren.history.lake_tables import LakeTables, typed
 
 from warren_archiver.dialect import MACROS, for_duckdb, sql
-from warren_archiver.report.group_report import Budget, Outlook
-from warren_archiver.report.incident import Key
+from warren_archiver.report.group_report import Budget, Key, Outlook
 from warren_archiver.report.lag_sketch import SKETCH, of_sketch, percentiles
 from warren_archiver.report.period import DAY_MS, Period, Split
 

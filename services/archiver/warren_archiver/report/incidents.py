@@ -13,7 +13,7 @@ from warren.errors import ContractViolation
 from warren.history.lake_tables import LakeTables, moment, text, typed
 
 from warren_archiver.gold.conventions import AGAIN_MS
-from warren_archiver.report.incident import Incident, Judged, Key, incident
+from warren_archiver.report.group_report import Incident, Judged, Key, incident
 from warren_archiver.report.period import Period
 
 _APPENDED_MS = 60_000

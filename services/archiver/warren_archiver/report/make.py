@@ -13,8 +13,7 @@ from warren.settings import Settings
 from warren_archiver.errors import NothingArchived
 from warren_archiver.gold.conventions import ERROR, longest_ms
 from warren_archiver.report import beginnings, facts, incidents, known, statuses
-from warren_archiver.report.group_report import STATUSES, GroupReport, Report, trouble
-from warren_archiver.report.incident import Key
+from warren_archiver.report.group_report import STATUSES, GroupReport, Key, Report, trouble
 from warren_archiver.report.period import HOUR_MS, Period, Split, group_matcher, split
 
 log = structlog.get_logger(__name__)

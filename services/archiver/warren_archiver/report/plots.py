@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from warren.words import clock, counted, duration, moment, records
 
-from warren_archiver.report.group_report import GroupReport, Report
-from warren_archiver.report.incident import Incident
+from warren_archiver.report.group_report import GroupReport, Incident, Report
 from warren_archiver.report.period import DAY_MS, HOUR_MS, Period
 
 MOST_GROUPS = 20

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from warren.words import clock, counted, duration, grouped, records, shortened, visible
 
-from warren_archiver.report.group_report import GroupReport, Report, Stamp
-from warren_archiver.report.incident import Key
+from warren_archiver.report.group_report import GroupReport, Key, Report, Stamp
 
 ALL_THE_TIME = 0.99
 """Share: a start or a rebalance of the evaluator is no gap to speak of."""

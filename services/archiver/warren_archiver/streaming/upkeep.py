@@ -17,11 +17,12 @@ from warren.words import moment
 
 from warren_archiver.errors import spark_cause
 from warren_archiver.gold import catalogue as gold
-from warren_archiver.lake.commits import Commits, newest_version
 from warren_archiver.lake.lake import (
+    Commits,
     Lake,
     as_of,
     exists,
+    newest_version,
     properties_of,
     set_properties,
 )

@@ -8,8 +8,7 @@ from warren_wire.records import KINDS, Malformed, Skipped
 
 from warren_collector.groups.recorded.records import Rejected
 from warren_collector.positions.base import Positions
-from warren_collector.sources.source import Folded
-from warren_collector.sources.source_partitions import SourcePartitions
+from warren_collector.sources.source import Folded, SourcePartitions
 
 _MOST_VERSIONS = 99
 

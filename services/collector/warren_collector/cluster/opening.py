@@ -11,7 +11,7 @@ from warren.clock import Clock
 from warren.contracts.offset_event import SourceName
 from warren.errors import KafkaError
 from warren.installation import COLLECTOR
-from warren.kafka.trouble import Trouble
+from warren.kafka.connection import Trouble
 from warren.settings import ClusterSettings, Settings, shares_offsets_topic
 
 from warren_collector.cluster.meters import Meters
@@ -25,8 +25,13 @@ from warren_collector.positions.recorded import RecordedPositions
 from warren_collector.sources.offsets_topic import OffsetsTopicSource
 from warren_collector.sources.polling import AdminApiReader, Polling, Reader
 from warren_collector.sources.shards import MembershipShards, OffsetsTopicShards, Shards
-from warren_collector.sources.source import Batch, Snapshot, Source
-from warren_collector.sources.source_partitions import SourcePartition, SourcePartitions
+from warren_collector.sources.source import (
+    Batch,
+    Snapshot,
+    Source,
+    SourcePartition,
+    SourcePartitions,
+)
 from warren_collector.sources.zookeeper import ZookeeperClient, ZookeeperReader
 
 NO_RECORDS = Batch([], [], np.zeros(0, np.int32), np.zeros(0, np.int64))

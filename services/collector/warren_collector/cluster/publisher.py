@@ -18,9 +18,9 @@ from warren.contracts import (
     group_key,
 )
 from warren.errors import PublishFailed, RecordTooLarge
+from warren.kafka.connection import Trouble
 from warren.kafka.producer import Bus
 from warren.kafka.topics import HOME
-from warren.kafka.trouble import Trouble
 from warren_wire.records import Malformed
 
 from warren_collector.groups.recorded.records import Rejected

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from warren.clock import Clock
 from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFailed
-from warren.kafka.trouble import Trouble
+from warren.kafka.connection import Trouble
 
 from warren_collector.cluster.meters import Meters
 from warren_collector.cluster.publisher import Publisher

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from warren.clock import Clock
-from warren.kafka.trouble import Refusals
+from warren.kafka.connection import Refusals
 from warren_wire.brokers import Brokers
 from warren_wire.metadata import (
     INVALID_TOPIC,

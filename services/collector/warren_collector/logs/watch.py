@@ -6,11 +6,10 @@ import numpy as np
 from warren.clock import Clock
 from warren.contracts import TOPICS, TopicsEvent
 from warren.errors import AuthenticationFailed, ClusterUnreachable, PublishFailed
+from warren.kafka.connection import Trouble
 from warren.kafka.producer import Bus
-from warren.kafka.trouble import Trouble
 
-from warren_collector.logs.ends import LogEnds, LogEndsReader
-from warren_collector.logs.highest import UNKNOWN, Int64s
+from warren_collector.logs.ends import UNKNOWN, Int64s, LogEnds, LogEndsReader
 
 KEPT = 10  # ends of each partition
 APART_MS = 10_000

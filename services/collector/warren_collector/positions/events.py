@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from warren.contracts import EarlierPositions, OffsetEvent, SourceName, TopicPositions
 
-from warren_collector.logs.ends import LogEnds, TopicLog
-from warren_collector.logs.highest import UNKNOWN
+from warren_collector.logs.ends import UNKNOWN, LogEnds, TopicLog
 from warren_collector.logs.watch import LogHistory
 from warren_collector.positions.columns import (
     NEVER_COMMITTED,

@@ -19,16 +19,15 @@ from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalances, group_consumer
 from warren.settings import ClusterSettings
 
-from warren_collector.sources.source import Batch
-from warren_collector.sources.source_partitions import (
+from warren_collector.sources.source import (
+    Batch,
     SourcePartition,
     SourcePartitions,
     assigned,
     open_from_of,
     open_from_text,
 )
-from warren_collector.sources.unstable_reader import UnstableReader
-from warren_collector.sources.unstable_tails import UnstableTails
+from warren_collector.sources.unstable_tails import UnstableReader, UnstableTails
 
 log = structlog.get_logger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from warren.clock import Clock
-from warren.kafka.trouble import Refusals
+from warren.kafka.connection import Refusals
 from warren.settings import KafkaConnection
 from warren_wire.brokers import Brokers
 from warren_wire.committed_offsets import TopicOffsets

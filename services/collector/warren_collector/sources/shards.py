@@ -16,7 +16,7 @@ from warren.kafka.rebalances import Rebalance, Rebalances, group_consumer
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 
-from warren_collector.sources.source_partitions import SourcePartitions
+from warren_collector.sources.source import SourcePartitions
 
 log = structlog.get_logger(__name__)
 

@@ -7,7 +7,7 @@ from warren.contracts import OpenTransaction
 
 from warren_freshness.figures import arithmetic
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
-from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.positions.topic_columns import PartitionState
 from warren_freshness.topics.open_transactions import TransactionOwner
 
 # By default brokers let no transaction be open for longer (transaction.max.timeout.ms): nobody ends

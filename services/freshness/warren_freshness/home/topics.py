@@ -19,9 +19,9 @@ from warren.contracts import (
     group_key,
 )
 from warren.errors import ContractViolation, PublishFailed
+from warren.kafka.connection import Trouble
 from warren.kafka.producer import EventProducer
 from warren.kafka.topic_reader import TopicReader
-from warren.kafka.trouble import Trouble
 from warren.metrics.freshness import FRESHNESS_EVENTS
 from warren.settings import HomeSettings
 from warren_core.judgement.observation import check_columns, check_ranges

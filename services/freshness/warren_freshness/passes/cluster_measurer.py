@@ -8,13 +8,13 @@ from warren.errors import KafkaError
 from warren.settings import FreshnessSettings
 from warren_core.evaluation.commit_convention import CommitEvidence, Commits
 from warren_core.group_freshness import figures_of
-from warren_wire.list_offsets import LARGEST_TIMESTAMP
+from warren_wire.partition_requests import LARGEST_TIMESTAMP
 
 from warren_freshness.figures.held_up import LateSince, begins_to_ask, held_up, open_transactions
-from warren_freshness.figures.loss import Sizes
 from warren_freshness.figures.partition_figures import (
     Evidence,
     Row,
+    Sizes,
     measure,
     to_remember,
     unheard_of,
@@ -23,13 +23,12 @@ from warren_freshness.passes.known_commits import KnownCommits, KnownLateness
 from warren_freshness.passes.log_end_samples import LogEndSamples
 from warren_freshness.passes.position_readings import PositionReadings
 from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
-from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.positions.topic_columns import PartitionState
 from warren_freshness.reading.batch_sizes import ByteBudget, look_back
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache
-from warren_freshness.topics.log_sizes import LogSizes
 from warren_freshness.topics.open_transactions import OpenTransactions
-from warren_freshness.topics.retention import Retention
+from warren_freshness.topics.retention import LogSizes, Retention
 
 
 def group_event(

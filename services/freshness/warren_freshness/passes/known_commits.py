@@ -11,7 +11,7 @@ from warren_core.evaluation.commit_convention import CommitEvidence, Commits, Re
 from warren_freshness.figures.held_up import LateSince
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
-from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.positions.topic_columns import PartitionState
 
 Known = TypeVar("Known")
 _NOTHING: Commits = {}

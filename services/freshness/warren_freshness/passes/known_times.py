@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from warren.clock import Clock
 
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
-from warren_freshness.positions.partition_state import PartitionState
-from warren_freshness.reading.log_times import LogTimes, TopicPartition
-from warren_freshness.reading.record_reader import RecordReader
+from warren_freshness.positions.topic_columns import PartitionState
+from warren_freshness.reading.record_reader import LogTimes, RecordReader, TopicPartition
 from warren_freshness.record_times.cache import TimeCache
 
 

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from warren_wire.list_offsets import EARLIEST, FoundOffset
+from warren_wire.partition_requests import EARLIEST, FoundOffset
 
 from warren_freshness.log_position import UNKNOWN, LogPosition, Reading
-from warren_freshness.positions.partition_state import PartitionState
-from warren_freshness.reading.log_times import TopicPartition
-from warren_freshness.reading.record_reader import RecordReader
+from warren_freshness.positions.topic_columns import PartitionState
+from warren_freshness.reading.record_reader import RecordReader, TopicPartition
 
 _Partition = tuple[str, int]
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from warren.clock import Clock
 from warren.metrics.freshness import FRESHNESS_ROUND_PASSES
 from warren.patterns import expressions
-from warren_wire.list_offsets import EARLIEST_LOCAL
+from warren_wire.partition_requests import EARLIEST_LOCAL
 
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.passes.known_times import KnownTimes, TimeBrackets
 from warren_freshness.passes.log_end_samples import LogStarts
 from warren_freshness.positions.group_positions import GroupKey, GroupSnapshot
-from warren_freshness.positions.partition_state import PartitionState
+from warren_freshness.positions.topic_columns import PartitionState
 from warren_freshness.reading.batch_sizes import ByteBudget
 from warren_freshness.reading.record_reader import RecordReader
 from warren_freshness.record_times.cache import TimeCache

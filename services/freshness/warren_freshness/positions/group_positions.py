@@ -6,8 +6,13 @@ from itertools import chain
 
 from warren.contracts import OffsetEvent
 
-from warren_freshness.positions.partition_state import LogRange, PartitionState, partition_states
-from warren_freshness.positions.topic_columns import Pace, TopicColumns
+from warren_freshness.positions.topic_columns import (
+    LogRange,
+    Pace,
+    PartitionState,
+    TopicColumns,
+    partition_states,
+)
 
 NO_POSITION = -1
 GroupKey = tuple[str, str]

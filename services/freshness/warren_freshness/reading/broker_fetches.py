@@ -9,8 +9,8 @@ from typing import Any
 
 from warren.errors import UnreadableBatch
 from warren_wire.brokers import UNANSWERED, Brokers
-from warren_wire.list_offsets import EARLIEST, ListOffsetsRequest, listed_offsets
 from warren_wire.metadata import NO_ERROR, NOT_AUTHORISED, OUT_OF_RANGE
+from warren_wire.partition_requests import EARLIEST, ListOffsetsRequest, listed_offsets
 from warren_wire.record_batches import fetch_request
 
 from warren_freshness.reading.batch_sizes import BatchSizes, ByteBudget

@@ -5,23 +5,160 @@ No consumer, no group, no commits: nothing of this shows on the monitored cluste
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from warren.clock import Clock
 from warren.errors import ClusterUnreachable, KafkaError
-from warren.kafka.trouble import Trouble
+from warren.kafka.connection import Trouble
 from warren.metrics.freshness import FRESHNESS_READ_BYTES, FRESHNESS_READS
 from warren.settings import KafkaConnection
-from warren_wire.brokers import Brokers
-from warren_wire.list_offsets import FoundOffset
-from warren_wire.metadata import NO_LEADER
+from warren_wire.brokers import UNANSWERED, Brokers
+from warren_wire.metadata import NO_ERROR, NO_LEADER, TOO_OLD
+from warren_wire.partition_requests import (
+    NOT_FOUND,
+    FoundOffset,
+    ListOffsetsRequest,
+    listed_offsets,
+)
 
 from warren_freshness.log_position import LogPosition, Reading
 from warren_freshness.reading.batch_sizes import BatchSizes, ByteBudget
 from warren_freshness.reading.broker_fetches import BrokerFetches
-from warren_freshness.reading.log_times import OffsetLookups, TopicPartition
 from warren_freshness.reading.record_search import RecordSearch
 from warren_freshness.topics.metadata import TopicMetadata
+
+MOST_PARTITIONS = 1000  # of one request
+TopicPartition = tuple[str, int]
+MOST_ANSWERS = 64
+# A bracket that is so narrow is good enough: a second, or a hundredth of the record's age.
+NARROW_MS = 1000
+NARROW_SHARE = 0.01
+
+
+class OffsetLookups:
+    """ListOffsets requests to one monitored cluster."""
+
+    def __init__(self, brokers: Brokers, metadata: TopicMetadata) -> None:
+        self._brokers = brokers
+        self._metadata = metadata
+
+    async def look_up(
+        self, times: Mapping[TopicPartition, int], found: dict[TopicPartition, FoundOffset]
+    ) -> Sequence[BaseException | None]:
+        """Adds to `found` what brokers answer, as it comes. Returns how their requests failed."""
+        by_broker: dict[int, list[TopicPartition]] = defaultdict(list)
+        for partition in times:
+            leader = self._metadata.leader(*partition)
+            if leader != NO_LEADER:
+                by_broker[leader].append(partition)
+        work = [
+            self._ask(broker, {p: times[p] for p in partitions}, found)
+            for broker, partitions in by_broker.items()
+        ]
+        return await asyncio.gather(*work, return_exceptions=True)
+
+    async def _ask(
+        self,
+        broker: int,
+        times: Mapping[TopicPartition, int],
+        found: dict[TopicPartition, FoundOffset],
+    ) -> None:
+        partitions = list(times)
+        try:
+            for start in range(0, len(partitions), MOST_PARTITIONS):
+                chunk = {p: times[p] for p in partitions[start : start + MOST_PARTITIONS]}
+                answer = await self._brokers.send(broker, ListOffsetsRequest.by_partition(chunk))
+                for partition, error, offset in listed_offsets(answer):
+                    if error == NO_ERROR:
+                        found[partition] = offset
+        except TOO_OLD:
+            pass  # it is an old one, and what it would answer means something else
+        except UNANSWERED:
+            self._metadata.expire()
+
+
+class Bracket(NamedTuple):
+    """A record's append time is between these, Unix ms."""
+
+    earliest: int
+    latest: int
+
+    @property
+    def width(self) -> int:
+        return self.latest - self.earliest
+
+
+class _Answer(NamedTuple):
+    """The first record that is as new as `time`; none where `found` is not."""
+
+    time: int
+    found: FoundOffset
+
+    def is_after(self, offset: int) -> bool:
+        return self.found.offset == NOT_FOUND or self.found.offset > offset
+
+
+class LogTimes:
+    """Of one log, whose records are taken to be in the order of their times."""
+
+    def __init__(self) -> None:
+        self._answers: list[_Answer] = []
+
+    def take(self, time: int, found: FoundOffset) -> None:
+        """The broker's answer to the question for the first record that is as new as `time`."""
+        self._answers.append(_Answer(time, found))
+
+    def forget_before(self, offset: int) -> None:
+        """Nobody will ask for what is before it; and of many answers the last ones are enough."""
+        below = [answer for answer in self._answers if not answer.is_after(offset)]
+        newest = max(below, key=lambda answer: answer.found.offset, default=None)
+        above = [answer for answer in self._answers if answer.is_after(offset)]
+        self._answers = ([newest] if newest else []) + above[-MOST_ANSWERS:]
+
+    def bracket(self, offset: int, now: int) -> Bracket | None:
+        """Of the first record at or after the offset; None while nothing is known. That record is
+        no older than one that was found before it, and no newer than one found after it."""
+        if not self._answers:
+            return None
+        latest = min((a.found.timestamp for a in self._found_after(offset)), default=now)
+        earliest = max((a.found.timestamp for a in self._before(offset)), default=latest)
+        return Bracket(min(earliest, latest), latest)
+
+    def next_time(self, offset: int, log_end: int, now: int, turn: int) -> int | None:
+        """What to ask next; None when the bracket is narrow, or cannot become narrower.
+
+        In even turns the time is where the record would be if they came evenly, in odd ones half
+        way, which finds it wherever it is.
+        """
+        bracket = self.bracket(offset, now)
+        if bracket is None:
+            return 0
+        if bracket.width <= max(NARROW_MS, NARROW_SHARE * (now - bracket.latest)):
+            return None
+        low = max(self._before(offset), key=lambda a: a.found.offset, default=None)
+        if low is None:
+            return None  # the record is before the first one: there is none
+        floor = bracket.earliest
+        ceiling = min((a.time for a in self._answers if a.is_after(offset)), default=now + 1)
+        if ceiling - floor <= 1:
+            return None
+        share = 0.5
+        if turn % 2 == 0:
+            after = min((a.found.offset for a in self._found_after(offset)), default=log_end)
+            share = (offset - low.found.offset - 0.5) / max(after - low.found.offset, 1)
+        return min(max(floor + round((ceiling - floor) * share), floor + 1), ceiling - 1)
+
+    def _before(self, offset: int) -> Iterator[_Answer]:
+        return (answer for answer in self._answers if not answer.is_after(offset))
+
+    def _found_after(self, offset: int) -> Iterator[_Answer]:
+        """The record at the offset itself bounds its own time from both sides."""
+        return (
+            answer
+            for answer in self._answers
+            if answer.found.offset != NOT_FOUND and answer.found.offset >= offset
+        )
 
 
 class RecordReader:
@@ -103,14 +240,26 @@ class RecordReader:
         except TimeoutError:
             self.metadata.expire()
         self._count_bytes()
-        return self._readings(searches)
+        readings: dict[LogPosition, Reading] = {}
+        outcomes: Counter[str] = Counter()
+        refused: set[str] = set()
+        for search in searches:
+            reading = readings[search.position] = search.finish()
+            outcomes[reading.outcome] += 1
+            self._answered += reading.outcome not in ("unread", "not_authorised")
+            if reading.outcome == "not_authorised":
+                refused.add(search.position.topic)
+        self.metadata.refuse(refused)
+        for outcome, count in outcomes.items():
+            FRESHNESS_READS.labels(self._cluster, outcome).inc(count)
+        return readings
 
     async def look_up(
         self, times: Mapping[TopicPartition, int], *, timeout: float
     ) -> dict[TopicPartition, FoundOffset]:
         """The first record of each partition that is that new, or what a constant of
-        warren_wire.list_offsets asks for. DESCRIBE is enough; partitions without an answer are
-        left out."""
+        `partition_requests` asks for. DESCRIBE is enough; partitions without an answer are left
+        out."""
         found: dict[TopicPartition, FoundOffset] = {}
         try:
             async with asyncio.timeout(timeout):
@@ -144,21 +293,6 @@ class RecordReader:
             BrokerFetches(self.brokers, broker, self.metadata, its_searches, budget, self.sizes)
             for broker, its_searches in by_broker.items()
         ]
-
-    def _readings(self, searches: Iterable[RecordSearch]) -> dict[LogPosition, Reading]:
-        readings: dict[LogPosition, Reading] = {}
-        outcomes: Counter[str] = Counter()
-        refused: set[str] = set()
-        for search in searches:
-            reading = readings[search.position] = search.finish()
-            outcomes[reading.outcome] += 1
-            self._answered += reading.outcome not in ("unread", "not_authorised")
-            if reading.outcome == "not_authorised":
-                refused.add(search.position.topic)
-        self.metadata.refuse(refused)
-        for outcome, count in outcomes.items():
-            FRESHNESS_READS.labels(self._cluster, outcome).inc(count)
-        return readings
 
     def _count_bytes(self) -> None:
         """Answers that came after their pass are counted in the next one."""

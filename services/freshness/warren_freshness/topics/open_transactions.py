@@ -10,7 +10,7 @@ import structlog
 from warren.errors import KafkaError
 from warren_wire.brokers import UNANSWERED, Brokers
 from warren_wire.metadata import NO_LEADER, TOO_OLD
-from warren_wire.transactions import (
+from warren_wire.partition_requests import (
     DescribeProducersRequest,
     ListTransactionsRequest,
     OpenProducer,

@@ -11,8 +11,7 @@ from typing import Any, get_origin
 from pydantic import ValidationError
 from warren.clock import Clock
 from warren.errors import SettingsError
-from warren.settings.channels import ChannelSettings
-from warren.settings.notifier import NotifierSettings
+from warren.settings.notifier import ChannelSettings, NotifierSettings
 from warren.settings_file import explained
 from warren.words import visible
 

@@ -9,10 +9,9 @@ from typing import TypeVar
 from warren.contracts import PendingDelivery
 from warren.words import grouped
 
-from warren_notifier.channels.channel import Result
+from warren_notifier.channels.channel import HttpChannel, Result, TargetSettings
 from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.channels.digest_text import GroupLine, besides, digest_text
-from warren_notifier.channels.http import HttpChannel, TargetSettings
 from warren_notifier.channels.incident_text import IncidentText
 from warren_notifier.channels.links import shown_id
 from warren_notifier.state.telling import Delivery

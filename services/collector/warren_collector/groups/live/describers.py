@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from warren.contracts import GroupMember
-from warren.kafka.trouble import Refusals
+from warren.kafka.connection import Refusals
 from warren.settings import KafkaConnection
 from warren_wire.brokers import Brokers
 from warren_wire.metadata import GROUP_NOT_AUTHORISED

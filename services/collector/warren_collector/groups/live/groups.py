@@ -8,7 +8,7 @@ from typing import Protocol
 from warren.clock import Clock
 from warren.contracts import GroupEvent
 from warren.errors import KafkaError
-from warren.kafka.trouble import Trouble
+from warren.kafka.connection import Trouble
 
 from warren_collector.groups.live.group import LiveGroup, LiveState, enriched
 from warren_collector.sources.polling import GONE_AFTER, Owns, Polling

@@ -16,8 +16,14 @@ from warren.contracts import GroupStatusName
 from warren.words import moment, shortened, visible
 from warren_core.standing.facts import OLD_MS
 
-from warren_notifier.channels.channel import Delivered, Kind, Result
-from warren_notifier.channels.http import HttpChannel, HttpChannelSettings, Target
+from warren_notifier.channels.channel import (
+    Delivered,
+    HttpChannel,
+    HttpChannelSettings,
+    Kind,
+    Result,
+    Target,
+)
 from warren_notifier.channels.incident_text import IncidentText
 from warren_notifier.state.telling import Delivery
 

@@ -23,7 +23,7 @@ from pydantic import Field, SecretStr
 from warren.clock import Clock
 from warren.contracts import ChannelIdentity
 from warren.redaction import Redaction
-from warren.settings.channels import ChannelSettings
+from warren.settings.notifier import ChannelSettings
 from warren.words import shortened
 
 from warren_notifier.channels.channel import (

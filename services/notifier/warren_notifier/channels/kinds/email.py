@@ -27,7 +27,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import Field, SecretStr, StringConstraints
 from warren.clock import Clock
 from warren.contracts import ChannelIdentity
-from warren.settings.channels import ChannelSettings
+from warren.settings.notifier import ChannelSettings
 
 from warren_notifier.channels.channel import Channel, Delivered, Kind, Refused, Result, Retry
 from warren_notifier.channels.digest_groups import Digest
@@ -256,19 +256,15 @@ class EmailChannel(Channel):
             client.close()
             raise
         finally:
-            self._leave(client)
+            # Says goodbye without waiting for the answer: it changes nothing about the mail, and a
+            # server that owes it would make a mail that arrived look like one that did not.
+            if client.is_connected:
+                leaving = asyncio.create_task(_quit(client))
+                self._leaving[leaving] = client
+                leaving.add_done_callback(lambda done: self._leaving.pop(done, None))
         return Delivered(answer), {
             to: SMTPRecipientRefused(said.code, said.message, to) for to, said in refused.items()
         }
-
-    def _leave(self, client: SMTP) -> None:
-        """Says goodbye without waiting for the answer: it changes nothing about the mail, and a
-        server that owes it would make a mail that arrived look like one that did not.
-        """
-        if client.is_connected:
-            leaving = asyncio.create_task(_quit(client))
-            self._leaving[leaving] = client
-            leaving.add_done_callback(lambda done: self._leaving.pop(done, None))
 
     async def close(self) -> None:
         """Breaks off goodbyes that are not answered yet."""

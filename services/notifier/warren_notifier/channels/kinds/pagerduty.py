@@ -16,11 +16,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 from warren.contracts import DeliveryKind
-from warren.settings.channels import WebAddress
+from warren.settings.notifier import WebAddress
 from warren.words import shortened, visible
 
-from warren_notifier.channels.channel import Kind, Refused, Result, Retry
-from warren_notifier.channels.http import Answered, HttpChannel, Target, TargetSettings
+from warren_notifier.channels.channel import (
+    Answered,
+    HttpChannel,
+    Kind,
+    Refused,
+    Result,
+    Retry,
+    Target,
+    TargetSettings,
+)
 from warren_notifier.channels.incident_text import IncidentText
 from warren_notifier.channels.links import incident_key
 from warren_notifier.channels.note import fitting

@@ -13,8 +13,14 @@ from typing import Any, Literal
 from pydantic import Field
 from warren.words import shortened
 
-from warren_notifier.channels.channel import Kind, Refused, Result, Retry
-from warren_notifier.channels.http import Answered, HttpChannelSettings
+from warren_notifier.channels.channel import (
+    Answered,
+    HttpChannelSettings,
+    Kind,
+    Refused,
+    Result,
+    Retry,
+)
 from warren_notifier.channels.note import Facts, Note, NoteChannel, fitting
 
 HEADER = 150  # characters

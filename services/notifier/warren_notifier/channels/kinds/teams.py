@@ -18,9 +18,15 @@ from typing import Any, Literal
 from pydantic import Field
 from warren.words import shortened
 
-from warren_notifier.channels.channel import Kind, Result, Retry
+from warren_notifier.channels.channel import (
+    Answered,
+    HttpChannelSettings,
+    Kind,
+    Result,
+    Retry,
+    judged,
+)
 from warren_notifier.channels.digest_text import GroupLine
-from warren_notifier.channels.http import Answered, HttpChannelSettings, judged
 from warren_notifier.channels.note import Note, NoteChannel, fitting
 
 BYTES = 28_000

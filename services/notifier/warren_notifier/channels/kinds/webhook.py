@@ -20,9 +20,15 @@ from warren.clock import Clock
 from warren.contracts import NotificationTest
 from warren.contracts.status_change import CONTENT_TYPE
 
-from warren_notifier.channels.channel import ChannelUnusable, Kind, Refused, Result
+from warren_notifier.channels.channel import (
+    ChannelUnusable,
+    HttpChannel,
+    HttpChannelSettings,
+    Kind,
+    Refused,
+    Result,
+)
 from warren_notifier.channels.egress import EgressGuard
-from warren_notifier.channels.http import HttpChannel, HttpChannelSettings
 from warren_notifier.routing import trial
 from warren_notifier.state.telling import Delivery
 

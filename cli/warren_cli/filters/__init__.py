@@ -1,1 +1,0 @@
-"""The commands that are filters, without the command: JSON in, JSON out."""
