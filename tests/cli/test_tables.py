@@ -14,7 +14,8 @@ from warren_cli.resources.output import resource_table
 NOW = 1_800_000_000_000
 HOUR = 3_600_000
 LONG = "fraud-scoring.realtime.eu-west-1.customer-transactions.enriched.v2.consumer-group"
-WORDS = {"short": "Too slow", "why": "reads 0.7/s of 11/s", "late": "> 3m 10s", "loss": "now"}
+SHORT = "Too slow"
+WORDS = {"short": SHORT, "why": "reads 0.7/s of 11/s", "late": "> 3m 10s", "loss": "now"}
 
 
 def row(**fields: Any) -> dict[str, Any]:
@@ -56,7 +57,8 @@ def cell(title: str, *, wide: bool = False, **fields: Any) -> str:
         ("lag", {"total_lag": None}, "-"),
         ("lag", {"total_lag": None, "total_lag_at_least": 300}, "≥ 300"),
         ("why", {"words": WORDS}, "Too slow"),
-        ("why", {"status": "UNKNOWN", "explanation": "unreachable", "words": WORDS}, "unreachable"),
+        ("why", {"status": "UNKNOWN", "explanation": "dark", "words": WORDS}, f"{SHORT}; dark"),
+        ("since", {"status": "UNKNOWN", "severity": "UNKNOWN"}, "1h"),
         ("late", {"words": WORDS}, "> 3m 10s"),
         ("late", {"words": WORDS, "freshness_stale": True}, "> 3m 10s old"),
         ("late", {"freshness_stale": True}, "-"),

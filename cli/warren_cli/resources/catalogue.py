@@ -14,7 +14,7 @@ from warren.words import duration, grouped
 Group = Mapping[str, Any]
 
 _STYLES = {"OK": "green", "WARN": "yellow", "ERR": "bold red", "NOTFOUND": "dim", "UNKNOWN": "dim"}
-_BAD = ("WARN", "ERR")
+_NOT_OK = ("WARN", "ERR", "UNKNOWN")
 _SAID = {"silence": "silenced", "acknowledgement": "acked"}
 _URGENT = "bold red"
 _STALE = "yellow"
@@ -46,7 +46,7 @@ def lag(row: Group) -> str:
 
 def since(group: Group, now_ms: int) -> str:
     """How long the group has not been OK, or has its status; `-` when it never had another."""
-    opened = (group.get("incident") or {}).get("opened_at") if severity(group) in _BAD else None
+    opened = (group.get("incident") or {}).get("opened_at") if severity(group) in _NOT_OK else None
     at = group["since"] if opened is None else opened
     return _NONE if at is None else duration(now_ms - at)
 
@@ -80,19 +80,20 @@ def worst_partition(group: Group) -> str:
 
 
 def why(group: Group, _: int) -> str:
-    """What is wrong, or why the status is not known. Empty when nothing is wrong."""
-    return _unless_unknown(group, "why")
+    """What is wrong, or was as far as is known, and why the status is not known. Empty when nothing
+    is wrong.
+    """
+    return _or_unknown(group, "why")
 
 
 def reason(group: Group, _: int) -> str:
     """`why` in a few words."""
-    return _unless_unknown(group, "short")
+    return _or_unknown(group, "short")
 
 
-def _unless_unknown(group: Group, word: str) -> str:
-    if group["status"] == "UNKNOWN":
-        return str(group.get("explanation") or "")
-    return str((group["words"] or {}).get(word, ""))
+def _or_unknown(group: Group, word: str) -> str:
+    unknown = group.get("explanation") if group["status"] == "UNKNOWN" else ""
+    return "; ".join(filter(None, ((group["words"] or {}).get(word), unknown)))
 
 
 def incident(group: Group, now_ms: int) -> str:
