@@ -6,7 +6,13 @@ import pytest
 from api.served_api import NOW, Api, late, served, topic
 from browser.scenes import put_cluster
 from playwright.sync_api import Page
-from warren.settings import ClusterSettings, ObjectiveSettings, Settings
+from warren.settings import (
+    ApiSettings,
+    ClusterSettings,
+    ObjectiveSettings,
+    SavedFilter,
+    Settings,
+)
 
 SENTENCE = "orders/0 has stood at offset 7 for 20m while commits go on"
 WHOLE_ROWS = """
@@ -22,11 +28,14 @@ HEIGHTS = """
 
 def troubled() -> Api:
     """3,000 groups with names as companies have, 60 of them bad, on 20 clusters, one of which is
-    unreachable. Some lose data, more will: the headline says all that it can say.
+    unreachable. Some lose data, more will: the headline says all that it can say. Two searches are
+    kept.
     """
     places = ("prod-eu-core", "prod-eu-events", "prod-us-core", "stage-us-events")
     clusters = tuple(f"{place}-{number}" for number in range(5) for place in places)
+    saved = [SavedFilter(name=f"{name} now", q=f"owner:{name}") for name in ("payments", "search")]
     settings = Settings(
+        api=ApiSettings(filters=saved),
         clusters={name: ClusterSettings(bootstrap=f"{name}:9092") for name in clusters},
         objectives=[
             ObjectiveSettings(name="all", groups=["."], max_freshness=86_400, owner="payments")
@@ -53,7 +62,15 @@ def troubled() -> Api:
         )
         if number in _LOSES:
             api.measure(name, late(1_200_000, **_LOSES[number]), cluster=cluster)
+    for number in range(3):
+        name, incident = f"{LONG}{number:03}", {"id": f"long{number}", "opened_at": NOW - 1_200_000}
+        api.put(name, clusters[0], status="ERR", incident=incident, cause=cause)
+        two_days = late(252_000, time_to_loss_ms=47 * 3_600_000)
+        api.measure(name, two_days, cluster=clusters[0])
     return api
+
+
+LONG = "payments-enrichment-service-for-the-european-market-and-all-its-subsidiaries-production-v2-"
 
 
 _LOSES: dict[int, dict[str, int]] = {
@@ -117,3 +134,31 @@ def test_a_finger_hits_what_a_phone_shows(page: Page, address: str, path: str) -
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{address}{path}")
     assert page.evaluate(SMALL) == []
+
+
+# Of each name that is cut: whether its begin and its end are seen, and whether the cluster is.
+CUT = """
+    [...document.querySelectorAll(".named:has(a bdi + bdi)")].map((name) => {
+      const box = (each) => each.getBoundingClientRect();
+      const [start, end, cluster] = [...name.querySelectorAll("bdi")].map(box);
+      const edge = box(name.parentNode).right + 1;
+      return [start.width > 60, end.width > 60 && end.right <= edge, cluster.left < edge - 1];
+    })
+"""
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_names_that_differ_at_the_end_and_figures_say_what_they_are(
+    page: Page, address: str, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"{address}/?q={LONG}")
+    assert page.evaluate(CUT) == [[True, True, False]] * 3
+    row = page.locator(".groups tbody tr").first
+    assert row.locator("th a").get_attribute("title") == f"{LONG}000"
+    shown = row.evaluate(
+        """(row) => [...row.querySelectorAll("td[data-brief]")].map(
+          (cell) => getComputedStyle(cell, "::before").content).join(" ")"""
+    )
+    assert "4m late" in shown
+    assert "loss in 2d" in shown

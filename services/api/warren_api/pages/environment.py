@@ -1,5 +1,6 @@
 """The Jinja2 environment of the pages: everything escaped, nothing silently undefined."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
@@ -81,6 +82,7 @@ def environment() -> Environment:
         "spoken": spoken,
         "utc": _utc,
         "age": age,
+        "brief": brief,
         "clock": clock_of,
         "said": said,
         "said_then": said_then,
@@ -119,7 +121,7 @@ def _name(text: object) -> Markup:
     return Markup("<bdi>%s</bdi>") % escape(visible(str(text)))
 
 
-END = 10  # characters of a long name that stay in sight where it is cut
+END = 12  # characters of a long name that stay in sight where it is cut
 LONG_NAME = 20
 
 
@@ -132,6 +134,14 @@ def age(milliseconds: int) -> str:
     """As a compact duration; from ten minutes on without seconds, which say nothing then."""
     rest = milliseconds % 60_000 if milliseconds >= 600_000 else 0
     return duration(milliseconds - rest)
+
+
+_UNITS = re.compile(r"(\d+)d (\d+)h|(\d+m) \d+s")
+
+
+def brief(words: str) -> str:
+    """A duration for a phone: `2d` for `1d 23h`, `4m` for `4m 12s`; other words as they are."""
+    return _UNITS.sub(lambda of: of[3] or f"{int(of[1]) + (int(of[2]) >= 12)}d", words)
 
 
 def _utc(milliseconds: int) -> str:
