@@ -30,6 +30,8 @@ def require_id(of_key: str, of_value: str) -> None:
         raise ContractViolation("key and value name different ones")
 
 
+OfGroup = Callable[[str, str], bool]
+OwnerOf = Callable[[str, str], str | None]
 GROUPS = 100_000  # of which it is remembered at most what silences them
 
 
@@ -38,7 +40,7 @@ class _Compiled(NamedTuple):
 
     number: int
     silence: Silence
-    matches: Callable[[str, str], bool]
+    matches: OfGroup
 
 
 class _Looked(NamedTuple):
@@ -54,7 +56,9 @@ _NEVER = _Looked(0, {})
 class Silences:
     """The newest record of each silence and acknowledgement."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner_of: OwnerOf = lambda _cluster, _group: None) -> None:
+        """`owner_of`: whose a group is; for as long as this lives."""
+        self.owner_of = owner_of
         self._lock = threading.Lock()
         self._silences: dict[str, _Compiled] = {}  # by number, the lowest first
         self._number = 0
@@ -78,13 +82,23 @@ class Silences:
         silence = None if value is None else Silence.from_bytes(value)
         if silence is not None:
             require_id(id_, silence.id)
-            matches = group_matcher(silence.cluster, silence.group)
+            matches = self.matcher(silence.cluster, silence.group, silence.owner)
         with self._lock:
             self._silences.pop(id_, None)
             if silence is not None:
                 self._number += 1
                 self._silences[id_] = _Compiled(self._number, silence, matches)
             self.revision += 1
+
+    def matcher(self, cluster: str, group: str, owner: str) -> OfGroup:
+        """Says of a (cluster, group) whether a silence of these is about it.
+
+        Raises ContractViolation as `group_matcher` does.
+        """
+        matches = group_matcher(cluster, group)
+        if not owner:
+            return matches
+        return lambda *name: matches(*name) and self.owner_of(*name) == owner
 
     def apply_acknowledgement(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.acknowledgements`, likewise."""
@@ -172,7 +186,7 @@ class InForce:
         return max(found, key=lambda silence: silence.ends_at, default=None)
 
 
-def group_matcher(cluster: str, group: str) -> Callable[[str, str], bool]:
+def group_matcher(cluster: str, group: str) -> OfGroup:
     """Says of a (cluster, group) whether both expressions match; empty ones match everything.
 
     Raises ContractViolation for what is no expression, or one too large.

@@ -38,6 +38,7 @@ def test_a_silence_is_asked_for_listed_shown_and_ended(api: Api) -> None:
         "id": silence["id"],
         "cluster": "",
         "group": "^billing$",
+        "owner": "",
         "in_force": True,
         "begins_at": NOW,
         "ends_at": NOW + 2 * HOUR,
@@ -83,7 +84,7 @@ def test_a_silence_is_over_by_itself_though_lists_are_kept_rendered(api: Api) ->
 @pytest.mark.parametrize(
     ("fields", "names"),
     [
-        ({"group": ""}, "cluster or group is needed"),
+        ({"group": ""}, "cluster, group or owner is needed"),
         ({"group": "(a"}, "not a regular expression"),
         ({"group": "(?=a)"}, "not a regular expression"),
         ({"group": "a" * 1001}, "group"),

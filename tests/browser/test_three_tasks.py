@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import pytest
 from api.served_api import NOW, Api, late, served, topic
@@ -81,9 +82,12 @@ def test_find_what_loses_data_first_and_silence_its_team(reader: Actions, api: A
     reader.click("thead a", "Data loss in")
     expect(reader.page.locator("tbody th").first).to_contain_text("pay-4")
     reader.click("tbody summary")
-    reader.click("tbody button[name=owner]")
+    reader.click("tbody .button", "Silence all of payments")
+    reader.click("button", "Silence 7 groups")
     expect(reader.page.locator(".total", has_text="Handled")).to_contain_text("6")
-    assert names_of(api) == {"pay-fine", *(f"pay-{n}" for n in range(6))}
+    api.put("pay-later")
+    assert names_of(api) == {"pay-fine", "pay-later", *(f"pay-{n}" for n in range(6))}
+    assert urlsplit(reader.page.url).query == "q=is%3Aaction&sort=loss", "what was done is not in the address"
     assert reader.count <= 4
 
 
@@ -124,6 +128,18 @@ def test_ticks_outlast_a_search_and_a_sort(page: Page, api: Api) -> None:
         expect(box).to_be_checked()
         page.get_by_role("button", name="Untick all").click()
         expect(box).not_to_be_checked()
+        expect(bar).to_be_hidden()
+
+
+def test_a_click_with_shift_ticks_a_range(page: Page, api: Api) -> None:
+    with served(api) as url:
+        page.goto(url)
+        boxes = page.locator("tbody .tick input")
+        boxes.nth(1).click()
+        boxes.nth(4).click(modifiers=["Shift"])
+        bar = page.get_by_role("group", name="Groups that are ticked")
+        expect(bar).to_contain_text("Ticked: 4")
+        boxes.nth(1).click(modifiers=["Shift"])
         expect(bar).to_be_hidden()
 
 

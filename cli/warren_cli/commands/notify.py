@@ -60,6 +60,7 @@ def explain_(
     From the settings; the API is asked which clusters there are, and whether somebody has silenced
     the group.
     """
+    from warren_core.objectives.limits import ObjectiveBook
     from warren_notifier.channels.configured import digesting
     from warren_notifier.routing import trial
     from warren_notifier.routing.routes import Grouping, Route, explain
@@ -69,21 +70,21 @@ def explain_(
         raise SettingsError("--type", f"{visible(event_type)} is none of {', '.join(EVENT_TYPES)}")
     if status not in _STATUSES:
         raise SettingsError("--status", "nobody is told that a status is unknown")
-    settings, clock = load_settings(settings_file(config)), SystemClock()
+    settings = load_settings(settings_file(config))
     address = api or settings.api.address
     if known := _clusters(address, settings):
         require_known(cluster, known)
     routes = [Route(route) for route in settings.notifier.routes]
     grouping = Grouping(routes, digesting(settings.notifier))
     change = trial.change(cluster, group, _STATUSES[status], known_types[event_type])
-    now = clock.now_ms()
+    now = SystemClock().now_ms()
     parts = explain(routes, grouping, change, now)
     if not parts:
         typer.echo("there are no routes: nobody is told of anything")
-    for part in parts:
-        for line in _lines(part, now):
-            typer.echo(line)
-    typer.echo(_silence(address, cluster, group, now))
+    for line in (line for part in parts for line in _lines(part, now)):
+        typer.echo(line)
+    owner = ObjectiveBook(settings.objectives, settings.groups).owner_of(cluster, group)
+    typer.echo(_silence(address, cluster, group, owner, now))
 
 
 def _clusters(address: str, settings: Settings) -> set[str]:
@@ -113,18 +114,20 @@ def _grouped(channel: ChannelPart) -> str:
     return f"together with others on {visible(channel.digest.cluster)}, the first{wait}"
 
 
-def _silence(address: str, cluster: str, group: str, now: int) -> str:
+def _silence(address: str, cluster: str, group: str, owner: str | None, now: int) -> str:
     try:
         known = request("GET", address, "silences", parameters={"in_force": True})["silences"]
     except (ApiUnavailable, ApiRefused) as error:
         return f"whether it is silenced is not known: {error}"
     for silence in known:
-        if group_matcher(silence["cluster"], silence["group"])(cluster, group):
+        if (silence.get("owner") or owner) == owner and group_matcher(
+            silence["cluster"], silence["group"]
+        )(cluster, group):
             until = datetime.fromtimestamp(silence["ends_at"] / 1000, UTC)
-            left = duration(silence["ends_at"] - now)
             return (
-                f"silenced for {left}, until {until:%Y-%m-%d %H:%M:%S} UTC, by "
-                f"{visible(silence['by'])}: {visible(silence['why'])} (silence {silence['id']})"
+                f"silenced for {duration(silence['ends_at'] - now)}, "
+                f"until {until:%Y-%m-%d %H:%M:%S} UTC, by {visible(silence['by'])}: "
+                f"{visible(silence['why'])} (silence {silence['id']})"
             )
     return "not silenced"
 

@@ -8,6 +8,7 @@ from warren.contracts import Acknowledgement
 from warren.contracts.topics import Topic
 from warren.settings import Settings
 from warren.silences import InForce
+from warren_core.objectives.limits import ObjectiveBook
 
 from warren_api.model.archive import Archive
 from warren_api.model.cluster import ClusterView, FeedState
@@ -60,6 +61,10 @@ class ApiContext:
     clock: Clock
     write: Write
     archive: Archive
+
+    def __post_init__(self) -> None:
+        book = ObjectiveBook(self.settings.objectives, self.settings.groups)
+        self.model.silences.owner_of = book.owner_of
 
     def notes(self) -> Notes:
         """Silences that hold at this moment, and who looks after what."""

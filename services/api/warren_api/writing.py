@@ -18,7 +18,7 @@ from warren.contracts import (
     NotificationTest,
     Silence,
 )
-from warren.contracts.silence import Expression, Person, Why
+from warren.contracts.silence import Expression, Owner, Person, Why
 from warren.contracts.topics import ACKNOWLEDGEMENTS, NOTIFICATION_TESTS, SILENCES
 from warren.errors import ContractViolation
 from warren.silences import group_matcher
@@ -46,7 +46,10 @@ class NewSilence(BaseModel):
         default="",
         description="Clusters in whose name this regular expression (RE2) matches somewhere",
     )
-    group: Expression = Field(default="", description="Groups, likewise; one of the two is needed")
+    group: Expression = Field(default="", description="Groups, likewise")
+    owner: Owner = Field(
+        default="", description="Only groups of this owner, those that come later among them"
+    )
     for_seconds: int = Field(gt=0, le=LONGEST_SECONDS, description="How long it lasts")
     begins_at: int | None = Field(
         default=None, ge=0, le=LATEST_MS, description="Unix milliseconds; null: now"
@@ -65,8 +68,8 @@ class NewSilence(BaseModel):
 
     @model_validator(mode="after")
     def _of_something(self) -> NewSilence:
-        if not self.cluster and not self.group:
-            raise ValueError('cluster or group is needed; group ".*" silences everything')
+        if not (self.cluster or self.group or self.owner):
+            raise ValueError('cluster, group or owner is needed; group ".*" silences everything')
         return self
 
 
@@ -95,13 +98,15 @@ async def begin_silence(
 
     Raises KafkaError.
     """
-    groups = await asyncio.to_thread(_matched, context, wanted)
+    groups = len(await asyncio.to_thread(matched, context, wanted))
     now = context.clock.now_ms()
     begins_at = now if wanted.begins_at is None else wanted.begins_at
     silence = Silence(
+        v=2 if wanted.owner else 1,
         id=uuid4().hex[:12],
         cluster=wanted.cluster,
         group=wanted.group,
+        owner=wanted.owner,
         begins_at=begins_at,
         ends_at=begins_at + wanted.for_seconds * 1000,
         by=_signed(wanted.by, asker),
@@ -112,12 +117,16 @@ async def begin_silence(
     return silence, groups
 
 
-def _matched(context: ApiContext, wanted: NewSilence) -> int:
-    matches = group_matcher(wanted.cluster, wanted.group)
-    return sum(
-        sum(matches(one.cluster, one.group) for one in known)
-        for known in (context.model.groups(), context.model.not_judged())
-    )
+def matched(context: ApiContext, wanted: NewSilence | Silence) -> list[tuple[str, str]]:
+    """Clusters and groups of now that a silence is about."""
+    matches = context.model.silences.matcher(wanted.cluster, wanted.group, wanted.owner)
+    return sorted(name for name in group_names(context) if matches(*name))
+
+
+def group_names(context: ApiContext) -> list[tuple[str, str]]:
+    """Clusters and groups, with a verdict and without."""
+    judged = [(one.cluster, one.group) for one in context.model.groups()]
+    return judged + [(one.cluster, one.group) for one in context.model.not_judged()]
 
 
 async def end_silence(context: ApiContext, silence: Silence, asker: Asker) -> Silence:

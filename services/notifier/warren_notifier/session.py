@@ -144,7 +144,7 @@ class Session:
         self._on_ready = on_ready
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="source")
         self._positions = Positions()
-        self._silences = Silences()
+        self._silences = Silences(self._book.owner_of)
         # A record that is late must not overwrite what the next owner of its partition has written.
         in_time = SESSION_TIMEOUT * 0.8
         self._lease = Lease(SESSION_TIMEOUT)

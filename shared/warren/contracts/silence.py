@@ -4,11 +4,12 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from warren.contracts.event import ClusterName, Event, Milliseconds, is_none
+from warren.contracts.event import ClusterName, Event, Milliseconds, is_empty, is_none
 
 LONGEST_SILENCE_MS = 90 * 24 * 3_600_000
 # A name of 300 characters of which each is escaped has its place.
 Expression = Annotated[str, StringConstraints(max_length=1000)]
+Owner = Annotated[str, StringConstraints(max_length=300)]
 Person = Annotated[str, StringConstraints(max_length=100)]
 Why = Annotated[str, StringConstraints(max_length=500)]
 
@@ -20,13 +21,21 @@ class Silence(Event):
 
     topic_name: ClassVar[str] = "silences"
 
-    v: Literal[1] = 1
+    v: Literal[1, 2] = Field(
+        default=1,
+        description="2 where `owner` is: who does not know it takes no such silence",
+    )
     id: str = Field(min_length=1, max_length=100, description="The record's key")
     cluster: Expression = Field(
         description="Clusters in whose name this regular expression (RE2) matches somewhere; "
         "empty: all"
     )
     group: Expression = Field(description="Groups, likewise")
+    owner: Owner = Field(
+        default="",
+        exclude_if=is_empty,
+        description="Only groups of this owner, those that come later among them; absent: of all",
+    )
     begins_at: Milliseconds
     ends_at: Milliseconds = Field(description="From then on it holds no longer")
     by: Person = Field(description="Who wants it")

@@ -107,6 +107,9 @@ class ObjectiveBook:
         self.limits_for = limits_for
         self.ownership_for = ownership_for
 
+    def owner_of(self, cluster: str, group: str) -> str | None:
+        return self.ownership_for(cluster, group).owner
+
 
 class _Objective:
     """One of the settings, its expressions compiled. They are searched for, not anchored."""

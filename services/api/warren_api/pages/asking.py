@@ -4,15 +4,18 @@ Plain forms: a GET shows one, and changes nothing however often a mail scanner f
 POST acts, is refused when a page of another site sends it, and leads back to what it changed.
 """
 
+import asyncio
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+import pydantic
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from warren.contracts import Silence
 from warren.errors import KafkaError
 from warren.path_segments import segment
@@ -34,6 +37,7 @@ from warren_api.writing import (
     begin_silence,
     end_silence,
     find_incident,
+    matched,
     withdraw,
 )
 
@@ -53,6 +57,9 @@ _FIELDS = {
     "for_seconds": "How long it lasts",
     "why": "The reason",
     "by": "Your name",
+    "cluster": "Clusters",
+    "group": "Groups",
+    "owner": "The owner",
     "name": "The name",
 }
 """What fields are called on pages, by what they are called in a request."""
@@ -66,8 +73,46 @@ class Forms(Pages):
     """Silences, and incidents that somebody looks after."""
 
     def silence_form(self, cluster: str, group: str, **said: Any) -> Response:
-        given = {"said": {}, "problem": "", "lengths": LENGTHS} | said
+        given = {"said": {}, "problem": "", "lengths": LENGTHS, "matched": []} | said
         return self.render("silence_form.html", cluster=cluster, group=group, **given)
+
+    def new_silence(self, request: Request) -> Response:
+        return self._new_silence(dict(request.query_params))
+
+    def _new_silence(self, said: Mapping[str, str], problem: str = "") -> Response:
+        """`said`: clusters, groups or owner, of which it shows what they match."""
+        wanted, wrong = self._wanted(said)
+        is_asked = any(said.get(name) for name in ("cluster", "group", "owner"))
+        return self.silence_form(
+            "",
+            "",
+            said=said,
+            problem=problem or (wrong if is_asked else ""),
+            matched=matched(self.context, wanted) if wanted and is_asked else [],
+            status_code=422 if problem else 200,
+        )
+
+    def _wanted(self, said: Mapping[str, str]) -> tuple[NewSilence | None, str]:
+        """What a form asks for, or what is wrong with it."""
+        return read(
+            NewSilence,
+            **{name: said.get(name, "") for name in ("cluster", "group", "owner", "by")},
+            for_seconds=lasting(said.get("length", "1h"), self.context.clock.now_ms()),
+            why=said.get("why", "").strip() or NO_REASON,
+        )
+
+    async def begin_new(self, request: Request) -> Response:
+        said = await said_in(request)
+        wanted, problem = self._wanted(said)
+        try:
+            if wanted is not None:
+                silence, groups = await begin_silence(self.context, wanted, asker(request))
+                if "back" in said:
+                    return Done("silenced", groups, ids=silence.id).on(back_to(said["back"]))
+                return to(f"/silences/{silence.id}")
+        except KafkaError as error:
+            problem = str(error)
+        return await asyncio.to_thread(self._new_silence, said, problem)
 
     def no_such_group(self, cluster: str, group: str) -> str:
         """What to say where there is none; empty where there is."""
@@ -87,14 +132,8 @@ class Forms(Pages):
         said = await said_in(request)
         if problem := self.no_such_group(cluster, name):
             return self.silence_form(cluster, name, said=said, problem=problem, status_code=404)
-        wanted, problem = read(
-            NewSilence,
-            cluster=exactly(cluster),
-            group=exactly(name),
-            for_seconds=lasting(said.get("length", ""), self.context.clock.now_ms()),
-            why=said.get("why", "").strip() or NO_REASON,
-            by=said.get("by", ""),
-        )
+        exact = {"cluster": exactly(cluster), "group": exactly(name), "owner": ""}
+        wanted, problem = self._wanted({"length": ""} | said | exact)
         try:
             if wanted is not None:
                 await begin_silence(self.context, wanted, asker(request))
@@ -112,6 +151,7 @@ class Forms(Pages):
             status_code=status_of(found, ready=ready),
             id=id_,
             silence=found,
+            matched=matched(self.context, found) if found else [],
             together=[each.id for each in of_one_click(found, known, now)] if found else [],
             problem=problem,
         )
@@ -120,14 +160,14 @@ class Forms(Pages):
         return self.silence(id, template=template_of(request, "silence"))
 
     async def end(self, request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
-        found = self.context.model.silences.silence(id)
+        found, said = self.context.model.silences.silence(id), await said_in(request)
         if found is None:
             return self.silence(id)
         try:
             await end_silence(self.context, found, asker(request))
         except KafkaError as error:
             return self.silence(id, str(error))
-        return to(f"/silences/{segment(id)}")
+        return to("/silences" if "list" in said else f"/silences/{segment(id)}")
 
     def incident(self, id_: str, problem: str = "", template: str = "incident.html") -> Response:
         ready = self.is_ready
@@ -190,6 +230,8 @@ def add_routes(routes: APIRouter, forms: Forms) -> None:
     silence = "/groups/{cluster}/{name}/silence"
     routes.add_api_route(silence, forms.silence_page)
     routes.add_api_route(silence, forms.begin, methods=["POST"])
+    routes.add_api_route("/silences/new", forms.new_silence)
+    routes.add_api_route("/silences/new", forms.begin_new, methods=["POST"])
     shown_at(routes, "/silences/{id}", forms.one_silence)
     routes.add_api_route("/silences/{id}", forms.end, methods=["POST"])
     shown_at(routes, "/incidents/{id}", forms.one_incident)
@@ -222,18 +264,25 @@ def read(form: type[Form], **fields: object) -> tuple[Form | None, str]:
         return None, f"{field} {words_of(first)}.".lstrip().capitalize()
 
 
+def back_to(path: str) -> str:
+    """To the overview, as it was asked for; nowhere else."""
+    return path if path.startswith("/?") else "/"
+
+
 def to(path: str) -> Response:
     """Lead there, so that a reload asks for nothing again."""
     return RedirectResponse(path, HTTPStatus.SEE_OTHER)
 
 
 What = Literal["", "silenced", "acknowledged", "ended", "withdrawn"]
-LONGEST = 2_000  # characters of ids in an address
-Number = Annotated[int, Query(ge=0, le=1_000_000)]
-Moment = Annotated[int, Query(ge=0, le=10**15)]
+DONE = "warren_done"  # the cookie that says what was done
+SAID_SECONDS = 60  # that a browser keeps it where nobody comes to read it
+Ids = Annotated[str, Field(max_length=2_000)]
+Number = Annotated[int, Field(ge=0, le=1_000_000)]
+Moment = Annotated[int, Field(ge=0, le=10**15)]
 
 
-@dataclass(frozen=True)
+@pydantic.dataclasses.dataclass(frozen=True)
 class Done:
     """`of`: how many groups, or silences and acknowledgements that were taken back. `others`:
     groups that were asked for in vain. `ids`: of the silences that began. `at`: when all were
@@ -241,22 +290,18 @@ class Done:
     """
 
     what: What = ""
-    of: int = 0
-    others: int = 0
-    ids: str = ""
-    at: int = 0
+    of: Number = 0
+    others: Number = 0
+    ids: Ids = ""
+    at: Moment = 0
 
-    def on(self, path: str) -> str:
-        """The address that leads there and says it."""
-        said = {
-            "done": self.what,
-            "of": self.of,
-            "others": self.others,
-            "ids": self.ids,
-            "at": self.at,
-        }
-        query = urlencode({name: value for name, value in said.items() if value})
-        return f"{path}{'&' if '?' in path else '?'}{query}"
+    def on(self, path: str) -> Response:
+        """Lead there, where it is said once: it is no part of the address."""
+        answer = to(path)
+        answer.set_cookie(
+            DONE, urlencode(asdict(self)), SAID_SECONDS, httponly=True, samesite="strict"
+        )
+        return answer
 
     @property
     def words(self) -> str:
@@ -280,14 +325,11 @@ def _counted(count: int, noun: str) -> str:
     return counted(count, noun) if count else f"No {noun}"
 
 
-def _done(
-    done: What = "",
-    of: Number = 0,
-    others: Number = 0,
-    ids: Annotated[str, Query(max_length=LONGEST)] = "",
-    at: Moment = 0,
-) -> Done:
-    return Done(done, of, others, ids, at)
+def _done(request: Request) -> Done:
+    try:
+        return Done(**dict(parse_qsl(request.cookies.get(DONE, ""))))  # type: ignore[arg-type]
+    except (ValidationError, TypeError):
+        return Done()
 
 
 DoneQuery = Annotated[Done, Depends(_done)]

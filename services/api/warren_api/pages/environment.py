@@ -165,4 +165,8 @@ def status_of(found: object, *, ready: bool) -> HTTPStatus:
 
 def template_of(request: Request, noun: str) -> str:
     """The whole page, or what its script asks for again and again."""
-    return f"{noun}{'_fragment' if request.scope['path'].startswith(FRAGMENTS) else ''}.html"
+    return f"{noun}{'_fragment' if is_fragment(request) else ''}.html"
+
+
+def is_fragment(request: Request) -> bool:
+    return bool(request.scope["path"].startswith(FRAGMENTS))

@@ -130,9 +130,9 @@ WORST_SHOWN = 3  # partitions of a group that is unfolded
 
 
 def group_row_html(
-    templates: Environment, trends: Trends, context: ApiContext, row: GroupRow
+    templates: Environment, trends: Trends, context: ApiContext, back: str, row: GroupRow
 ) -> Markup:
-    """Its line, and what it unfolds into."""
+    """Its line, and what it unfolds into. `back`: the list, as it was asked for."""
     view, now = row.view, row.present.now
     is_old = now - view.event.evaluated_at > context.stale_after_ms
     macros = templates.get_template("group_row.html").module
@@ -144,6 +144,7 @@ def group_row_html(
         trends.spark(view.cluster, view.group, now),
         rates_of(view) if row.verdict.status == "OK" else None,
         worst_rows(view.event, WORST_SHOWN),
+        back,
     )
     since: Markup = macros.since(row, now, is_old)  # type: ignore[attr-defined]  # likewise
     return told + since

@@ -26,7 +26,7 @@ class Standings(NamedTuple):
     """Not OK, and acknowledged or silenced."""
     warned: int
     losing: int
-    """Of all kinds, those that are handled among them, as the next two."""
+    """Of all kinds, those that are handled among them, as the next ones."""
     endangered: int
     first_loss_at: int | None
     """Of those that are endangered; None where that is not known."""
@@ -38,6 +38,7 @@ class Standings(NamedTuple):
     away: Sequence[tuple[str, str]]
     """Clusters that cannot be read, each with its state."""
     clusters: int
+    losing_handled: int = 0
 
 
 class Part(NamedTuple):
@@ -60,7 +61,8 @@ def headline(of: Standings, now: int) -> list[Part]:
     said = f"{grouped(of.urgent)} {needs} action" if of.urgent else "No group needs action"
     parts.append(Part(said))
     if of.losing:
-        parts.append(Part(f"{grouped(of.losing)} losing data"))
+        handled = f" ({grouped(of.losing_handled)} handled)" if of.losing_handled else ""
+        parts.append(Part(f"{grouped(of.losing)} losing data{handled}"))
     if of.endangered:
         parts.append(_endangered(of, now))
     if of.warned:

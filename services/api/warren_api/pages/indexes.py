@@ -14,6 +14,7 @@ from warren_api.pages.headline import no_groups
 from warren_api.pages.pages import Pages, shown_at
 from warren_api.pages.span import Span
 from warren_api.search import near_names
+from warren_api.writing import group_names
 
 SHOWN = 200
 GROUPS_SHOWN = 20
@@ -70,9 +71,12 @@ class Indexes(Pages):
     def silences(self, request: Request) -> Response:
         ready = self.is_ready
         known, now = self.context.model.silences.all(), self.context.clock.now_ms()
+        matching = self.context.model.silences.matching
+        counts = Counter(each.id for name in group_names(self.context) for each in matching(*name))
         return self.render(
             template_of(request, "silences"),
             status_code=status_of(ready, ready=ready),
+            counts=counts,
             current=[each for each in known if each.ends_at > now],
             ended=[each for each in known if each.ends_at <= now][:SHOWN],
         )

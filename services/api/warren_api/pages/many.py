@@ -1,6 +1,5 @@
 """What is done to many groups at once, from the overview: those that are ticked, all that a search
-finds, or all of an owner are silenced, or their incidents acknowledged. The
-answer takes it back. Plain forms.
+finds are silenced, or their incidents acknowledged. The answer takes it back. Plain forms.
 """
 
 import asyncio
@@ -18,7 +17,7 @@ from warren.path_segments import name_of
 from warren_api.context import ApiContext
 from warren_api.http.access import Asker, asker
 from warren_api.model.group_views import GroupName
-from warren_api.pages.asking import NO_REASON, Done, lasting, to
+from warren_api.pages.asking import NO_REASON, Done, back_to, lasting, to
 from warren_api.pages.overview import found_rows
 from warren_api.pages.pages import Pages
 from warren_api.pages.sentences import alternations
@@ -34,7 +33,6 @@ from warren_api.writing import (
 
 ACKNOWLEDGE = "acknowledge"
 MOST_SILENCES = 100  # by one click; each has an expression of at most LONGEST characters
-OWNER_LENGTH = "1h"
 Problem = Literal["none", "unknown", "length", "too_many", "not_written"]
 PROBLEMS: dict[Problem, str] = {
     "none": "No group is ticked.",
@@ -51,13 +49,12 @@ class Many(Pages):
     """What one click does to many groups."""
 
     async def do(self, request: Request) -> Response:
-        """One button of a form: `ticked`, `all`, `one` say what is done, `owner` for whom, `end`
-        which silences are over, `withdraw` when what was acknowledged.
-        """
+        """One button of a form: `ticked`, `all`, `one` say what is done, `end` which
+        silences are over, `withdraw` when what was acknowledged."""
         text = (await request.body()).decode(errors="replace")
         pairs = parse_qsl(text, keep_blank_values=True)
         said, who = dict(pairs), asker(request)
-        back = _back(said.get("back", ""))
+        back = back_to(said.get("back", ""))
         try:
             done: Done | Problem | None = await self._taken_back(said, who)
             if done is None:
@@ -67,14 +64,14 @@ class Many(Pages):
             log.warning("not written", error=str(error))
             done = "not_written"
         if isinstance(done, Done):
-            return to(done.on(back))
+            return done.on(back)
         return to(f"/groups?{urlencode({'problem': done, 'back': back})}")
 
     def not_done(self, problem: Problem | None = None, back: str = "") -> Response:
         """Where a form leads that was not carried out: a reload asks for nothing again."""
         if problem is None:
             return to("/")
-        return self.render("many.html", problem=PROBLEMS[problem], back=_back(back))
+        return self.render("many.html", problem=PROBLEMS[problem], back=back_to(back))
 
     async def _taken_back(self, said: Mapping[str, str], who: Asker) -> Done | None:
         """None where nothing is to be."""
@@ -102,9 +99,6 @@ class Many(Pages):
         elif "all" in said:
             what, why = said["all"], f"search: {said.get('q') or 'all groups'}"
             names = self._found(said.get("q", ""))
-        elif "owner" in said:
-            what, why = OWNER_LENGTH, f"owner: {said['owner']}"
-            names = self._found(f'owner:="{said["owner"]}"')
         if not names:
             return "none"
         if not (names := self._known_of(names)):
@@ -132,11 +126,6 @@ def named(values: Sequence[str] | Iterator[str]) -> list[GroupName]:
     """As tick boxes say them: as in the paths of their pages."""
     parts = (value.partition("/") for value in values)
     return [(name_of(cluster), name_of(group)) for cluster, slash, group in parts if slash]
-
-
-def _back(path: str) -> str:
-    """To the overview, as it was asked for; nowhere else."""
-    return path if path.startswith("/?") else "/"
 
 
 async def _acknowledge(context: ApiContext, names: Collection[GroupName], who: Asker) -> Done:

@@ -198,6 +198,7 @@ def _standings(
         handled=tabs["handled"],
         warned=tabs["warning"],
         losing=sum(row.data_loss == "now" for row in rows),
+        losing_handled=sum(row.data_loss == "now" and row.kind == "handled" for row in rows),
         endangered=len(endangered),
         first_loss_at=min((at for row in endangered if (at := row.first_loss_at)), default=None),
         unknown=tabs["unknown"],

@@ -15,8 +15,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from warren_api.context import ApiContext
 from warren_api.http.names import Segment
 from warren_api.pages import asking, indexes, many, reports
-from warren_api.pages.asking import DoneQuery
-from warren_api.pages.environment import environment, status_of, template_of
+from warren_api.pages.asking import DONE, DoneQuery
+from warren_api.pages.environment import environment, is_fragment, status_of, template_of
 from warren_api.pages.group_sections import (
     group_row_html,
     member_rows,
@@ -98,7 +98,7 @@ class GroupPages(Pages):
             yield from map(about.row, self.context.model.groups())
             yield from map(about.any_row, not_judged)
 
-        return self.render(
+        answer = self.render(
             template_of(request, "groups"),
             overview=shown,
             view=shown.view,
@@ -108,7 +108,9 @@ class GroupPages(Pages):
             acknowledged=self.context.notes().acknowledged_at(done.at) if done.at else [],
             search=search,
             hints=search.hints(everything) if ready else [],
-            row_of=partial(group_row_html, self.templates, self.trends, self.context),
+            row_of=partial(
+                group_row_html, self.templates, self.trends, self.context, shown.view.url
+            ),
             last=last_changes(
                 self.context.model.history.changes(), self.context.model.incidents().all, about.now
             ),
@@ -121,6 +123,9 @@ class GroupPages(Pages):
             not_judged=[each for each in not_judged if search.finds(about.any_row(each))],
             ready=ready,
         )
+        if done.what and not is_fragment(request):
+            answer.delete_cookie(DONE)
+        return answer
 
     def group(self, request: Request, cluster: Segment, name: Segment, span: Span) -> Response:
         ready = self.is_ready

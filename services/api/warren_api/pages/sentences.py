@@ -32,10 +32,14 @@ def said_then(sentence: str, at: int) -> Markup:
 
 
 def clock_of(at: int, now: int | None = None) -> Markup:
-    """A time; where there is a script it is put into the zone of the page."""
+    """A time; where there is a script it is put into the zone of the page. Without `now` it keeps
+    its day.
+    """
     utc = _iso(at)
     words = f"{utc[:10]} {utc[11:16]} UTC" if now is None else clock(at, now)
-    return Markup('<time class="clock" datetime="{0}" title="{0}">{1}</time>').format(utc, words)
+    dated = " dated" if now is None else ""
+    html = '<time class="clock{0}" datetime="{1}" title="{1}">{2}</time>'
+    return Markup(html).format(dated, utc, words)
 
 
 def _parts(text: str, at: int, *, is_past: bool) -> Iterator[Markup]:

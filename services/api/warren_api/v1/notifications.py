@@ -16,7 +16,7 @@ from warren.contracts import (
     NotificationEvent,
     Silence,
 )
-from warren.contracts.silence import Person
+from warren.contracts.silence import Owner, Person
 from warren.patterns import searcher
 
 from warren_api.context import ApiContext
@@ -46,7 +46,8 @@ from warren_api.writing import (
 class SilenceView(Silence):
     """About these groups nobody is told anything for a while."""
 
-    v: Literal[1] = Field(1, exclude=True)
+    v: Literal[1, 2] = Field(1, exclude=True)
+    owner: Owner = Field("", description="Only groups of this owner, later ones too; empty: all")
     in_force: bool = Field(description="Whether it holds now")
     ended_by: Person | None = Field(None, description="Who ended it early; null: nobody did")
 

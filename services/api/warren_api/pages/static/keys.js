@@ -96,6 +96,16 @@ document.addEventListener("keydown", (event) => {
   does();
 });
 
+// A click with Shift ticks all from the box that was clicked before, or unticks them.
+let before = null;
+document.addEventListener("click", (event) => {
+  const box = event.target.closest?.("tbody .tick input");
+  if (!box) return;
+  const all = [...boxes()], from = all.indexOf(before), to = all.indexOf(box);
+  if (event.shiftKey && from >= 0) for (const each of all.slice(Math.min(from, to), Math.max(from, to) + 1)) each.checked = box.checked;
+  before = box;
+});
+
 // One box ticks all that are shown.
 const all = () => document.getElementById("all");
 document.documentElement.classList.add("keyed");

@@ -36,7 +36,7 @@ function localise(root) {
   for (const time of root.querySelectorAll("time.clock")) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;
-    const day = part(at, {}) === part(today, {}) ? {} : { day: "numeric", month: "short" };
+    const day = part(at, {}) === part(today, {}) && !time.matches(".dated") ? {} : { day: "numeric", month: "short" };
     if (part(at, { year: "numeric" }) !== part(today, { year: "numeric" })) day.year = "numeric";
     time.textContent = at.toLocaleString([], { ...day, ...HOUR_AND_MINUTE, timeZone });
   }
