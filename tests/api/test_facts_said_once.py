@@ -142,7 +142,7 @@ def test_lost_records_are_said_once_with_one_figure(api: Api) -> None:
     assert "340" not in said
     assert "0%" not in said
     assert "60 unread records" in cells(row_of(api, "billing"))["Trouble"]
-    timeline = [text(one) for one in page(api, "/incidents/loss-1").select(".timeline li")]
+    timeline = [text(one) for one in page(api, "/incidents/loss-1").select(".timeline > li")]
     assert [one.count("340 unread records") for one in timeline if "340" in one] == [1]
     incident = api.get("/api/v1/incidents/loss-1").json()
     assert incident["lost_records"] == 340, "what was lost stays lost"

@@ -133,12 +133,12 @@ def test_its_timeline_has_what_people_and_warren_did(api: Api) -> None:
     api.model.silences.apply(b"s", Silence(**quiet, **times, ended_by="eve").to_bytes())
     for ago in (8, 7):
         api.remember("billing", NOW - ago * 60_000, rebalances=2)
-    items = [text(item) for item in page(api, "/groups/demo/billing").select(".timeline li")]
+    items = [text(item) for item in page(api, "/groups/demo/billing").select(".timeline > li")]
     assert [item.partition(" ago ")[2] for item in items] == [
         "silence over, ended by eve",
         "silenced by bob : moving",
         "acknowledged by ada : mine",
-        "ERR (opened) sent to mail",
+        "notified: mail (ERR opened) 06:55 UTC mail",
         "ERR after OK: stuck",
         "4 rebalances",
     ]

@@ -10,7 +10,14 @@ from warren.contracts import NotificationEvent
 from warren.contracts.group_key import group_key
 from warren_api.pages.environment import command
 
+FORM = {"Content-Type": "application/x-www-form-urlencoded", "Origin": "http://localhost"}
 CAUSE = {"name": "no_members", "sentence": "nobody is in <it>", "action": "start them"}
+SENT: dict[str, Any] = {
+    "kind": "changed",
+    "channel": "mail",
+    "outcome": "delivered",
+    "detail": "250 <ok>",
+}
 OPENED = NOW - 41 * 60_000
 ID = f"billing-{OPENED}"
 
@@ -36,24 +43,29 @@ def tell(api: Api, at: int, **fields: Any) -> None:
         delivery_id="d",
         event_id="e",
         incident_id=ID,
-        kind="changed",
         status="ERR",
         route="all",
         attempt=1,
         at=at,
-        **{"channel": "mail", "outcome": "delivered", "detail": "250 <ok>", **fields},
+        **{
+            "kind": "changed",
+            "channel": "mail",
+            "outcome": "delivered",
+            "detail": "250 <ok>",
+            **fields,
+        },
     )
     api.model.notifications.take(0, at, event.to_bytes(), group_key(*event.about))
 
 
 def timeline(api: Api, path: str = f"/incidents/{ID}") -> list[str]:
-    return [text(item) for item in page(api, path).select(".timeline li")]
+    return [text(item) for item in page(api, path).select(".timeline > li")]
 
 
 def test_what_happened_and_who_was_told_in_one_order(api: Api) -> None:
     tell(api, OPENED + 61_000)
     assert timeline(api) == [
-        "06:20 UTC 39m ago ERR (changed) sent to mail : 250 <ok>",
+        "06:20 UTC 39m ago notified: mail (ERR changed) 06:20 UTC mail : 250 <ok>",
         "06:20 UTC 40m ago ERR after WARN: nobody is in <it>",
         "06:19 UTC 41m ago WARN after OK: commits slowly",
     ]
@@ -64,6 +76,41 @@ def test_what_happened_and_who_was_told_in_one_order(api: Api) -> None:
     assert text(fact(soup, "Duration")) == "Duration 41m ongoing"
     assert text(fact(soup, "Largest lag seen")).endswith("7,000")
     assert text(fact(soup, "Lag now")) == "Lag now 0 1 at the opening"
+
+
+def test_deliveries_are_one_line_and_what_people_and_members_did_is_there(api: Api) -> None:
+    for second, channel in enumerate(("mail", "Slack", "Teams", "PagerDuty")):
+        tell(api, OPENED + 61_000 + second * 1_000, channel=channel)
+    tell(api, OPENED + 300_000, channel="Slack", kind="repeated")
+    for minute, count in ((20, 2), (21, 0)):
+        api.remember("billing", OPENED - OPENED % 60_000 + minute * 60_000, members=count)
+    api.request("POST", "/groups/demo/billing/silence", content="length=1h&by=ada", headers=FORM)
+    said = timeline(api)
+    assert len(said) == 6
+    assert "silenced by ada : no reason given" in said[0]
+    assert said[1].endswith("members: 2 → 0")
+    assert "notified: Slack (ERR repeated)" in said[2]
+    assert "notified: mail , Slack , Teams , PagerDuty (ERR changed)" in said[3]
+
+
+def test_an_incident_as_markdown_is_how_its_page_says_it(api: Api) -> None:
+    tell(api, OPENED + 61_000, channel="on_call *now*")
+    answer = api.get(f"/incidents/{ID}.md")
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+    lines = answer.text.split("\n")
+    assert lines[0] == "# billing is ERR"
+    assert "| Cause | nobody is in \\<it\\> |" in lines
+    assert "| Cluster | demo |" in lines
+    assert f"As of 2026-11-21 07:00 UTC: <http://localhost/incidents/{ID}>" in lines
+    assert lines[lines.index("## Timeline") + 2 :] == [
+        "- 2026-11-21 06:20 UTC: notified: on_call \\*now\\* (ERR changed)",
+        "- 2026-11-21 06:20 UTC: ERR after WARN: nobody is in \\<it\\>",
+        "- 2026-11-21 06:19 UTC: WARN after OK: commits slowly",
+        "",
+    ]
+    assert api.get("/incidents/nope.md").status_code == 404
+    api.remember("billing", OPENED - OPENED % 60_000)
+    assert page(api, f"/incidents/{ID}").select(".charts .chart")
 
 
 def test_one_that_is_over_says_how_long_it_was(api: Api) -> None:

@@ -6,7 +6,7 @@ POST acts, is refused when a page of another site sends it, and leads back to wh
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
@@ -16,7 +16,7 @@ import pydantic
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field, ValidationError
-from warren.contracts import Silence
+from warren.contracts import Acknowledgement, Silence
 from warren.errors import KafkaError
 from warren.path_segments import segment
 from warren.patterns import exactly
@@ -26,9 +26,12 @@ from warren.words import counted, seconds_of
 
 from warren_api.http.access import asker
 from warren_api.http.names import Segment
+from warren_api.model.incidents import IncidentRecord
+from warren_api.model.notifications import Attempt
 from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.lists import at_opening
 from warren_api.pages.pages import Pages, shown_at
+from warren_api.pages.trends import Moment as Happened
 from warren_api.pages.trends import of_incident
 from warren_api.writing import (
     NewAcknowledgement,
@@ -169,8 +172,10 @@ class Forms(Pages):
             return self.silence(id, str(error))
         return to("/silences" if "list" in said else f"/silences/{segment(id)}")
 
-    def incident(self, id_: str, problem: str = "", template: str = "incident.html") -> Response:
-        ready = self.is_ready
+    def incident(
+        self, id_: str, problem: str = "", template: str = "incident.html", **more: Any
+    ) -> Response:
+        ready, now = self.is_ready, self.context.clock.now_ms()
         found = find_incident(self.context, id_)
         view = self.context.model.group(found.cluster, found.group) if found else None
         about = self.present()
@@ -190,7 +195,8 @@ class Forms(Pages):
             shown=about.incident(found, row) if found else None,
             row=row,
             silence=row.silence if row else None,
-            timeline=of_incident(found, attempts, acknowledgement) if found else [],
+            timeline=self._happened(found, attempts, acknowledgement, now) if found else [],
+            trends=self.trends.incident(found, now) if found else None,
             acknowledgement=acknowledgement,
             attempts=attempts,
             waiting=[
@@ -199,7 +205,26 @@ class Forms(Pages):
                 if one.pending.incident_id in ids
             ],
             problem=problem,
+            **more,
         )
+
+    def _happened(
+        self,
+        incident: IncidentRecord,
+        attempts: Sequence[Attempt],
+        acknowledgement: Acknowledgement | None,
+        now: int,
+    ) -> list[Happened]:
+        silences = self.context.model.silences.matching(*incident.name)
+        end = min(incident.closed_at or now, now)
+        of_members = self.trends.of_members(*incident.name, incident.opened_at, end)
+        return of_incident(incident, attempts, acknowledgement, silences, of_members, now)
+
+    def incident_in_markdown(self, request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
+        """To be shared: a browser shows it as it is written."""
+        answer = self.incident(id, template="incident.md", at=f"{request.base_url}incidents/")
+        answer.headers["Content-Type"] = "text/plain; charset=utf-8"
+        return answer
 
     def one_incident(self, request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
         return self.incident(id, template=template_of(request, "incident"))
@@ -234,6 +259,7 @@ def add_routes(routes: APIRouter, forms: Forms) -> None:
     routes.add_api_route("/silences/new", forms.begin_new, methods=["POST"])
     shown_at(routes, "/silences/{id}", forms.one_silence)
     routes.add_api_route("/silences/{id}", forms.end, methods=["POST"])
+    routes.add_api_route("/incidents/{id}.md", forms.incident_in_markdown)
     shown_at(routes, "/incidents/{id}", forms.one_incident)
     routes.add_api_route("/incidents/{id}", forms.look_after, methods=["POST"])
 

@@ -82,6 +82,7 @@ def environment() -> Environment:
         "spoken": spoken,
         "utc": _utc,
         "age": age,
+        "md": markdown,
         "brief": brief,
         "clock": clock_of,
         "said": said,
@@ -134,6 +135,14 @@ def age(milliseconds: int) -> str:
     """As a compact duration; from ten minutes on without seconds, which say nothing then."""
     rest = milliseconds % 60_000 if milliseconds >= 600_000 else 0
     return duration(milliseconds - rest)
+
+
+_MARKDOWN = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)")
+
+
+def markdown(text: str) -> str:
+    """A text in which nothing acts on the Markdown around it."""
+    return _MARKDOWN.sub(lambda found: f"\\{found[0]}", " ".join(text.split()))
 
 
 _UNITS = re.compile(r"(\d+)d (\d+)h|(\d+m) \d+s")

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from warren_api.context import ApiContext
 from warren_api.http.names import Segment
+from warren_api.model.past import HOUR_MS
 from warren_api.pages import asking, indexes, many, reports
 from warren_api.pages.asking import DONE, DoneQuery
 from warren_api.pages.environment import environment, is_fragment, status_of, template_of
@@ -144,7 +145,7 @@ class GroupPages(Pages):
             self.context.model.notifications.of_group(cluster, name)[:MOMENTS_SHOWN],
             acknowledgement,
             self.context.model.silences.matching(cluster, name),
-            self.trends.rebalances(cluster, name, now),
+            self.trends.of_members(cluster, name, now - HOUR_MS, now),
             now,
         )
         return self.render(

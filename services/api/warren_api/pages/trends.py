@@ -4,8 +4,10 @@ happened to a group, or in one of its incidents, in one order.
 Times are Unix milliseconds.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from markupsafe import Markup
@@ -35,30 +37,48 @@ from warren_api.pages.charts import (
     sparkline,
     status_strip,
 )
-from warren_api.pages.span import LONGEST_MS, Shown
+from warren_api.pages.span import LONGEST_MS, SHORTEST_MS, Shown
+from warren_api.pages.span import shown as asked_for
 
 
 class Moment(NamedTuple):
-    """`at`: Unix milliseconds; `what` says which of the others is there. `number`: of
-    rebalances.
+    """`at`: Unix milliseconds; `what` says which of the others is there. `number`: of rebalances,
+    or of members, of which there were `before`.
     """
 
     at: int
     what: Literal[
-        "change", "attempt", "acknowledgement", "opening", "silence", "silence over", "rebalances"
+        "change",
+        "attempts",
+        "acknowledgement",
+        "opening",
+        "silence",
+        "silence over",
+        "rebalances",
+        "members",
     ]
     change: RecordedChange | None = None
-    attempt: Attempt | None = None
+    attempts: Sequence[Attempt] = ()
     acknowledgement: Acknowledgement | None = None
     silence: Silence | None = None
     number: int = 0
+    before: int = 0
 
 
 def of_incident(
-    incident: IncidentRecord, attempts: Iterable[Attempt], acknowledgement: Acknowledgement | None
+    incident: IncidentRecord,
+    attempts: Iterable[Attempt],
+    acknowledgement: Acknowledgement | None,
+    silences: Iterable[Silence],
+    of_members: Iterable[Moment],
+    now: int,
 ) -> list[Moment]:
-    """Newest first. The opening is there, too, where the change that told of it is forgotten."""
-    found = list(_told(incident.changes, attempts, acknowledgement))
+    """Newest first. The opening is there, too, where the change that told of it is forgotten.
+    `silences`: of its group; `of_members`: of its time; `now`: Unix milliseconds.
+    """
+    end = min(incident.closed_at or now, now)
+    asked = [each for each in _asked(silences) if incident.opened_at <= each.at <= end]
+    found = [*_told(incident.changes, attempts, acknowledgement), *asked, *of_members]
     if all(recorded.at > incident.opened_at for recorded in incident.changes):
         found.append(Moment(incident.opened_at, "opening"))
     return _newest_first(found)
@@ -69,15 +89,18 @@ def of_group(
     attempts: Iterable[Attempt],
     acknowledgement: Acknowledgement | None,
     silences: Iterable[Silence],
-    rebalances: Iterable[Moment],
+    of_members: Iterable[Moment],
     now: int,
 ) -> list[Moment]:
     """Newest first. `silences`: that match it; `now`: Unix milliseconds."""
-    found = [*_told(changes, attempts, acknowledgement), *rebalances]
-    for silence in silences:
-        found.append(Moment(silence.begins_at, "silence", silence=silence))
-        found.append(Moment(silence.ends_at, "silence over", silence=silence))
+    found = [*_told(changes, attempts, acknowledgement), *of_members, *_asked(silences)]
     return _newest_first(moment for moment in found if moment.at <= now)
+
+
+def _asked(silences: Iterable[Silence]) -> Iterator[Moment]:
+    for silence in silences:
+        yield Moment(silence.begins_at, "silence", silence=silence)
+        yield Moment(silence.ends_at, "silence over", silence=silence)
 
 
 def rebalances(start: int, counts: Sequence[float | None]) -> list[Moment]:
@@ -94,13 +117,41 @@ def rebalances(start: int, counts: Sequence[float | None]) -> list[Moment]:
     return found
 
 
+def members(start: int, counts: Sequence[float | None]) -> list[Moment]:
+    """When there were more or fewer; `counts`: of each minute from `start` on."""
+    known = [(start + n * MINUTE_MS, round(one)) for n, one in enumerate(counts) if one is not None]
+    return [
+        Moment(at, "members", number=number, before=before)
+        for (_, before), (at, number) in pairwise(known)
+        if number != before
+    ]
+
+
+TOGETHER_MS = 2 * MINUTE_MS
+"""Deliveries of one thing that come to the same within that time are one line."""
+
+
+def folded(attempts: Iterable[Attempt]) -> list[Moment]:
+    """The oldest first."""
+    found: dict[tuple[str, ...], list[list[Attempt]]] = defaultdict(list)
+    for each in sorted(attempts, key=lambda attempt: attempt.event.at):
+        event = each.event
+        alike = found[event.incident_id, event.kind, event.status, event.outcome]
+        if alike and event.at - alike[-1][0].event.at <= TOGETHER_MS:
+            alike[-1].append(each)
+        else:
+            alike.append([each])
+    several = (one for alike in found.values() for one in alike)
+    return [Moment(one[0].event.at, "attempts", attempts=one) for one in several]
+
+
 def _told(
     changes: Iterable[RecordedChange],
     attempts: Iterable[Attempt],
     acknowledgement: Acknowledgement | None,
 ) -> Iterator[Moment]:
     yield from (Moment(recorded.at, "change", change=recorded) for recorded in changes)
-    yield from (Moment(attempt.event.at, "attempt", attempt=attempt) for attempt in attempts)
+    yield from folded(attempts)
     if acknowledgement is not None:
         yield Moment(acknowledgement.at, "acknowledgement", acknowledgement=acknowledgement)
 
@@ -260,10 +311,20 @@ class Trends:
         revision = self._past.revision_of_group(cluster, group)
         return self._sparks(cluster, group, now - now % MINUTE_MS, revision)
 
-    def rebalances(self, cluster: str, group: str, now: int) -> list[Moment]:
-        """Of the last hour of a group, the minute of now among it."""
+    def of_members(self, cluster: str, group: str, start: int, now: int) -> list[Moment]:
+        """What they did from `start` on, a day at most, the minute of `now` among it."""
         end = now - now % MINUTE_MS + MINUTE_MS
-        return rebalances(end - HOUR_MS, _hour(self._past, cluster, group, end)["rebalances"])
+        start = max(start - start % MINUTE_MS, end - DAY_MS)
+        found = self._past.group(cluster, group, start, end, MINUTE_MS)
+        return [*rebalances(start, found["rebalances"]), *members(start, found["members"])]
+
+    def incident(self, incident: IncidentRecord, now: int) -> Drawn:
+        """How late its group was, from a while before it until a while after it."""
+        length = (incident.closed_at or now) - incident.opened_at
+        around = max(length // 4, SHORTEST_MS)
+        end = None if incident.closed_at is None else incident.closed_at + around
+        shown = asked_for(now, start=incident.opened_at - around, end=end)
+        return self.group(*incident.name, shown, incident.changes, [incident])
 
 
 def _shade(incident: IncidentRecord, end: int, shown: Shown) -> Shade:

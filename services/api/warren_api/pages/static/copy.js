@@ -1,10 +1,11 @@
-// Buttons that copy: what they name, or the page's address. They are there only where they work.
+// Buttons that copy: what they name, what is at an address, or the page's address. They are there only where they work.
 "use strict";
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("button[data-copy]");
+  const button = event.target.closest("button.copy");
   if (!button) return;
-  await navigator.clipboard.writeText(button.dataset.copy || location.href);
+  const { copy, copyFrom } = button.dataset;
+  await navigator.clipboard.writeText(copyFrom ? await (await fetch(copyFrom)).text() : copy || location.href);
   const label = button.textContent;
   button.textContent = "Copied";
   setTimeout(() => { button.textContent = label; }, 1500);
