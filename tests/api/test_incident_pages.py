@@ -95,7 +95,7 @@ def test_deliveries_are_one_line_and_what_people_and_members_did_is_there(api: A
 
 def test_an_incident_as_markdown_is_how_its_page_says_it(api: Api) -> None:
     tell(api, OPENED + 61_000, channel="on_call *now*")
-    answer = api.get(f"/incidents/{ID}.md")
+    answer = api.get(f"/incidents/{ID}?format=markdown")
     assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
     lines = answer.text.split("\n")
     assert lines[0] == "# billing is ERR"
@@ -108,7 +108,7 @@ def test_an_incident_as_markdown_is_how_its_page_says_it(api: Api) -> None:
         "- 2026-11-21 06:19 UTC: WARN after OK: commits slowly",
         "",
     ]
-    assert api.get("/incidents/nope.md").status_code == 404
+    assert api.get("/incidents/nope?format=markdown").status_code == 404
     api.remember("billing", OPENED - OPENED % 60_000)
     assert page(api, f"/incidents/{ID}").select(".charts .chart")
 

@@ -40,6 +40,9 @@ PAGES = {
     "not-found": "/nothing",
     "reference": "/docs",
     "clusters": "/clusters",
+    "fleet": "/fleet",
+    "statuses": "/statuses",
+    "silence-new": "/silences/new?owner=payments",
     "silences": "/silences",
     "notifications": "/notifications",
     "starting": "/",
@@ -69,7 +72,10 @@ def test_a_page_is_fit_to_be_seen(page: Page, sites: dict[str, str], name: str) 
 
 
 LONG = "n" * 200
-LISTS = ("/", "/?q=is:any&by=owner", "/topics", "/incidents", "/clusters", "/silences")
+LISTS = (
+    *("/", "/?q=is:any&by=owner", "/topics", "/incidents", "/clusters", "/silences"),
+    *("/fleet", "/statuses", "/silences/new?group=n"),
+)
 LONG_PATHS = [
     *(f"/groups/demo/{LONG}{rest}" for rest in ("", "/silence", "?span=30d")),
     *(f"/{kind}/demo/{LONG[1:]}" for kind in ("groups", "topics")),  # nearly what there is

@@ -129,7 +129,9 @@ SMALL = """
 """
 
 
-@pytest.mark.parametrize("path", ["/", "/incidents", "/topics", "/silences", "/clusters"])
+@pytest.mark.parametrize(
+    "path", ["/", "/incidents", "/topics", "/silences", "/clusters", "/fleet", "/silences/new"]
+)
 def test_a_finger_hits_what_a_phone_shows(page: Page, address: str, path: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{address}{path}")

@@ -21,7 +21,13 @@ TEXTS = [
     "docs/decisions/README.md",
     *(
         str(path.relative_to(ROOT))
-        for pattern in ("docs/*.md", "*/README.md", "services/*/README.md", "deploy/*/README.md")
+        for pattern in (
+            "docs/*.md",
+            "docs/recipes/*.md",
+            "*/README.md",
+            "services/*/README.md",
+            "deploy/*/README.md",
+        )
         for path in sorted(ROOT.glob(pattern))
     ),
 ]

@@ -220,14 +220,18 @@ class Forms(Pages):
         of_members = self.trends.of_members(*incident.name, incident.opened_at, end)
         return of_incident(incident, attempts, acknowledgement, silences, of_members, now)
 
-    def incident_in_markdown(self, request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
-        """To be shared: a browser shows it as it is written."""
+    def one_incident(
+        self,
+        request: Request,
+        id: Segment,  # noqa: A002  # the path's name
+        format: Literal["", "markdown"] = "",  # noqa: A002  # the parameter's name
+    ) -> Response:
+        if not format:
+            return self.incident(id, template=template_of(request, "incident"))
+        # To be shared: a browser shows it as it is written.
         answer = self.incident(id, template="incident.md", at=f"{request.base_url}incidents/")
         answer.headers["Content-Type"] = "text/plain; charset=utf-8"
         return answer
-
-    def one_incident(self, request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
-        return self.incident(id, template=template_of(request, "incident"))
 
     async def look_after(self, request: Request, id: Segment) -> Response:  # noqa: A002  # the path's name
         found, said = find_incident(self.context, id), await said_in(request)
@@ -259,7 +263,6 @@ def add_routes(routes: APIRouter, forms: Forms) -> None:
     routes.add_api_route("/silences/new", forms.begin_new, methods=["POST"])
     shown_at(routes, "/silences/{id}", forms.one_silence)
     routes.add_api_route("/silences/{id}", forms.end, methods=["POST"])
-    routes.add_api_route("/incidents/{id}.md", forms.incident_in_markdown)
     shown_at(routes, "/incidents/{id}", forms.one_incident)
     routes.add_api_route("/incidents/{id}", forms.look_after, methods=["POST"])
 

@@ -19,21 +19,10 @@ from warren_core.standing.problems import problems_in
 
 from warren_api.http.access import who_reads
 from warren_api.http.access_control import FRAGMENTS
+from warren_api.pages.glossary import FIGURES, STATUSES
 from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
 from warren_api.pages.sentences import clock_of, in_words, said, said_then, without_commands
-
-# What a status means to somebody who is woken up by it.
-MEANINGS = {
-    "OK": "keeps up",
-    "WARN": "commits, but falls further behind",
-    "ERR": "needs action",
-    "UNKNOWN": "unknown at the moment",
-    "STOP": "stopped committing",
-    "STALL": "commits the same offset again and again",
-    "REWIND": "went back to older records",
-    "BEYOND_END": "committed an offset that the log does not have",
-}
 
 # Why a group is as late as it is said to be, or why nobody knows; exact needs no words.
 REASONS = {
@@ -74,7 +63,7 @@ def environment() -> Environment:
         "counted": counted,
         "duration": duration,
         "grouped": grouped,
-        "meaning": lambda status: MEANINGS.get(status, ""),
+        "meaning": lambda status: STATUSES[status].short if status in STATUSES else "",
         "because": lambda reason: REASONS.get(reason or "", ""),
         "why_no_loss": lambda reason: LOSS_REASONS.get(reason or "", ""),
         "percent": lambda share: f"{int(share * 100)}\u202f%",
@@ -104,6 +93,7 @@ def environment() -> Environment:
     templates.filters |= filters
     templates.globals |= {
         "group_anchor": group_anchor,
+        "figures_mean": FIGURES,
         "command": command,
         "who_reads": who_reads,
         "describe": lambda kind, *names: command("describe", kind, "/".join(names)),

@@ -1,15 +1,20 @@
 """Pages of what there are few of: clusters, and how it stands with one, its past and its worst
-groups; silences, notifications.
+groups; silences, notifications; owners and clusters; what statuses mean.
 """
 
 from collections import Counter
+from typing import get_args
 
 from fastapi import APIRouter, Request, Response
+from warren_core.judgement import causes as _  # noqa: F401  # they register themselves
+from warren_core.judgement.causes.catalogue import Kind, ranked
 
 from warren_api.http.names import Segment
 from warren_api.model.notifications import newest_first
 from warren_api.model.past import DAY_MS
+from warren_api.pages import glossary
 from warren_api.pages.environment import status_of, template_of
+from warren_api.pages.fleet import fleet
 from warren_api.pages.headline import no_groups
 from warren_api.pages.pages import Pages, shown_at
 from warren_api.pages.span import Span
@@ -81,6 +86,24 @@ class Indexes(Pages):
             ended=[each for each in known if each.ends_at <= now][:SHOWN],
         )
 
+    def fleet(self, request: Request) -> Response:
+        ready, about = self.is_ready, self.present()
+        return self.render(
+            template_of(request, "fleet"),
+            status_code=status_of(ready, ready=ready),
+            fleet=fleet(map(about.row, self.context.model.groups())),
+        )
+
+    def statuses(self) -> Response:
+        kinds = {kind: ranked(kind) for kind in get_args(Kind)}
+        return self.render(
+            "statuses.html",
+            statuses=glossary.STATUSES,
+            of_groups=glossary.OF_GROUPS,
+            words=glossary.WORDS,
+            causes=kinds,
+        )
+
     def notifications(self, request: Request) -> Response:
         ready = self.is_ready
         return self.render(
@@ -94,5 +117,7 @@ class Indexes(Pages):
 def add_routes(routes: APIRouter, pages: Indexes) -> None:
     shown_at(routes, "/clusters", pages.clusters)
     shown_at(routes, "/clusters/{cluster}", pages.show)
+    shown_at(routes, "/fleet", pages.fleet)
+    routes.add_api_route("/statuses", pages.statuses)
     shown_at(routes, "/silences", pages.silences)
     shown_at(routes, "/notifications", pages.notifications)
