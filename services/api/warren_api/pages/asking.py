@@ -85,13 +85,13 @@ class Forms(Pages):
     def _new_silence(self, said: Mapping[str, str], problem: str = "") -> Response:
         """`said`: clusters, groups or owner, of which it shows what they match."""
         wanted, wrong = self._wanted(said)
-        is_asked = any(said.get(name) for name in ("cluster", "group", "owner"))
+        has_filter = any(said.get(name) for name in ("cluster", "group", "owner"))
         return self.silence_form(
             "",
             "",
             said=said,
-            problem=problem or (wrong if is_asked else ""),
-            matched=matched(self.context, wanted) if wanted and is_asked else [],
+            problem=problem or (wrong if has_filter else ""),
+            matched=matched(self.context, wanted) if wanted and has_filter else [],
             status_code=422 if problem else 200,
         )
 

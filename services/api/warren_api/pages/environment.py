@@ -72,7 +72,7 @@ def environment() -> Environment:
         "utc": _utc,
         "age": age,
         "md": markdown,
-        "brief": brief,
+        "rounded": rounded,
         "clock": clock_of,
         "said": said,
         "said_then": said_then,
@@ -138,7 +138,7 @@ def markdown(text: str) -> str:
 _UNITS = re.compile(r"(\d+)d (\d+)h|(\d+m) \d+s")
 
 
-def brief(words: str) -> str:
+def rounded(words: str) -> str:
     """A duration for a phone: `2d` for `1d 23h`, `4m` for `4m 12s`; other words as they are."""
     return _UNITS.sub(lambda of: of[3] or f"{int(of[1]) + (int(of[2]) >= 12)}d", words)
 

@@ -38,7 +38,7 @@ from warren_api.pages.charts import (
     status_strip,
 )
 from warren_api.pages.span import LONGEST_MS, SHORTEST_MS, Shown
-from warren_api.pages.span import shown as asked_for
+from warren_api.pages.span import shown as period_of
 
 
 class Moment(NamedTuple):
@@ -77,8 +77,8 @@ def of_incident(
     `silences`: of its group; `of_members`: of its time; `now`: Unix milliseconds.
     """
     end = min(incident.closed_at or now, now)
-    asked = [each for each in _asked(silences) if incident.opened_at <= each.at <= end]
-    found = [*_told(incident.changes, attempts, acknowledgement), *asked, *of_members]
+    silenced = [each for each in _of_silences(silences) if incident.opened_at <= each.at <= end]
+    found = [*_told(incident.changes, attempts, acknowledgement), *silenced, *of_members]
     if all(recorded.at > incident.opened_at for recorded in incident.changes):
         found.append(Moment(incident.opened_at, "opening"))
     return _newest_first(found)
@@ -93,11 +93,11 @@ def of_group(
     now: int,
 ) -> list[Moment]:
     """Newest first. `silences`: that match it; `now`: Unix milliseconds."""
-    found = [*_told(changes, attempts, acknowledgement), *of_members, *_asked(silences)]
+    found = [*_told(changes, attempts, acknowledgement), *of_members, *_of_silences(silences)]
     return _newest_first(moment for moment in found if moment.at <= now)
 
 
-def _asked(silences: Iterable[Silence]) -> Iterator[Moment]:
+def _of_silences(silences: Iterable[Silence]) -> Iterator[Moment]:
     for silence in silences:
         yield Moment(silence.begins_at, "silence", silence=silence)
         yield Moment(silence.ends_at, "silence over", silence=silence)
@@ -323,7 +323,7 @@ class Trends:
         length = (incident.closed_at or now) - incident.opened_at
         around = max(length // 4, SHORTEST_MS)
         end = None if incident.closed_at is None else incident.closed_at + around
-        shown = asked_for(now, start=incident.opened_at - around, end=end)
+        shown = period_of(now, start=incident.opened_at - around, end=end)
         return self.group(*incident.name, shown, incident.changes, [incident])
 
 
