@@ -54,7 +54,7 @@ def test_the_nearest_loss_comes_first_of_what_needs_action(several: Api) -> None
 
 def test_the_headline_is_of_what_is_found(several: Api) -> None:
     whole = several.get("/").text
-    assert headline(whole).startswith("5 need action · 2 losing data · 2 more, the first at")
+    assert headline(whole).startswith("5 need action · 2 losing data (1 handled) · 2 more, ")
     assert re.search(r'is%3Alosing"><b>2</b>', whole), "the same number as its button"
     part = several.get("/?q=cluster:eu").text
     assert headline(part) == "1 of 9 groups found · 1 needs action"

@@ -50,7 +50,7 @@ def test_each_with_when_how_bad_and_why(api: Api) -> None:
             "What was wrong": "No members at 02:00 UTC : nobody is in <it>",
         },
     ]
-    links = [a["href"] for a in page(api, PATH).select(".incidents tbody a")]
+    links = [a["href"] for a in page(api, PATH).select(".incidents tbody th a")]
     assert links == [f"/incidents/{new}", f"/incidents/{old}"]
 
 

@@ -87,6 +87,7 @@ def test_find_what_loses_data_first_and_silence_its_team(reader: Actions, api: A
     expect(reader.page.locator(".total", has_text="Handled")).to_contain_text("6")
     api.put("pay-later")
     assert names_of(api) == {"pay-fine", "pay-later", *(f"pay-{n}" for n in range(6))}
+    expect(reader.page.locator(".done")).to_contain_text("7 groups silenced until")
     query = urlsplit(reader.page.url).query
     assert query == "q=is%3Aaction&sort=loss", "what was done is not in the address"
     assert reader.count <= 4

@@ -13,6 +13,7 @@ from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT
 from pydantic import ValidationError
 from warren import log
+from warren.contracts import Silence
 from warren.errors import ContractViolation, SettingsError
 from warren.installation import COLLECTORS_ANYWHERE, Installation
 from warren.patterns import exactly, literal_prefix, searcher
@@ -38,6 +39,19 @@ def test_what_a_pattern_begins_with_changes_nothing(pattern: str, name: str) -> 
 @given(names)
 def test_a_name_is_all_that_its_own_pattern_begins_with(name: str) -> None:
     assert literal_prefix(exactly(name)) == name
+
+
+def test_an_owner_s_silence_is_about_their_groups_and_those_that_come_later() -> None:
+    owners = {"billing": "payments"}
+    silences = put(
+        Silences(lambda _, group: owners.get(group)), silence("s", v=2, owner="payments")
+    )
+    owners["ledger"] = "payments"  # it comes later
+    names = ("billing", "ledger", "other")
+    found = [bool(silences.matching("prod", name)) for name in names]
+    assert found == [True, True, False]
+    with pytest.raises(ContractViolation):
+        Silence.from_bytes(json.dumps({"v": 3, "id": "s"}).encode())
 
 
 def test_the_one_that_ends_last_counts_and_one_that_is_ended_no_longer() -> None:
