@@ -57,7 +57,7 @@ def test_the_terminal_shows_a_row_per_group_and_what_to_do() -> None:
     lags = ["1,234", "5", unknown, "120"]
     of = [unknown, unknown, "56,789"]
     assert ["prod", NASTY, "ERR", *of, "5.0", "-", "4.0", "1.0", *lags] in lines
-    assert ["prod", "gone", "-", *of, "1.5", "-", "-", "8.5", *lags] in lines
+    assert ["prod", "gone", unknown, *of, "1.5", "-", "-", "8.5", *lags] in lines
     assert "at most 90s" in output.getvalue()
     assert "Still open. Seen at 2026-11-21 07:01:00 UTC: <i>why</i>." in output.getvalue()
 

@@ -1,10 +1,13 @@
 """A report on a terminal."""
 
+from collections.abc import Callable
+from typing import Any
+
 from rich.console import Group
 from rich.text import Text
 from warren.words import duration, grouped, rate, utc
 from warren_archiver.report.advice import advice
-from warren_archiver.report.group_report import SHOWN, GroupReport, Report
+from warren_archiver.report.group_report import SHOWN, Report
 from warren_archiver.report.known import known_up_to
 from warren_archiver.report.summary import summary
 
@@ -16,65 +19,48 @@ MOST_ADVICE = 10
 UNKNOWN = "\N{EN DASH}"
 
 
-def minutes(ms: int) -> str:
-    """Minutes with one decimal; a dash for none at all."""
+def _cell(of: str, written: Callable[[Any], str | Text] = grouped) -> Callable[[Row, int], Any]:
+    """Of that field of a GroupReport."""
+
+    def cell(row: Row, _: int) -> str | Text:
+        value = getattr(row["of"], of)
+        return UNKNOWN if value is None else written(value)
+
+    return cell
+
+
+def _minutes(ms: int) -> str:
+    """With one decimal; a dash for none at all."""
     return f"{ms / 60_000:.1f}" if ms else "-"
 
 
-def _status(row: Row, _: int) -> Text:
-    status = _of(row).status or "-"
-    return Text(status, style=COLOURS.get(status, "dim"))
-
-
-def _of(row: Row) -> GroupReport:
-    group: GroupReport = row["of"]
-    return group
-
-
-def _figure(value: int | None) -> str:
-    return UNKNOWN if value is None else grouped(value)
-
-
-def _lost(row: Row, _: int) -> str:
-    of = _of(row)
-    at_least = "≥ " if of.lost_records is not None and of.lost_at_least else ""
-    return f"{at_least}{_figure(of.lost_records)}"
-
-
-def _late(row: Row, _: int) -> str:
-    late = _of(row).late_max_ms
-    return UNKNOWN if late is None else duration(late)
-
-
-def _consumed(row: Row, _: int) -> str:
-    consumed = _of(row).consume_rate
-    return UNKNOWN if consumed is None else rate(consumed)
-
-
 def _held(status: str) -> Column:
-    def cell(row: Row, _: int) -> Text:
-        return Text(minutes(_of(row).held_ms[status]), style=COLOURS[status])
-
+    cell = _cell("held_ms", lambda held: Text(_minutes(held[status]), style=COLOURS[status]))
     return Column(status, cell, right=True, spare=status == "OK")
+
+
+def _lost(row: Row, now_ms: int) -> str:
+    is_least = row["of"].lost_at_least and row["of"].lost_records is not None
+    return f"{'≥ ' * is_least}{_cell('lost_records')(row, now_ms)}"
 
 
 REPORT = Resource(
     "groups",
     (
-        Column("cluster", lambda row, _: _of(row).cluster, name=True),
-        Column("group", lambda row, _: _of(row).group, name=True),
-        Column("status", _status, kept=True),
+        Column("cluster", _cell("cluster", str), name=True),
+        Column("group", _cell("group", str), name=True),
+        Column("status", _cell("status", lambda of: Text(of, style=COLOURS[of])), kept=True),
         Column("lost", _lost, right=True, kept=True),
-        Column("late", _late, right=True, kept=True),
-        Column("lag max", lambda row, _: _figure(_of(row).lag_max), right=True, kept=True),
+        Column("late", _cell("late_max_ms", duration), right=True, kept=True),
+        Column("lag max", _cell("lag_max"), right=True, kept=True),
         *map(_held, SHOWN),
-        Column("unknown", lambda row, _: minutes(_of(row).other_ms), right=True, spare=True),
-        Column("lag p95", lambda row, _: _figure(_of(row).lag_p95), right=True, spare=True),
-        Column("p50", lambda row, _: _figure(_of(row).lag_p50), right=True, spare=True),
-        Column("consumed", _consumed, right=True, spare=True),
-        Column("judged", lambda row, _: str(_of(row).evaluations), right=True, spare=True),
+        Column("unknown", _cell("other_ms", _minutes), right=True, spare=True),
+        Column("lag p95", _cell("lag_p95"), right=True, spare=True),
+        Column("p50", _cell("lag_p50"), right=True, spare=True),
+        Column("consumed", _cell("consume_rate", rate), right=True, spare=True),
+        Column("judged", _cell("evaluations", str), right=True, spare=True),
     ),
-    lambda row: f"{_of(row).cluster}/{_of(row).group}",
+    lambda row: f"{row['of'].cluster}/{row['of'].group}",
 )
 """A row is `{"of": GroupReport}`."""
 
@@ -84,9 +70,7 @@ def render(report: Report, width: int | None = None) -> Group:
     columns of the terminal; None: nothing is left out.
     """
     period = report.period
-    heading = Text.assemble(
-        (f"{utc(period.start_ms)} to {utc(period.end_ms)}", "bold"),
-    )
+    heading = Text(f"{utc(period.start_ms)} to {utc(period.end_ms)}", "bold")
     known = known_up_to(report)
     rows = [{"of": group} for group in report.groups]
     table, left_out = resource_table(REPORT, rows, width)
