@@ -49,7 +49,7 @@ def test_what_cannot_be_says_which_option(address: str) -> None:
     why = ("--why", "moving", "--api", address)
     with pytest.raises(SettingsError, match="--for: 'soon' is no span"):
         run("silence", "add", "--group", "x", "--for", "soon", *why)
-    with pytest.raises(SettingsError, match="cluster or group is needed"):
+    with pytest.raises(SettingsError, match="cluster, group or owner is needed"):
         run("silence", "add", "--for", "1h", *why)
     with pytest.raises(ApiRefused, match="No silence nothing"):
         run("silence", "end", "nothing", "--api", address)
