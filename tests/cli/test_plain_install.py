@@ -1,4 +1,4 @@
-"""The plain command, from its wheels in an empty environment: small, and it says what it lacks."""
+"""The plain command, from the wheel in an empty environment: small, and it says what it lacks."""
 
 import subprocess
 import sys
@@ -9,10 +9,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 UV = [sys.executable, "-m", "uv", "--quiet", "--no-progress"]
+PACKAGES = {
+    f"warren{part}"
+    for part in ("", "_api", "_archiver", "_cli", "_collector", "_core", "_evaluator", "_freshness")
+} | {"warren_local", "warren_notifier", "warren_wire"}
 LIMIT = 60_000_000  # bytes, bytecode included
 # What an installation says that finds neither a cached package nor an index.
 NO_INDEX = ("Failed to fetch", "Could not connect", "network was disabled", "error sending request")
-NOT_PLAIN = {"numpy", "pyspark", "duckdb", "deltalake", "aiokafka", "pillow", "warren-notifier"}
+NOT_PLAIN = {"numpy", "pyspark", "duckdb", "deltalake", "aiokafka", "pillow", "prometheus-client"}
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
@@ -22,24 +26,27 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def locked() -> str:
-    """The locked dependencies of the plain command, without those of the workspace."""
-    options = ("--frozen", "--no-dev", "--no-emit-workspace", "--package", "warren-cli")
+    """The locked dependencies of the plain command."""
+    options = ("--frozen", "--no-dev", "--no-emit-project")
     exported = run(*UV[:3], "export", "--no-progress", *options)
     assert exported.returncode == 0, exported.stderr
     return exported.stdout
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built twice: the bytes are the same."""
     folder = tmp_path_factory.mktemp("wheels")
-    for name in ("warren-shared", "warren-cli"):
-        built = run(*UV, "build", "--wheel", "--package", name, "--out-dir", folder)
+    for name in ("once", "twice"):
+        built = run(*UV, "build", "--wheel", "--no-build-isolation", "--out-dir", folder / name)
         assert built.returncode == 0, built.stderr
-    return sorted(folder.glob("*.whl"))
+    (once,), (twice,) = ([*(folder / name).glob("*.whl")] for name in ("once", "twice"))
+    assert once.read_bytes() == twice.read_bytes()
+    return once
 
 
 @pytest.fixture(scope="module")
-def installed(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The environment's folder."""
     folder = tmp_path_factory.mktemp("plain")
     (folder / "locked.txt").write_text(locked())
@@ -50,7 +57,7 @@ def installed(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> P
     if any(sign in got.stderr for sign in NO_INDEX):
         pytest.skip(f"no package index is reachable: {got.stderr.strip().splitlines()[-1]}")
     assert got.returncode == 0, got.stderr
-    got = run(*into, "--no-deps", "--offline", *wheels)
+    got = run(*into, "--no-deps", "--offline", wheel)
     assert got.returncode == 0, got.stderr
     return folder / "venv"
 
@@ -61,14 +68,20 @@ def test_the_lock_gives_the_plain_command_nothing_of_the_services() -> None:
     assert not names & NOT_PLAIN
 
 
-def test_wheels_hold_the_runtime_and_nothing_else(wheels: list[Path]) -> None:
-    packages = {
-        entry.partition("/")[0]
-        for wheel in wheels
-        for entry in zipfile.ZipFile(wheel).namelist()
-        if ".dist-info/" not in entry
-    }
-    assert packages == {"warren", "warren_core", "warren_wire", "warren_cli"}
+def test_the_wheel_holds_all_packages_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == PACKAGES
+    assert wheel.name.startswith("warren_kafka-")
+    for name in ("licenses/LICENSE", "METADATA", "entry_points.txt"):
+        assert any(entry.endswith(f".dist-info/{name}") for entry in names)
+
+
+@pytest.mark.parametrize("service", ["api", "collector", "freshness", "notifier", "archiver"])
+def test_a_service_without_its_extra_names_it(installed: Path, service: str) -> None:
+    ended = run(installed / f"bin/warren-{service}", "--help")
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"warren-{service}: needs ")
+    assert ended.stderr.endswith(f": pip install 'warren-kafka[{service}]'\n")
 
 
 def test_it_is_small(installed: Path) -> None:
@@ -110,10 +123,10 @@ def test_settings_are_checked_and_imported(installed: Path, tmp_path: Path) -> N
     ("command", "extra"),
     [
         (("up",), "local"),
-        (("evaluate", "-"), "services"),
-        (("notify", "explain", "--cluster", "c", "--group", "g"), "services"),
-        (("report", "--last", "1h"), "archive"),
-        (("archive", "check"), "archive"),
+        (("evaluate", "-"), "evaluator"),
+        (("notify", "explain", "--cluster", "c", "--group", "g"), "notifier"),
+        (("report", "--last", "1h"), "archiver"),
+        (("archive", "check"), "archiver"),
     ],
 )
 def test_a_command_without_its_extra_names_it(
@@ -123,7 +136,7 @@ def test_a_command_without_its_extra_names_it(
     (line,) = ended.stderr.splitlines()
     assert ended.returncode == 2
     assert line.startswith(f"warren: `warren {command[0]}` needs ")
-    assert line.endswith(f": pip install 'warren-cli[{extra}]'")
+    assert line.endswith(f": pip install 'warren-kafka[{extra}]'")
 
 
 def test_channels_are_checked_by_the_notifier_only(installed: Path, tmp_path: Path) -> None:
@@ -135,4 +148,4 @@ def test_channels_are_checked_by_the_notifier_only(installed: Path, tmp_path: Pa
     )
     checked = run(installed / "bin/warren", "config", "check", "--config", settings)
     assert checked.returncode == 2
-    assert checked.stderr.splitlines()[-1].endswith("pip install 'warren-cli[services]'")
+    assert checked.stderr.splitlines()[-1].endswith("pip install 'warren-kafka[api,notifier]'")

@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 TURN_SECONDS = 2.0
 """It answers one at a time; who would wait for longer does without."""
 BUSY = "the archive answers somebody else: what was more than a day ago is not shown"
-MISSING = "the archive is not read: warren-shared[history] is not installed"
+MISSING = "the archive is not read: warren-kafka[history] is not installed"
 _FIGURES = ("lag", "lag_max", "produced", "consumed", "late_ms", "time_to_loss_ms")
 Ask = Callable[["History"], "list[Point]"]
 

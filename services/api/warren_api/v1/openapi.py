@@ -5,13 +5,13 @@ them.
 """
 
 import json
-from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from warren.contracts import StatusChangeEvent
 from warren.contracts.status_change import CONTENT_TYPE
+from warren.entry import own_version
 
 from warren_api.http.problem import MEDIA_TYPE, Problem, ProblemKind, documented
 
@@ -149,7 +149,7 @@ def document(app: FastAPI) -> dict[str, Any]:
     """Of the routes of `app` that are not hidden."""
     described = get_openapi(
         title="Warren",
-        version=version("warren-api"),
+        version=own_version(),
         summary="Kafka consumer groups, judged",
         description=_DESCRIPTION,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
