@@ -12,7 +12,8 @@ INTRODUCTION = """# Metrics
 Generated from `warren.metrics`; do not edit.
 
 Each service serves its own metrics; the API's are at `/metrics` of its port, the others' at
-`/metrics` of the `metrics_port` in their section of warren.toml (0 turns the port off).
+`/metrics` of the `metrics_port` in their section of warren.toml (0 turns the port off). All serve
+`warren_build_info{version}` as well, which is 1.
 """
 OF_GROUPS = """## Groups, served by the api
 
@@ -59,7 +60,7 @@ def pages() -> dict[str, str]:
 def _rows(registry: CollectorRegistry) -> Iterator[str]:
     # The registry's public interface gives samples, not the declared metrics with their labels.
     for collector in registry._collector_to_names:
-        if isinstance(collector, MetricWrapperBase):
+        if isinstance(collector, MetricWrapperBase) and collector._name != "warren_build_info":
             kind = collector._type or "untyped"
             name = collector._name + ("_total" if kind == "counter" else "")
             yield _row(name, kind, collector._labelnames, collector._documentation)

@@ -14,6 +14,7 @@ import structlog
 from prometheus_client import CollectorRegistry
 
 from warren import probe
+from warren.entry import own_version
 from warren.errors import SettingsError
 from warren.settings import Settings
 
@@ -34,6 +35,7 @@ def command(name: str, description: str | None, run: Callable[[Path | None], Non
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="default $WARREN_CONFIG, then ./warren.toml"
     )
+    parser.add_argument("--version", action="version", version=f"warren-{name} {own_version()}")
     try:
         run(parser.parse_args().config)
     except SettingsError as error:

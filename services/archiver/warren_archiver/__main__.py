@@ -5,6 +5,7 @@ import os
 import sys
 from pathlib import Path
 
+from warren.entry import own_version
 from warren.errors import SettingsError, WarrenError
 from warren.log import configure
 from warren.settings_file import load_settings
@@ -27,6 +28,7 @@ def _main() -> None:
     """Spark is imported only by a process that works with it."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--config", type=Path)
+    parser.add_argument("--version", action="version", version=f"warren-archiver {own_version()}")
     given, more = parser.parse_known_args()
     if not more and not is_submitted(os.environ):
         settings = load_settings(given.config)

@@ -4,6 +4,9 @@ Each service has a registry of its own, so that it exposes its own metrics only.
 is generated from here.
 """
 
+from prometheus_client import Gauge
+
+from warren.entry import own_version
 from warren.metrics.api import API
 from warren.metrics.api_families import API_FAMILIES
 from warren.metrics.archiver import ARCHIVER
@@ -21,5 +24,13 @@ REGISTRIES = {
     "api": API,
     "notifier": NOTIFIER,
 }
+for _registry in REGISTRIES.values():
+    Gauge(
+        "warren_build_info",
+        "Always 1; `version` is the one that runs",
+        ("version",),
+        registry=_registry,
+        multiprocess_mode="max",
+    ).labels(own_version()).set(1)
 
 __all__ = ["API_FAMILIES", "REGISTRIES", "Family"]
