@@ -13,10 +13,12 @@ FROM java AS build
 RUN pip install --no-cache-dir --disable-pip-version-check uv==0.13.8
 ENV UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 UV_PYTHON_DOWNLOADS=never
 WORKDIR /src
+COPY pyproject.toml uv.lock ./
+ENV UV_PROJECT_ENVIRONMENT=/opt/warren
+RUN uv sync --locked --no-dev --no-install-project --no-cache --extra archiver
 COPY . .
-RUN UV_PROJECT_ENVIRONMENT=/opt/warren uv sync --locked --no-dev --no-editable --package warren-archiver
-RUN UV_PROJECT_ENVIRONMENT=/opt/local uv sync --locked --no-dev --package warren-local \
- && WARREN_LOCAL__STATE_DIR=/opt/state /opt/local/bin/python -m warren_local.jars
+RUN uv sync --locked --no-dev --no-editable --no-cache --extra archiver \
+ && WARREN_LOCAL__STATE_DIR=/opt/state /opt/warren/bin/python -m warren_local.jars
 
 FROM java
 RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/warren warren \
@@ -30,7 +32,7 @@ RUN chmod 755 /opt/spark-role && mkdir /opt/spark && ln -s /opt/warren/lib/pytho
  && ln -s /opt/warren/lib/python3.*/site-packages/warren_archiver/__main__.py /opt/warren-archiver.py
 ENV PATH=/opt/warren/bin:$PATH PYTHONUNBUFFERED=1 WARREN_LOG__FORMAT=json SPARK_HOME=/opt/spark \
     WARREN_ARCHIVER__JARS_DIR=/opt/jars WARREN_ARCHIVER__PATH=/var/lib/warren/lake
-USER warren
+USER 10001
 WORKDIR /var/lib/warren
 VOLUME /var/lib/warren/lake
 ENTRYPOINT ["/opt/spark-role"]

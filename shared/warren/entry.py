@@ -14,8 +14,11 @@ def own_version() -> str:
 
 
 def main() -> None:
-    """Run the service that the script is named for; exit 2 where its extra is not installed."""
-    script = Path(sys.argv[0]).stem
+    """Run the service that the script, or what it links to, is named for.
+
+    Exit code 2 where its extra is not installed.
+    """
+    script = Path(sys.argv[0]).resolve().stem
     package = script.replace("-", "_")
     try:
         module = import_module(f"{package}.__main__")

