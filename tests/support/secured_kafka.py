@@ -4,6 +4,7 @@ rights. Each test has users of its own.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from confluent_kafka.admin import (
@@ -16,6 +17,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 from support.servers import embedded_kafka
+from support.waiting import eventually
 from warren_local.kafka import Listener
 from warren_local.server import HOST, free_port
 
@@ -42,24 +44,32 @@ class User:
         acls = [self._allowed(kind, name, operation) for operation in operations]
         for future in self._admin.create_acls(acls).values():
             future.result(TIMEOUT)
+        for acl in acls:  # written it is, and the broker reads it a moment later
+            eventually(partial(self._is_known, acl), message=f"the broker knows {acl}")
+
+    def _is_known(self, acl: AclBinding) -> bool:
+        return bool(self._admin.describe_acls(_filter_of(acl)).result(TIMEOUT))
 
     def revoke(self, kind: ResourceType, name: str, operation: AclOperation) -> None:
-        acl = self._allowed(kind, name, operation)
-        wanted = AclBindingFilter(
-            acl.restype,
-            acl.name,
-            acl.resource_pattern_type,
-            acl.principal,
-            acl.host,
-            acl.operation,
-            acl.permission_type,
-        )
+        wanted = _filter_of(self._allowed(kind, name, operation))
         for future in self._admin.delete_acls([wanted]).values():
             assert future.result(TIMEOUT)
 
     def _allowed(self, kind: ResourceType, name: str, operation: AclOperation) -> AclBinding:
         literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
         return AclBinding(kind, name, literal, f"User:{self.name}", "*", operation, allow)
+
+
+def _filter_of(acl: AclBinding) -> AclBindingFilter:
+    return AclBindingFilter(
+        acl.restype,
+        acl.name,
+        acl.resource_pattern_type,
+        acl.principal,
+        acl.host,
+        acl.operation,
+        acl.permission_type,
+    )
 
 
 class SecuredKafka:
