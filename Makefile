@@ -21,7 +21,7 @@ GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents check budgets format bench picture plots docs clean
+.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents check budgets format bench picture plots docs release clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -107,6 +107,17 @@ plots: setup ## Measure what each rule is worth, into docs/evaluation.md: 7 minu
 
 docs: setup ## Generate pages of docs/ from the code
 	@$(GENERATE)
+
+release: setup ## Build what a release has into dist/: wheel, sdist, bill of materials, OpenAPI, schemas, chart, checksums
+	@rm -rf dist
+	@$(UV) build --quiet --no-build-isolation --out-dir dist
+	@rm -f dist/.gitignore
+	@$(UV) export --quiet --locked --all-extras --no-dev --format cyclonedx1.5 --preview-features sbom-export --output-file dist/warren-kafka.cdx.json >/dev/null
+	@$(GENERATORS) $(BIN)/python -m warren_docs.published dist
+	@cp deploy/prometheus/warren-rules.yml dist/
+	@if command -v helm >/dev/null; then helm package --destination dist deploy/helm/warren >/dev/null; \
+	else echo "no helm: the chart was not packed"; fi
+	@cd dist && find . -type f ! -name SHA256SUMS | LC_ALL=C sort | sed 's#^\./##' | xargs sha256sum > SHA256SUMS
 
 clean: ## Remove everything that was installed or written here
 	@rm -rf $(VENV) .warren .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
