@@ -21,7 +21,7 @@ GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents check budgets format bench picture plots docs release clean
+.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents helm check budgets format bench picture plots docs release clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,11 @@ cloudevents: ## Install npm's cloudevents, with which `make test` reads change e
 	  mkdir -p .warren/cloudevents; cp tests/support/cloudevents/package*.json .warren/cloudevents/; \
 	  npm ci --prefix .warren/cloudevents --ignore-scripts --no-audit --no-fund --silent; }
 
+helm: ## Install Helm, with which `make test` renders the chart (needs Go, or a helm that is there)
+	@command -v helm >/dev/null || [ -x .warren/bin/helm ] || { \
+	  command -v go >/dev/null || { echo "warren: install Helm 3, or Go, with which it is built" >&2; exit 2; }; \
+	  GOBIN=$(CURDIR)/.warren/bin go install helm.sh/helm/v3/cmd/helm@v3.22.0; }
+
 check: setup ## Lint, format, types, lock, generated docs; alert rules where promtool is
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -115,7 +120,7 @@ release: setup ## Build what a release has into dist/: wheel, sdist, bill of mat
 	@$(UV) export --quiet --locked --all-extras --no-dev --format cyclonedx1.5 --preview-features sbom-export --output-file dist/warren-kafka.cdx.json >/dev/null
 	@$(GENERATORS) $(BIN)/python -m warren_docs.published dist
 	@cp deploy/prometheus/warren-rules.yml dist/
-	@if command -v helm >/dev/null; then helm package --destination dist deploy/helm/warren >/dev/null; \
+	@if PATH=$$PATH:.warren/bin command -v helm >/dev/null; then PATH=$$PATH:.warren/bin helm package --destination dist deploy/helm/warren >/dev/null; \
 	else echo "no helm: the chart was not packed"; fi
 	@cd dist && find . -type f ! -name SHA256SUMS | LC_ALL=C sort | sed 's#^\./##' | xargs sha256sum > SHA256SUMS
 

@@ -1,0 +1,151 @@
+"""The Helm chart: what it renders is valid for Warren, and for namespaces under `restricted`."""
+
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from warren.entry import own_version
+from warren.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+CHART = ROOT / "deploy/helm/warren"
+HELM = shutil.which("helm") or shutil.which(ROOT / ".warren/bin/helm")
+SERVICES = {"collector", "evaluator", "api", "freshness", "notifier"}
+EVERYTHING = [
+    *("archiver", "networkPolicy", "ingress", "httpRoute"),
+    *("serviceMonitor", "prometheusRule", "dashboards"),
+]
+ALL_ON = [f"--set={name}.enabled=true" for name in EVERYTHING]
+
+pytestmark = pytest.mark.skipif(HELM is None, reason="no helm: `make helm` installs it")
+
+
+def helm(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(HELM), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def rendered(*arguments: str) -> list[dict[str, Any]]:
+    made = helm("template", "warren", str(CHART), *arguments)
+    assert made.returncode == 0, made.stderr
+    return [each for each in yaml.safe_load_all(made.stdout) if each]
+
+
+def pods(objects: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for each in objects:
+        spec = each.get("spec", {})
+        spec = spec.get("jobTemplate", {}).get("spec", spec)  # of a CronJob
+        pod = spec if each["kind"] == "Pod" else spec.get("template", {}).get("spec")
+        if pod:
+            yield each["metadata"]["name"], pod
+
+
+def toml_of(objects: list[dict[str, Any]]) -> dict[str, Any]:
+    (text,) = (each["stringData"]["warren.toml"] for each in objects if each["kind"] == "Secret")
+    return tomllib.loads(text)
+
+
+def kinds(objects: list[dict[str, Any]]) -> set[str]:
+    return {each["kind"] for each in objects}
+
+
+def test_lint_and_version() -> None:
+    linted = helm("lint", "--strict", str(CHART))
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert chart["version"] == chart["appVersion"] == own_version()
+
+
+def test_each_service_is_on_or_off() -> None:
+    assert {name for name, _ in pods(rendered())} == {
+        "warren-test",
+        *(f"warren-{service}" for service in SERVICES),
+    }
+    for service in SERVICES:
+        left = {name for name, _ in pods(rendered(f"--set={service}.enabled=false"))}
+        assert f"warren-{service}" not in left
+    with_archiver = rendered("--set=archiver.enabled=true")
+    assert "warren-archiver" in dict(pods(with_archiver))
+    assert "CronJob" in kinds(rendered("--set=archiver.enabled=true,archiver.kind=CronJob"))
+    assert kinds(rendered(*ALL_ON)) >= {"Ingress", "HTTPRoute", "NetworkPolicy", "ServiceMonitor"}
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "CronJob"])
+def test_pods_are_what_restricted_allows(kind: str) -> None:
+    found = list(pods(rendered(*ALL_ON, f"--set=archiver.kind={kind}")))
+    assert len(found) == 7
+    for name, pod in found:
+        context = pod["securityContext"]
+        assert (context["runAsNonRoot"], context["runAsUser"]) == (True, 10001), name
+        assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert pod["automountServiceAccountToken"] is False
+        for container in pod["containers"]:
+            own = container["securityContext"]
+            assert own["allowPrivilegeEscalation"] is False
+            assert own["readOnlyRootFilesystem"] is True
+            assert own["capabilities"] == {"drop": ["ALL"]}
+        assert not any("hostPath" in volume for volume in pod.get("volumes", ()))
+
+
+def test_its_settings_are_warrens_and_probes_ask_where_services_answer() -> None:
+    settings = Settings(**toml_of(rendered(*ALL_ON, "--set=settings.api.without_token=nothing")))
+    assert settings.api.without_token == "nothing", "what is set wins"
+    assert "warren.example.org" in settings.api.trusted_hosts
+    assert list(settings.clusters) == ["main"]
+    for name, pod in pods(rendered("--set=archiver.enabled=true")):
+        if name == "warren-test":
+            continue
+        (container,) = pod["containers"]
+        service = name.removeprefix("warren-")
+        (port,) = (each["containerPort"] for each in container["ports"])
+        own = getattr(settings, service)
+        assert port == (own.port if service == "api" else own.metrics_port)
+        assert container["args"] == [f"warren-{service}"]
+
+
+def test_a_change_of_settings_restarts_and_a_secret_is_a_file() -> None:
+    def checksum(*arguments: str) -> str:
+        (of,) = (
+            each["spec"]["template"]["metadata"]["annotations"]["checksum/settings"]
+            for each in rendered(*arguments)
+            if each["metadata"]["name"] == "warren-collector" and each["kind"] == "Deployment"
+        )
+        return str(of)
+
+    assert checksum() == checksum() != checksum("--set=settings.collector.interval=7")
+    for _, pod in pods(rendered("--set=secrets={kafka-login}", "--set=archiver.enabled=true")):
+        (container,) = pod["containers"]
+        mounts = {each["mountPath"] for each in container.get("volumeMounts", ())}
+        assert not mounts or "/etc/warren-secrets/kafka-login" in mounts
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "colector.enabled=false",
+        "archiver.kind=Job",
+        "collector.replicas=0",
+        "settings.clusters=null",
+    ],
+)
+def test_a_wrong_value_is_refused(wrong: str) -> None:
+    refused = helm("template", "warren", str(CHART), "--set", wrong)
+    assert refused.returncode != 0
+    assert "values don't meet the specifications" in refused.stderr
+
+
+def test_rules_and_dashboards_are_those_of_deploy() -> None:
+    objects = rendered(*ALL_ON)
+    (rule,) = (each["spec"] for each in objects if each["kind"] == "PrometheusRule")
+    assert rule == yaml.safe_load((ROOT / "deploy/prometheus/warren-rules.yml").read_text())
+    shown = {}
+    for each in objects:
+        if each["kind"] == "ConfigMap":
+            shown |= each["data"]
+    files = (ROOT / "deploy/grafana").glob("*.json")
+    assert shown == {file.name: file.read_text() for file in files}
