@@ -79,7 +79,7 @@ TOGETHER = {
     **dict.fromkeys(
         (
             *("test_amount", "test_checkpoint", "test_contract_view", "test_days", "test_events"),
-            *("test_lake", "test_lost_records", "test_replay", "test_running_archive"),
+            *("test_lake", "test_lost_records", "test_replay", "test_failed_pass"),
             *("test_session", "test_silver_query", "test_spark_failures", "test_upkeep"),
             *("test_strange_records", "test_upsert"),
         ),

@@ -20,7 +20,7 @@ their key as the property `warren.key`.
 
 # Bronze
 
-Below `<path>/bronze/`, written by the archiver every `archiver.interval`.
+Below `<path>/bronze/`, written with each pass of the archiver.
 """,
     "silver": """# Silver
 

@@ -21,7 +21,6 @@ from warren_archiver.amount import LITTLE
 from warren_archiver.lake.lake import Lake
 from warren_archiver.refining.refine import ensure as ensure_refined
 from warren_archiver.session import open_session
-from warren_archiver.streaming import archive
 from warren_local.jars import SPARK_JARS
 
 FREE = "spark.sql.leafNodeDefaultParallelism"
@@ -93,19 +92,13 @@ def lab(
     prepared: Path,
     unique: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> Archive:
     """An archive of one's own, in a lake that somebody began to archive to before any test."""
     shutil.copytree(prepared, tmp_path / "a lake")
-    monkeypatch.setattr(archive, "LOOK_EVERY", 0.1)
     settings = Settings.model_validate(
         {
             "home": {"bootstrap": broker.bootstrap, "topic_prefix": f"{unique}."},
-            "archiver": {
-                "path": str(tmp_path / "a lake"),
-                "interval": 0.5,
-                "silver_interval": 0,
-            },
+            "archiver": {"path": str(tmp_path / "a lake")},
         }
     )
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})

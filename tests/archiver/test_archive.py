@@ -5,7 +5,6 @@ One lake lives through all that may happen to its table.
 
 import json
 import shutil
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from support.archive_events import key
 from support.archive_lab import BAD, Archive, events_between
 from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS
+from warren.metrics.archiver import ARCHIVER_BEHIND, ARCHIVER_CAUGHT_UP
 from warren_archiver.bronze import bronze
 from warren_archiver.bronze.bronze import Bronze
 from warren_archiver.errors import AnotherWrites, LakeGone
@@ -32,7 +32,12 @@ def test_every_record_is_archived_once_as_it_is_over_several_runs_and_batches(
 ) -> None:
     newer = json.dumps(json.loads(events_between(7, 8)[0]) | {"yet_unknown": {"x": [1]}}).encode()
     lab.send([*events_between(0, 60), newer])
+    behind, started_ms = ARCHIVER_BEHIND.labels(OFFSETS.name), SystemClock().now_ms()
+    behind.set(-1)
+    ARCHIVER_CAUGHT_UP.set(0)
     lab.once()
+    assert behind._value.get() == 0
+    assert ARCHIVER_CAUGHT_UP._value.get() * 1000 >= started_ms
     headers: list[tuple[str, str | bytes | None]] = [("a", b"\xff"), ("a", None)]
     lab.producer.produce(
         lab.name, events_between(60, 61)[0], key("g"), partition=1, headers=headers
@@ -164,9 +169,9 @@ def test_of_two_archivers_that_write_the_same_batch_one_does(
     monkeypatch.setattr(bronze, "records", met_by_another)
     archiver = Bronze(lab.spark, lab.settings, lab.lake, [lab.topic], SystemClock())
     with pytest.raises(AnotherWrites, match="another archiver writes to"):
-        archiver.take(threading.Event())
+        archiver.take()
     assert [row["offset"] for row in lab.rows()] == [*range(15)]
-    archiver.take(threading.Event())
+    archiver.take()
     assert lab.check().equal
 
 

@@ -35,7 +35,6 @@ def test_executors_of_a_cluster_archive_as_well(
             jars_dir = "{spark_jars}"
             master = "{cluster.master}"
             memory = "512m"
-            silver_interval = 0
             [archiver.spark]
             "spark.executor.memory" = "512m"
             "spark.executor.extraJavaOptions" = "{QUICK}"
@@ -59,7 +58,10 @@ def test_executors_of_a_cluster_archive_as_well(
 # Two commands in one process: the second one's session is a new one, in a JVM that is warm.
 COMMANDS = """
 import sys
+import pytest
+from support.few_tables import only
 from warren_cli.main import main
+only(pytest.MonkeyPatch())
 config = sys.argv[1]
 for arguments in (["run", "--once"], ["upkeep"]):
     sys.argv[1:] = ["archive", *arguments, "--config", config]
@@ -74,6 +76,7 @@ for arguments in (["run", "--once"], ["upkeep"]):
 def _run(config: Path) -> None:
     command = [sys.executable, "-c", COMMANDS, str(config)]
     environ = {n: text for n, text in os.environ.items() if not n.startswith("WARREN_")}
+    environ["PYTHONPATH"] = str(Path(__file__).parents[1])
     done = subprocess.run(
         command, env=environ, capture_output=True, text=True, timeout=1100, check=False
     )

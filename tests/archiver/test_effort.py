@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -61,8 +60,7 @@ def test_a_plan_without_a_task_is_no_standstill_while_spark_works(
     tracker = SimpleNamespace(getActiveStageIds=list)
     spark: Any = SimpleNamespace(sparkContext=SimpleNamespace(statusTracker=lambda: tracker))
     monkeypatch.setattr(work_module, "effort", lambda: done)
-    work = Work(spark, Settings(), Lake.at(str(tmp_path)), [], clock, threading.Event())
-    work._doing = "gold"
+    work = Work(spark, Settings(), Lake.at(str(tmp_path)), [], clock)
     standstill = Standstill("archive", clock, not_ready_after=60, exit_after=180)
     for _ in range(40):
         standstill.saw(work.look())

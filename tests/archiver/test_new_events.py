@@ -29,14 +29,14 @@ def test_what_is_archived_is_in_silver_once_and_gold_follows(
     _leave_half_made(lab)
     lake = Path(lab.settings.archiver.path)
     lab.send([*events_between(0, 10), b"not an event"])
-    lab.once(silver_interval=600)
+    lab.whole_pass()
     assert rows_of(lake / "silver/group_minutes", "consumed, lag, partitions") == [(9, 3, 2)]
     lab.send(events_between(10, 20), partition=1)
     with monkeypatch.context() as patch:
         patch.setattr(Progress, "note", _killed)
         with pytest.raises(ArchiveFailed):
-            lab.once(silver_interval=600)
-    lab.once(silver_interval=600)
+            lab.whole_pass()
+    lab.whole_pass()
     assert rows_of(lake / "silver/group_minutes", "consumed, lag, partitions") == [(19, 3, 2)]
     assert rows_of(lake / "gold/rate_hours", "minutes, consumed") == [(1, 19)]
     assert len(rows_of(lake / "silver/quarantine", "value")) == 1
@@ -44,7 +44,7 @@ def test_what_is_archived_is_in_silver_once_and_gold_follows(
     assert (source, until > 0) == ("group_minutes", True)
     with monkeypatch.context() as patch:
         patch.setattr(Refinery, "take", _killed)
-        lab.once(silver_interval=600)  # there is nothing new
+        lab.whole_pass()  # there is nothing new
 
 
 def _killed(*_: object) -> None:

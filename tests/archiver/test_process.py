@@ -1,12 +1,11 @@
-"""warren-archiver as a process that dies in the middle of batches, or of passes: every record
-once."""
+"""warren-archiver as a process whose passes die in the middle: every record once."""
 
 import itertools
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +15,12 @@ import httpx
 import psutil
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
+from support import quick_passes
 from support.archive_events import NOW, key, lag_event, offset_event
 from support.other_readers import rows_of
 from support.processes import still_running
 from support.waiting import eventually
 from warren.contracts.topics import ARCHIVED, LAG, OFFSETS
-from warren.kafka.connection import connect
-from warren.kafka.topics import ensure_topics
 from warren.settings import Settings
 from warren.settings_file import load_settings
 from warren_local.server import free_port
@@ -67,8 +65,9 @@ class Archiver:
 
     @contextmanager
     def running(self) -> Iterator[subprocess.Popen[bytes]]:
-        command = [sys.executable, "-m", "warren_archiver", "--config", str(self.config)]
+        command = [sys.executable, str(quick_passes.__file__), "--config", str(self.config)]
         environ = {n: text for n, text in os.environ.items() if not n.startswith("WARREN_")}
+        environ["PYTHONPATH"] = str(Path(__file__).parents[1])
         with self.log.open("ab") as log:
             process = subprocess.Popen(
                 command, env=environ, stdout=log, stderr=log, start_new_session=True
@@ -84,10 +83,6 @@ class Archiver:
         """To the table of events."""
         return len(list((self.events / "_delta_log").glob("*.json")))
 
-    def files(self) -> int:
-        """Of rows, whether or not a commit has them yet."""
-        return len(list(self.events.rglob("*.parquet")))
-
     @property
     def events(self) -> Path:
         return self.lake / "bronze" / "events"
@@ -98,54 +93,16 @@ class Archiver:
         return sorted((topic, partition, offset) for topic, partition, offset in rows)
 
 
-def test_whoever_is_killed_in_the_middle_of_batches_nothing_is_lost_or_repeated(
-    spark_jars: Path, broker: Any, unique: str, tmp_path: Path
-) -> None:
-    archiver = Archiver(tmp_path / "warren.toml", tmp_path / "lake")
-    settings = _settings(archiver, broker.bootstrap, unique, spark_jars)
-    stream = Stream(Producer({"bootstrap.servers": broker.bootstrap}), settings)
-
-    with archiver.running() as process:
-        _await_batches(archiver, process, stream)
-        files = archiver.files()
-        _feed_until(process, archiver, stream, lambda: archiver.files() > files)
-        for child in _jvms(process):  # as the kernel does where memory is short
-            child.kill()
-        assert process.wait(PATIENCE) == 1, archiver.log.read_text()
-        last = archiver.log.read_text().splitlines()[-1]
-        assert "Spark's JVM has ended" in last
-        assert "archiver.memory" in last
-
-    with archiver.running() as process:
-        _await_batches(archiver, process, stream)
-        records = _records(settings)
-        assert len(records) > 10
-        eventually(
-            lambda: len(archiver.archived()) >= len(records),
-            timeout=PATIENCE,
-            message="all is archived",
-        )
-        # As systemd stops a service: every process of it gets the signal.
-        os.killpg(process.pid, signal.SIGTERM)
-        assert process.wait(PATIENCE) == 0, archiver.log.read_text()
-    assert archiver.archived() == records
-    assert "Traceback" not in archiver.log.read_text()
-
-
 def test_passes_on_a_schedule_whoever_is_stopped_or_killed_amid_one(
     spark_jars: Path, broker: Any, unique: str, tmp_path: Path
 ) -> None:
     archiver = Archiver(tmp_path / "warren.toml", tmp_path / "lake")
-    settings = _settings(archiver, broker.bootstrap, unique, spark_jars)
     port = free_port()
-    text = archiver.config.read_text().replace("every = 0", f"every = 10\nmetrics_port = {port}")
-    archiver.config.write_text(text)
+    settings = _settings(archiver, broker.bootstrap, unique, spark_jars, port)
     stream = Stream(Producer({"bootstrap.servers": broker.bootstrap}), settings)
-    ensure_topics(connect("home", "home", settings.home), settings.home)
-    stream.send()
 
-    def metrics() -> str:
-        return httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=10).text
+    def served(path: str) -> str:
+        return httpx.get(f"http://127.0.0.1:{port}/{path}", timeout=10).text
 
     with archiver.running() as parent:
 
@@ -159,26 +116,32 @@ def test_passes_on_a_schedule_whoever_is_stopped_or_killed_amid_one(
             assert parent.poll() is None, archiver.log.read_text()
             return archiver.commits() > 0 and len(archiver.archived()) == len(_records(settings))
 
-        eventually(has_archived_all, timeout=PATIENCE, message="the first pass archives")
-        eventually(lambda: not amid_a_pass(), timeout=PATIENCE, message="nothing runs between")
+        def await_pause() -> None:
+            eventually(lambda: not amid_a_pass(), timeout=PATIENCE, message="the pass has ended")
+
+        def kill(name: str, why: str) -> None:
+            """Amid the next pass, which is tried again."""
+            await_pause()
+            stream.send()
+            amid = eventually(amid_a_pass, timeout=PATIENCE, message="the next pass")
+            next(each for each in amid if name in each.name()).kill()
+            eventually(lambda: not still_running(amid), timeout=PATIENCE, message="all have ended")
+            eventually(lambda: why in served("ready"), timeout=PATIENCE, message="/ready says why")
+            eventually(has_archived_all, timeout=PATIENCE, message="it is tried again")
+
+        eventually(lambda: archiver.commits(), timeout=PATIENCE, message="topics are created")
         stream.send()
-        amid = eventually(amid_a_pass, timeout=PATIENCE, message="the second pass")
-        amid[0].kill()
-        eventually(lambda: not still_running(amid), timeout=PATIENCE, message="its JVM has ended")
-        eventually(
-            lambda: "ended by SIGKILL" in httpx.get(f"http://127.0.0.1:{port}/ready").text,
-            timeout=PATIENCE,
-            message="/ready says why",
-        )
-        eventually(has_archived_all, timeout=PATIENCE, message="it is tried again")
+        eventually(has_archived_all, timeout=PATIENCE, message="all is archived")
+        kill("python", "ended by SIGKILL")
+        kill("java", "archiver.memory")  # as the kernel does where memory is short
         passes = archiver.log.read_text().count('"archiving"')
         eventually(
             lambda: archiver.log.read_text().count('"archiving"') > passes and not amid_a_pass(),
             timeout=PATIENCE,
             message="a pass that finds nothing",
         )
-        assert 'warren_archiver_rows_total{topic="offsets"} 8.0' in metrics()
-        assert "warren_archiver_failures_total 1.0" in metrics()
+        assert 'warren_archiver_rows_total{topic="offsets"} 12.0' in served("metrics")
+        assert "warren_archiver_failures_total 2.0" in served("metrics")
         stream.send()
         amid = eventually(amid_a_pass, timeout=PATIENCE, message="another pass")
         parent.send_signal(signal.SIGTERM)  # as `docker stop` does: to the parent alone
@@ -186,17 +149,14 @@ def test_passes_on_a_schedule_whoever_is_stopped_or_killed_amid_one(
         eventually(lambda: not still_running(amid), timeout=PATIENCE, message="all have ended")
     with archiver.running() as parent:  # 30 s: something is archived already
         eventually(has_archived_all, timeout=PATIENCE, message="nothing is lost")
+        # As systemd stops a service: every process of it gets the signal.
+        os.killpg(parent.pid, signal.SIGTERM)
+        assert parent.wait(PATIENCE) == 0, archiver.log.read_text()
+    assert "Traceback" not in archiver.log.read_text()
     assert archiver.archived() == _records(settings)
 
 
-def _jvms(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    children = psutil.Process(process.pid).children(recursive=True)
-    jvms = [child for child in children if child.name() == "java"]
-    assert jvms
-    return jvms
-
-
-def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path) -> Settings:
+def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path, port: int) -> Settings:
     archiver.config.write_text(
         f"""
         [home]
@@ -207,37 +167,13 @@ def _settings(archiver: Archiver, bootstrap: str, unique: str, jars: Path) -> Se
         path = "{archiver.lake}"
         jars_dir = "{jars}"
         memory = "512m"
-        every = 0
-        interval = 0.5
-        silver_interval = 0
-        batch_records = 5000
+        every = 10
+        metrics_port = {port}
         [standstill]
         not_ready_after = 1  # looked at so often that it is amid whatever ends
         """
     )
     return load_settings(archiver.config)
-
-
-def _await_batches(archiver: Archiver, process: subprocess.Popen[bytes], stream: Stream) -> None:
-    """Two of this process."""
-    wanted = archiver.commits() + 2
-    _feed_until(process, archiver, stream, lambda: archiver.commits() >= wanted)
-
-
-def _feed_until(
-    process: subprocess.Popen[bytes],
-    archiver: Archiver,
-    stream: Stream,
-    condition: Callable[[], bool],
-) -> None:
-    def look() -> bool:
-        assert process.poll() is None, archiver.log.read_text()
-        if condition():
-            return True
-        stream.send()
-        return False
-
-    eventually(look, timeout=PATIENCE, message="the archiver is where it shall be")
 
 
 def _records(settings: Settings) -> list[Place]:

@@ -1,6 +1,5 @@
 """What an evaluator has published, judged again from the archive."""
 
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,13 @@ from warren.clock import SystemClock
 from warren.contracts import OffsetEvent, StatusChangeEvent, group_key
 from warren.contracts.topics import FRESHNESS, LAG_STATUS, OFFSETS
 from warren.settings import Settings
+from warren_archiver.bronze.bronze import Bronze
 from warren_archiver.errors import NothingArchived
 from warren_archiver.lake.lake import Lake
 from warren_archiver.replay.replay import Archived, Replay, changed, newest_ms, write
 from warren_archiver.replay.shown import as_json
 from warren_archiver.report.period import Period
 from warren_archiver.steps import Step
-from warren_archiver.streaming.archive import archive
 
 pytestmark = pytest.mark.timeout(1800)
 HOUR = 3_600_000
@@ -69,12 +68,14 @@ def settings(spark: SparkSession, home: Home) -> Settings:
                 "topic_prefix": home.prefix,
                 "partitions": PARTITIONS,
             },
-            "archiver": {"path": str(home.directory / "lake"), "silver_interval": 0},
+            "archiver": {"path": str(home.directory / "lake")},
             "evaluation": {"policy": "burrow"},  # as the evaluator judges
         }
     )
     topics = [OFFSETS, LAG_STATUS, FRESHNESS]
-    archive(spark, settings, threading.Event(), once=True, clock=SystemClock(), topics=topics)
+    lake = Lake.at(settings.archiver.path)
+    lake.ensure(spark)
+    Bronze(spark, settings, lake, topics, SystemClock()).take()
     return settings
 
 

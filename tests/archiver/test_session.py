@@ -34,14 +34,6 @@ def test_settings_bound_the_local_jvm(tmp_path: Path) -> None:
     assert "/x/log4j2.properties" in configuration["spark.driver.extraJavaOptions"]
 
 
-def test_a_jvm_that_stays_gives_memory_back_and_one_of_a_pass_does_not(tmp_path: Path) -> None:
-    (tmp_path / "a.jar").touch()
-    archiver = ArchiverSettings(jars_dir=str(tmp_path))
-    for stays in (True, False):
-        configuration = local_configuration(archiver, "log4j2", stays=stays)
-        assert ("HeapFreeRatio" in configuration["spark.driver.extraJavaOptions"]) == stays
-
-
 def test_what_results_depend_on_never_comes_from_outside() -> None:
     assert not [name for name in SEMANTICS if "memory" in name or "master" in name]
 

@@ -1,11 +1,12 @@
 """What Spark cannot do is told in one line that names the setting, by each command."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
+from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from warren.errors import SettingsError
@@ -75,3 +76,36 @@ def test_a_command_ends_in_one_line(spark_jars: Path, tmp_path: Path) -> None:
     assert "[archiver.spark]" in ended.stderr.splitlines()[-1]
     assert "Traceback" not in ended.stderr
     assert "at org.apache" not in ended.stderr
+
+
+class _Caused(PySparkException):
+    """As Spark's Python keeps the causes of what Java threw."""
+
+    def __init__(self, text: str, cause: Exception | None = None) -> None:
+        super().__init__(text)
+        self._cause = cause
+
+
+def test_the_innermost_cause_is_named() -> None:
+    """A full disk, as a real one was told: the text that Spark gives says nothing of it."""
+    disk = _Caused("java.io.IOException: No space left on device")
+    task = _Caused("[TASK_WRITE_FAILED] Task failed while writing rows. SQLSTATE: 58030", disk)
+    query = _Caused(f"{task}\n=== Streaming Query ===\nIdentifier: 7", task)
+    assert spark_cause(query) == f"{task}: java.io.IOException: No space left on device"
+    assert spark_cause(_Caused("refused", _Caused("refused"))) == "refused"
+
+
+@pytest.mark.parametrize(
+    ("raised", "line"),
+    [
+        (PySparkException("no disk"), "no disk (archiver.path /lake)"),
+        (
+            PySparkException("[DELTA_CONCURRENT_TRANSACTION] ConcurrentTransactionException: Th"),
+            "another archiver writes to /lake (archiver.path): stop one of them",
+        ),
+        (Py4JNetworkError("Answer from Java side is empty"), "JVM has ended"),
+    ],
+)
+def test_the_line_names_the_lake_or_what_else_is_wrong(raised: Exception, line: str) -> None:
+    with pytest.raises(ArchiveFailed, match=re.escape(line)), told_by_spark("/lake"):
+        raise raised

@@ -2,7 +2,6 @@
 and no reader of the lake stumbles over them."""
 
 import json
-import threading
 from pathlib import Path
 
 import pytest
@@ -10,19 +9,12 @@ from support.archive_events import offset_event, sample
 from support.archive_lab import Archive, events_between
 from support.few_tables import OF_OFFSETS, only
 from support.other_readers import assert_others_find_the_same
-from warren.clock import SystemClock
-from warren.contracts.topics import INCIDENTS, OFFSETS, Topic
+from warren.contracts.topics import INCIDENTS, OFFSETS
 from warren_archiver.silver.catalogue import INCIDENT_CHANGES
-from warren_archiver.streaming.archive import archive
 
 pytestmark = pytest.mark.timeout(1800)
 YEAR_99999_MS = 3_093_527_980_800_000
 """A broker takes no record that is dated more than an hour ahead."""
-
-
-def _archive(lab: Archive, topics: list[Topic], **changes: object) -> None:
-    settings, clock = lab.changed(**changes), SystemClock()
-    archive(lab.spark, settings, threading.Event(), once=True, clock=clock, topics=topics)
 
 
 def test_what_is_dated_in_the_year_99999_is_archived_and_every_reader_opens_the_tables(
@@ -36,7 +28,7 @@ def test_what_is_dated_in_the_year_99999_is_archived_and_every_reader_opens_the_
     lab.topic = INCIDENTS
     lab.create(INCIDENTS)
     lab.send([json.dumps(event).encode() for event in (far, near)])
-    _archive(lab, [OFFSETS, INCIDENTS], silver_interval=600)
+    lab.whole_pass(OFFSETS)
     expected = {
         "bronze/events": 4,
         "silver/quarantine": 1,

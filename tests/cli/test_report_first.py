@@ -31,11 +31,9 @@ def _archive(lake: Path) -> None:
     write_table(lake, "bronze/events", COLUMNS, rows)
 
 
-def _report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, *options: str, every: float = 60
-) -> Result:
+def _report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, *options: str) -> Result:
     config = tmp_path / "warren.toml"
-    config.write_text(f'[archiver]\npath = "{tmp_path / "lake"}"\nevery = {every}\n')
+    config.write_text(f'[archiver]\npath = "{tmp_path / "lake"}"\n')
     script = tmp_path / "begun"
     command = [sys.executable, "-c", f"open({str(script)!r}, 'w').close()\n{program}"]
     monkeypatch.setattr("warren_cli.commands.report.spark_settings", load_settings)
@@ -66,13 +64,10 @@ def test_where_that_fails_it_says_so_and_reports_what_there_is(
     assert made.stderr.splitlines()[-1] == "warren: this is of what was archived before"
 
 
-@pytest.mark.parametrize(
-    ("options", "every"),
-    [(["--as-is"], 60.0), ([], 0.0), (["--day", "2026-11-21"], 60.0)],
-)
+@pytest.mark.parametrize("options", [["--as-is"], ["--day", "2026-11-21"]])
 def test_none_is_needed_where_nobody_wants_it_or_nothing_can_be_new(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], every: float
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
-    made = _report(tmp_path, monkeypatch, FAILS, *options, every=every)
+    made = _report(tmp_path, monkeypatch, FAILS, *options)
     assert isinstance(made.exception, NothingArchived)
     assert not (tmp_path / "begun").exists()

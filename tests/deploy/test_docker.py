@@ -189,7 +189,8 @@ def described(name: str) -> list[Any]:
     return list(yaml.safe_load_all((DEPLOY / "kubernetes" / name).read_text()))
 
 
-CONFIG_MAP, APPLICATION = described("archiver-executors.yaml")
+CONFIG_MAP, SCHEDULED = described("archiver-executors.yaml")
+APPLICATION = SCHEDULED["spec"]["template"]
 POD_SETTINGS, DEPLOYMENT = described("archiver.yaml")
 DOCKERFILE = (DEPLOY / "docker/archiver.Dockerfile").read_text()
 
@@ -208,7 +209,7 @@ def test_its_settings_are_read(tmp_path: Path, settings: dict[str, Any]) -> None
 
 
 def mounted(kind: str) -> str:
-    spec = APPLICATION["spec"]
+    spec = APPLICATION
     (volume,) = (one for one in spec["volumes"] if kind in one)
     (path,) = (
         one["mountPath"] for one in spec["driver"]["volumeMounts"] if one["name"] == volume["name"]
@@ -217,7 +218,7 @@ def mounted(kind: str) -> str:
 
 
 def test_what_it_names_is_where_it_says() -> None:
-    spec: dict[str, Any] = APPLICATION["spec"]
+    spec: dict[str, Any] = APPLICATION
     assert spec["arguments"] == [
         "--config",
         f"{mounted('configMap')}/warren.toml",
@@ -247,6 +248,6 @@ def test_the_one_pod_has_what_its_settings_name() -> None:
     assert container["ports"] == [{"name": "metrics", "containerPort": given["metrics_port"]}]
     for name, file in given["spark"].items():
         assert not name.endswith("_file") or file.startswith(mounts["s3"] + "/")
-    packages = APPLICATION["spec"]["sparkConf"]["spark.jars.packages"]
+    packages = APPLICATION["sparkConf"]["spark.jars.packages"]
     assert given["spark"]["spark.jars.packages"] == packages
     assert DEPLOYMENT["spec"]["replicas"] == 1

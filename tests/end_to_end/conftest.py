@@ -17,8 +17,8 @@ def warren(
     state = tmp_path_factory.mktemp("up") / "state"
     config = user_file(state)
     served = "".join(f"[{name}]\nmetrics_port = {free_port()}\n" for name in METRICS_OF)
-    # Tests of the archiver wait for batches: its section is the last one.
-    config.write_text(f"{served}every = 0\ninterval = 10\n")
+    # Tests of the archiver wait for passes: its section is the last one.
+    config.write_text(f"{served}every = 20\n")
     archived = any(item.get_closest_marker("spark") for item in request.session.items)
     without = [] if archived else ["--without", "archiver"]  # it takes a core
     running = start(state, pytestconfig.rootpath, "--config", str(config), *without)

@@ -166,7 +166,6 @@ def test_reports_are_where_there_is_an_archive(tmp_path: Path) -> None:
     elsewhere = {"reports_dir": "elsewhere"}
     assert plan(local=local, api=elsewhere).settings.api.reports_dir == "elsewhere"
     assert plan(Options(without=("archiver",)), api=elsewhere).settings.api.reports_dir == ""
-    assert plan(local=local, archiver={"every": 0}).settings.api.reports_dir == ""
     assert plan(local=local, api={"reports_dir": ""}).settings.api.reports_dir == ""
 
 

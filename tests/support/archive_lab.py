@@ -1,6 +1,5 @@
 """A lake and topics of one's own, on a real broker and in a real Spark."""
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +19,10 @@ from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts.topics import OFFSETS, Topic
 from warren.settings import Settings
+from warren_archiver.bronze.bronze import Bronze
 from warren_archiver.check.topic_check import TopicCheck, check
 from warren_archiver.lake.lake import Lake
+from warren_archiver.spark_failures import told_by_spark
 from warren_archiver.streaming.archive import archive
 
 BAD = (b"not an event", b'{"v":1}', b"\xff")
@@ -52,22 +53,23 @@ class Archive:
         assert not refused
 
     def once(self, **changes: object) -> None:
+        """Bring the table of events up to the topic."""
         settings = self.changed(**changes)
-        archive(
-            self.spark,
-            settings,
-            threading.Event(),
-            once=True,
-            clock=SystemClock(),
-            topics=[self.topic],
-        )
+        with told_by_spark(settings.archiver.path):
+            self.lake.ensure(self.spark)
+            Bronze(self.spark, settings, self.lake, [self.topic], SystemClock()).take()
+
+    def whole_pass(self, *more: Topic, **changes: object) -> None:
+        """Bring all tables up to the topic, and to `more`."""
+        topics = [self.topic, *more]
+        archive(self.spark, self.changed(**changes), clock=SystemClock(), topics=topics)
 
     def changed(self, **changes: object) -> Settings:
         archiver = self.settings.archiver.model_copy(update=changes)
         return self.settings.model_copy(update={"archiver": archiver})
 
     def check(self) -> TopicCheck:
-        (found,) = check(self.spark, self.settings, topics=[self.topic], wait=0)
+        (found,) = check(self.spark, self.settings, topics=[self.topic])
         return found
 
     def compact(self, name: str) -> None:

@@ -28,55 +28,41 @@ _EQUAL, _DIFFERS = Text("equal", style="green"), Text("differs", style="red")
 @app.command()
 def run(
     config: ConfigOption = None,
-    once: Annotated[
-        bool, typer.Option("--once", help="End when all that is there now is archived")
-    ] = False,
+    once: Annotated[bool, typer.Option("--once", help="Do one pass now, and end")] = False,
 ) -> None:
-    """Archive every topic, until told to stop. Spark needs Java; its jars are downloaded once."""
+    """Archive every topic, in passes. Spark needs Java; its jars are downloaded once."""
     settings = spark_settings(config, service="archiver")
     from warren_archiver.passes.parent import run_passes
     from warren_archiver.submitted import is_submitted
 
-    if settings.archiver.every and not once and not is_submitted(os.environ):
+    if not (once or is_submitted(os.environ)):
         run_passes(settings, settings_file(config))
         return
     from warren_archiver.application import archive
 
-    archive(settings, once=once)
+    archive(settings)
 
 
 @app.command()
 def check(
     config: ConfigOption = None,
-    wait: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            metavar="SECONDS",
-            help="How long a running archiver may take to archive what is in the topics now; "
-            "0 compares only what is archived. Default: 180, or 0 for one that works on a schedule",
-        ),
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table")] = False,
 ) -> None:
     """Recount what is archived against the topics.
 
-    Exit 1 when a record is missing, twice or invented, or is not archived in time.
+    Exit 1 when a record is missing, twice or invented.
     """
     settings = spark_settings(config)
     from pydantic_core import to_jsonable_python
     from warren_archiver.check.topic_check import check as recount
-    from warren_archiver.check.topic_check import exit_code
 
-    if wait is None:  # nobody waits for the next pass of a schedule
-        wait = 0.0 if settings.archiver.every else 180.0
     with spark_session(settings, "warren-archive-check") as spark:
-        found = recount(spark, settings, wait=wait, tell=tell)
+        found = recount(spark, settings)
     if as_json:
         typer.echo(json.dumps(to_jsonable_python(found)))
     else:
         _print(found)
-    raise typer.Exit(exit_code(found, wait))
+    raise typer.Exit(not all(each.correct for each in found))
 
 
 @app.command()
@@ -143,7 +129,7 @@ def _print(checks: list[TopicCheck]) -> None:
         for difference in found.differences:
             console.print(f"{found.topic}: {difference}", soft_wrap=True, highlight=False)
     if any(found.behind for found in checks):
-        console.print("To do is not archived yet: does the archiver run? `warren archive run`")
+        console.print("To do comes with the next pass, or now: `warren archive run --once`")
 
 
 def _verdict(found: TopicCheck) -> Text:

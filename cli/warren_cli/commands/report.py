@@ -63,8 +63,7 @@ def report(
 ) -> None:
     """Report on every group, from the archive: what it was like, and what to do.
 
-    Where the archiver works on a schedule (`archiver.every`), what is new is archived first, unless
-    the period has been over for a day.
+    What is new is archived first, unless the period has been over for a day.
     """
     wanted = _wanted(last, day, week, until)
     _make_room("--html", html, is_folder=False)
@@ -80,7 +79,7 @@ def report(
 
     settings = load_settings(settings_file(config))
     configure(settings.log, service="")
-    if settings.archiver.every and not as_is and _may_be_new(wanted):
+    if not as_is and _may_be_new(wanted):
         _archive_first(config)
     with LakeTables(settings.archiver.path, reader_options(settings.archiver)) as tables:
         made = make_report(tables, settings, wanted, clock=SystemClock(), groups=group)

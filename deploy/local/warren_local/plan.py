@@ -186,7 +186,7 @@ def _with_ports(given: Settings, options: Options) -> Settings:
         archiver={"path": str(Path(state, "lake"))},
         api={"reports_dir": str(Path(state, "reports"))},
     )
-    if "archiver" in options.without or not settings.archiver.every:
+    if "archiver" in options.without:
         settings = _replaced(settings, "api", reports_dir="")
     return settings
 

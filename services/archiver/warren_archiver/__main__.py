@@ -25,17 +25,16 @@ def main() -> None:
 
 
 def _main() -> None:
-    """Spark is imported only by a process that works with it."""
+    """Start passes on a schedule, or do one: only that imports Spark."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--config", type=Path)
     parser.add_argument("--version", action="version", version=f"warren-archiver {own_version()}")
     given, more = parser.parse_known_args()
     if not more and not is_submitted(os.environ):
         settings = load_settings(given.config)
-        if settings.archiver.every:
-            configure(settings.log, service="archiver")
-            run_passes(settings, given.config)
-            return
+        configure(settings.log, service="archiver")
+        run_passes(settings, given.config)
+        return
     if directory := os.environ.get(DIRECTORY):
         share_metrics(PASS, directory)
     from warren_archiver.application import run

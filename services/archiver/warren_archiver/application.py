@@ -50,28 +50,23 @@ def lake_lock(path: str) -> Iterator[None]:
 
 
 def run() -> None:
-    """Archive as the command line says. Raises WarrenError."""
+    """Do one pass, as the command line says. Raises WarrenError."""
     parser = argparse.ArgumentParser(
         prog="warren-archiver", description="Archive Warren's topics to Delta tables."
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="warren.toml")
     parser.add_argument(
-        "--once", action="store_true", help="end when all that is there now is archived"
+        "--once", action="store_true", help="do one pass, as always under spark-submit"
     )
-    arguments = parser.parse_args()
-    settings = load_settings(arguments.config).of_service("archiver", gethostname())
+    settings = load_settings(parser.parse_args().config).of_service("archiver", gethostname())
     configure(settings.log, service="archiver")
-    archive(settings, once=arguments.once)
+    archive(settings)
 
 
-def archive(settings: Settings, *, once: bool) -> None:
-    """Archives in this process: `once` what is there now, else all that comes. Only one process
-    does so at a time. A single pass serves no metrics: who started it does.
+def archive(settings: Settings) -> None:
+    """Do one pass in this process, once no other archives to this lake.
 
-    Raises ArchiverError, SettingsError or, with `once`, KafkaError.
+    Raises ArchiverError, SettingsError or KafkaError.
     """
-    if once:
-        archiver = settings.archiver.model_copy(update={"metrics_port": 0})
-        settings = settings.model_copy(update={"archiver": archiver})
     with lake_lock(settings.archiver.path):
-        run_archive(settings, once=once)
+        run_archive(settings)

@@ -57,15 +57,15 @@ class AnotherWrites(ArchiveFailed):
 
 
 class LakeGone(ArchiverError):
-    """Tables were deleted while the archiver ran.
+    """Tables were deleted amid a pass.
 
-    Operator: who deleted them? Once it is started again, they are made anew.
+    Operator: who deleted them? The next pass creates them again.
     """
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"{path} was deleted while the archiver ran (archiver.path): start it again, and it "
-            "archives anew what the topics still have"
+            f"{path} was deleted amid a pass (archiver.path): the next pass archives again what "
+            "the topics still have"
         )
 
 

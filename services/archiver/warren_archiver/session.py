@@ -34,10 +34,9 @@ SEMANTICS = {
     "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore",
 }
 # What many small batches need, wherever they run; `[archiver.spark]` may say otherwise.
-_STREAMING = {
-    # Fewer files: what Spark remembers of batches, small ones in a table before they are joined,
-    # notes in the log that files were removed.
-    "spark.sql.streaming.minBatchesToRetain": "2",
+_BATCHES = {
+    # Fewer files: small ones in a table before they are joined, notes in the log that files were
+    # removed.
     "spark.databricks.delta.autoCompact.minNumFiles": "20",
     "spark.databricks.delta.vacuum.logging.enabled": "false",
     # Neither does each file of a local disk have another beside it, with its checksum: Hadoop has
@@ -61,8 +60,6 @@ _STREAMING = {
     "spark.sql.autoBroadcastJoinThreshold": "1m",
     # Tasks that look for files of a table that nobody needs: by default 10,000 of a few ms each.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "100",
-    # Whole collections give memory back; by default there is one in half an hour.
-    "spark.cleaner.periodicGC.interval": "10min",
 }
 _QUIET = {
     "spark.ui.enabled": "false",
@@ -81,17 +78,12 @@ _JVM_FLAGS = (
     "-XX:+UseSerialGC",  # a third less CPU and memory than the default with two cores
     "-XX:+ExitOnOutOfMemoryError",  # half a session is worse than a restart
     "-XX:MetaspaceSize=320m",  # no collection of all memory whenever there are more classes
+    "-XX:NewRatio=1",  # it gives all back at its end: until then it collects rarely
 )
-# What was needed for a while is given back: by default up to twice of what is in use is kept.
-_GIVES_BACK = ("-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=20", "-XX:MaxNewSize=128m")
-_LIVES_SHORTLY = ("-XX:NewRatio=1",)
-"""Gives all back at its end: until then it collects rarely."""
 
 
-def local_configuration(
-    archiver: ArchiverSettings, log4j2: str, *, stays: bool = False
-) -> dict[str, str]:
-    """What spark-submit would bring otherwise; `stays`: the JVM works all the time.
+def local_configuration(archiver: ArchiverSettings, log4j2: str) -> dict[str, str]:
+    """Return what spark-submit would bring otherwise.
 
     Raises SettingsError when there are no jars.
     """
@@ -102,13 +94,12 @@ def local_configuration(
             "must be a directory with Spark's Delta and Kafka jars (`warren archive run` and "
             "`warren up` download them)",
         )
-    flags = [f"-Dlog4j2.configurationFile={log4j2}", *_JVM_FLAGS]
-    flags += [*(_GIVES_BACK if stays else _LIVES_SHORTLY), archiver.java_options]
+    flags = [f"-Dlog4j2.configurationFile={log4j2}", *_JVM_FLAGS, archiver.java_options]
     here = _LOCAL if archiver.master.startswith("local") else {}
     return {
         **_QUIET,
         **here,
-        "spark.ui.showConsoleProgress": str(not stays and sys.stderr.isatty()).lower(),
+        "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
         "spark.master": archiver.master,
         "spark.driver.memory": archiver.memory,
         "spark.driver.extraJavaOptions": " ".join(filter(None, flags)),
@@ -130,26 +121,19 @@ def given_options(archiver: ArchiverSettings) -> dict[str, str]:
     return given
 
 
-def open_session(archiver: ArchiverSettings, name: str, *, stays: bool = False) -> SparkSession:
+def open_session(archiver: ArchiverSettings, name: str) -> SparkSession:
     """A session named `name`, 6 to 10 s after a JVM was started for it, which is for much until
-    something else is said; `stays`: it works all the time.
+    something else is said.
 
     Raises SettingsError or SparkUnavailable.
     """
     given = given_options(archiver)
-    # Beside each commit Delta can write what a table has then, and need not work that out when it
-    # is opened: worth a file where few commits are made by each process, and not where one makes
-    # thousands.
-    configuration: dict[str, bool | float | int | str | None] = {
-        **SEMANTICS,
-        **_STREAMING,
-        **{"spark.databricks.delta.writeChecksumFile.enabled": str(not stays).lower()},
-    }
+    configuration: dict[str, bool | float | int | str | None] = {**SEMANTICS, **_BATCHES}
     if not is_submitted(os.environ):
         # Python workers would be the first python3 on PATH, whose Spark may be another one.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         log4j2 = str(importlib.resources.files("warren_archiver").joinpath("log4j2.properties"))
-        own = local_configuration(archiver, log4j2, stays=stays)
+        own = local_configuration(archiver, log4j2)
         if _JARS in given:
             given[_JARS] = f"{own[_JARS]},{given[_JARS]}"
         configuration |= own

@@ -28,7 +28,7 @@ ARCHIVER_BEHIND = Gauge(
 )
 ARCHIVER_CAUGHT_UP = Gauge(
     "warren_archiver_caught_up_timestamp_seconds",
-    "When all that was in the topics was archived, Unix seconds; after a start, when the last "
+    "When all that was in the topics was archived, Unix seconds; amid a pass, when the last "
     "batch before it began. The topics keep records for 24 h at least",
     registry=ARCHIVER,
     multiprocess_mode="mostrecent",
@@ -41,7 +41,7 @@ ARCHIVER_REFINED = Counter(
 )
 ARCHIVER_FAILURES = Counter(
     "warren_archiver_failures",
-    "How often a query, or a pass, failed and was started again",
+    "How often a pass failed, and was started again",
     registry=ARCHIVER,
 )
 ARCHIVER_STALLED = Gauge(

@@ -181,15 +181,18 @@ def _heap(value: str) -> str:
 
 
 def _every(value: float) -> float:
-    if 0 < value < LEAST_EVERY:
-        raise ValueError(f"must be 0, or {LEAST_EVERY:g} and more")
+    if value < LEAST_EVERY:
+        raise ValueError(
+            f"must be {LEAST_EVERY:g} or more: the archiver works in passes only, and each one "
+            "starts a JVM"
+        )
     return value
 
 
 SparkMaster = Annotated[str, AfterValidator(_master)]
 HeapSize = Annotated[str, AfterValidator(_heap)]
 PassInterval = Annotated[float, AfterValidator(_every)]
-"""Seconds; 0: no passes."""
+"""Seconds."""
 
 
 # The quick compiler only, with the room for code that the JVM has by default for both.
@@ -208,22 +211,10 @@ class ArchiverSettings(ServiceSettings):
     )
     every: PassInterval = Field(
         default=3600,
-        ge=0,
         le=21_600,  # the topics keep records for 24 h: some passes may fail
-        description="Seconds from the beginning of a pass to that of the next one. A pass archives "
-        "what is new, brings silver and gold up to it, and ends, and its JVM with it; 10 at least. "
-        "0: one process works all the time, and its JVM stays. Always so under spark-submit",
-    )
-    interval: Seconds = Field(
-        default=60,
-        description="With every = 0, seconds from the beginning of a batch to that of the next one",
-    )
-    silver_interval: SecondsOrNone = Field(
-        default=600,
-        le=3600,
-        description="With every = 0, seconds between two updates of silver and gold, each 15 to "
-        "30 s of CPU; the first one comes 30 s after the start. In any case 0 for none: where only "
-        "the events are wanted",
+        description="Seconds from the beginning of a pass to that of the next one, 10 at least. A "
+        "pass archives what is new, brings silver and gold up to it, and ends, and its JVM with "
+        "it. Under spark-submit there is one pass, whatever is set",
     )
     batch_records: int = Field(default=1_000_000, ge=1, description="Most records in one batch")
     writers: int = Field(

@@ -1,6 +1,5 @@
 """The table of events brought up to the topics, batch by batch."""
 
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
@@ -11,9 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.contracts.topics import Topic
-from warren.errors import TopicMissing
 from warren.kafka.connection import connect
-from warren.kafka.topics import HOME, ensure_topics
+from warren.kafka.topics import HOME
 from warren.metrics.archiver import (
     ARCHIVER_BEHIND,
     ARCHIVER_CAUGHT_UP,
@@ -76,17 +74,18 @@ class Bronze:
         for topic in topics:  # from 0 on: alerts see the first record that is lost
             ARCHIVER_LOST.labels(topic.name)
 
-    def take(self, stop: threading.Event) -> None:
-        """Write all that is in the topics now, unless told to stop between two batches.
+    def take(self) -> None:
+        """Write all that is in the topics now.
 
-        Raises KafkaError, LakeGone, AnotherWrites or what Spark does.
+        Raises KafkaError, also where a topic is missing, LakeGone, AnotherWrites or what Spark
+        raises.
         """
         self._last = None  # whatever was done to the table since
         admin = connect(HOME, HOME, self._settings.home, ANSWER_SECONDS)
         of: Mapping[str, str] = {}
         goal: Offsets = {}
-        while not stop.is_set():
-            ids = self._ids(admin)
+        while True:
+            ids = topic_ids(admin, self._topics)
             last = self._known(admin, ids)
             if ids != of:
                 of, goal = ids, _each(ids, log_ends, admin)
@@ -102,16 +101,6 @@ class Bronze:
             if batch.ends == last.ends:
                 return
             self._write(batch, begins(last, starts))
-
-    def _ids(self, admin: AdminClient) -> Mapping[str, str]:
-        """A topic that was deleted stops no other: it is made anew."""
-        try:
-            return topic_ids(admin, self._topics)
-        except TopicMissing:
-            if not self._settings.home.create_topics:
-                raise
-            ensure_topics(admin, self._settings.home)
-            return topic_ids(admin, self._topics)
 
     def _known(self, admin: AdminClient, ids: Mapping[str, str]) -> Batch:
         """The last batch; of topics that it does not know it says where they begin."""

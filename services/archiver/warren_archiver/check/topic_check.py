@@ -9,7 +9,6 @@ difference, unless it is older than the archive.
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from types import MappingProxyType
 from confluent_kafka.admin import AdminClient
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
-from warren.clock import SystemClock
 from warren.contracts.topics import ARCHIVED, Topic
 from warren.kafka.connection import connect
 from warren.kafka.topic_reader import TopicReader
@@ -28,7 +26,6 @@ from warren.settings import HomeSettings, Settings
 from warren_archiver.lake.gaps import Cause, Place, runs
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.offset_ranges import OffsetRanges
-from warren_archiver.steps import Step, Tell, untold
 from warren_archiver.topics import log_ends, log_starts, topic_ids
 
 
@@ -121,13 +118,6 @@ def compare(
     )
 
 
-def exit_code(checks: Sequence[TopicCheck], wait: float) -> int:
-    """Return 1 where a topic differs, else 0. `wait`: as long as a running archiver had, seconds;
-    without any, what is to do counts for nothing.
-    """
-    return int(not all(found.equal if wait else found.correct for found in checks))
-
-
 @dataclass(frozen=True, slots=True)
 class TopicOffsets:
     """Records of a partition that are still retained, and where the log ended before the reading.
@@ -161,48 +151,25 @@ def read_offsets(home: HomeSettings, admin: AdminClient, topic: str) -> dict[int
     }
 
 
-LOOK_EVERY = 2.0  # seconds, or as long as a look takes: the archiver may need the processors
-
-
 def check(
-    spark: SparkSession,
-    settings: Settings,
-    *,
-    topics: Sequence[Topic] = ARCHIVED,
-    wait: float,
-    tell: Tell = untold,
+    spark: SparkSession, settings: Settings, *, topics: Sequence[Topic] = ARCHIVED
 ) -> list[TopicCheck]:
-    """Checks every topic. Raises KafkaError.
-
-    A running archiver may take `wait` seconds to archive what is in the topics now.
-    """
+    """Check every topic. Raises KafkaError."""
     home = settings.home
     admin = connect(HOME, "home", home)
     lake = Lake.at(settings.archiver.path)
     names = {topic.full_name(home.topic_prefix): topic for topic in topics}
     retained = {name: read_offsets(home, admin, name) for name in names}
     ids = topic_ids(admin, names)
-    checks: dict[str, TopicCheck] = {}
-    clock, pause = SystemClock(), threading.Event()
-    deadline = clock.monotonic() + wait
-    tell(Step("topics", "", 0, len(names)))
-    while True:
-        started = clock.monotonic()
-        late = started >= deadline
-        todo = [name for name in names if name not in checks or not checks[name].equal]
-        events = _events(spark, lake, {name: ids[name] for name in todo})
-        tables = {} if events is None else _archived(events)
-        older = _older(spark, lake, ids)
-        for name in todo:
-            ends = log_ends(admin, name)  # after the table: its rows lie below it
-            checks[name] = compare(
-                names[name], name, retained[name], tables.get(name, {}), ends, older.get(name, {})
-            )
-        equal = sum(found.equal for found in checks.values())
-        tell(Step("topics", "", len(names) if late else equal, len(names)))
-        if late or all(found.equal for found in checks.values()):
-            return [checks[name] for name in names]
-        pause.wait(max(LOOK_EVERY, clock.monotonic() - started))
+    events = _events(spark, lake, ids)
+    tables = {} if events is None else _archived(events)
+    older = _older(spark, lake, ids)
+    checks = []
+    for name, topic in names.items():
+        ends = log_ends(admin, name)  # after the table: its rows lie below it
+        of_table, of_before = tables.get(name, {}), older.get(name, {})
+        checks.append(compare(topic, name, retained[name], of_table, ends, of_before))
+    return checks
 
 
 def _events(spark: SparkSession, lake: Lake, ids: Mapping[str, str]) -> DataFrame | None:

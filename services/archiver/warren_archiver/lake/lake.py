@@ -67,8 +67,7 @@ _PROPERTIES = {
     # Both are Delta's to remove.
     "delta.deletedFileRetentionDuration": f"interval {HISTORY_DAYS} days",
     "delta.logRetentionDuration": f"interval {HISTORY_DAYS} days",
-    # Each checkpoint lists what was removed in that week, 2 MB where there is a batch each 30 s:
-    # one for 10 of these, as by default, would be 2 GB.
+    # Each checkpoint lists what was removed in that week; by default there is one for 10 commits.
     "delta.checkpointInterval": "100",
 }
 _EVENTS_PROPERTIES = {

@@ -1,103 +1,41 @@
-"""Archiving of every topic, until told to stop or until all is there.
+"""One pass: archive what every topic has now. In turn: bronze, silver with gold, names, upkeep.
 
-In turn: bronze, silver with gold, upkeep.
+What fails ends the pass with its reason. Each step can be repeated, so the next pass does what is
+left, also after a kill.
 """
 
 import os
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+import signal
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import structlog
-from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 from warren.clock import Clock, SystemClock
 from warren.contracts.topics import ARCHIVED, Topic
-from warren.errors import KafkaError, TopicMissing
-from warren.kafka.connection import Trouble, connect
-from warren.kafka.topics import HOME, await_home, check_topics, ensure_topics
-from warren.metrics.archiver import ARCHIVER, ARCHIVER_FAILURES, ARCHIVER_REFINED, ARCHIVER_STALLED
-from warren.service import probed, stop_by_signal
+from warren.errors import TopicMissing
+from warren.kafka.connection import connect
+from warren.kafka.topics import HOME, check_topics, ensure_topics
+from warren.metrics.archiver import ARCHIVER_REFINED, ARCHIVER_STALLED
 from warren.settings import HomeSettings, Settings
-from warren.standstill import Look, StandstillWatch, obstacle
+from warren.standstill import Look, StandstillWatch, end_process
 
 from warren_archiver.amount import fit
-from warren_archiver.bronze.bronze import ANSWER_SECONDS, Bronze
+from warren_archiver.bronze.bronze import Bronze
 from warren_archiver.dialect import for_spark, sql
-from warren_archiver.errors import JVM_ENDED, ArchiveFailed, archive_failed
 from warren_archiver.gold.catalogue import VIEWED, VIEWS
 from warren_archiver.lake.lake import Lake, exists
 from warren_archiver.layers import LAYERS, name_of
+from warren_archiver.passes.parent import PREFIX
 from warren_archiver.refining.new_events import NewEvents, Progress
 from warren_archiver.refining.refine import Refinery, ensure
 from warren_archiver.session import close_session, open_session
-from warren_archiver.spark_failures import SPARK_FAILURES, told_by_spark
+from warren_archiver.spark_failures import told_by_spark
 from warren_archiver.streaming.upkeep import Upkeep
 from warren_archiver.submitted import is_submitted
 
 log = structlog.get_logger(__name__)
-
-FIRST_PAUSE = 5.0  # seconds before what has failed is tried again; doubled each time
-LONGEST_PAUSE = 60.0
-
-
-class Part:
-    """Due at once, until something else was said."""
-
-    def __init__(self, name: str, path: str, clock: Clock, every: float) -> None:
-        """`name`: for the log, with the `path` of its lake as it was set; `every` so many seconds
-        it is due."""
-        self.name = name
-        self._path = path
-        self._clock = clock
-        self._every = every
-        self._pause = FIRST_PAUSE
-        self._at = 0.0
-        self.tried = False
-        self.problem = ""
-        """Why it failed last; empty once it went well."""
-
-    @property
-    def due(self) -> bool:
-        return self._clock.monotonic() >= self._at
-
-    def due_in(self, seconds: float) -> None:
-        self._at = self._clock.monotonic() + seconds
-
-    def attempt(
-        self, step: Callable[[threading.Event], None], stop: threading.Event, *, once: bool = False
-    ) -> None:
-        """Where it fails, it is due after a pause, which gets longer each time.
-
-        Raises ArchiveFailed instead of that with `once`, and where there is no JVM any more.
-        """
-        self.due_in(self._every)
-        try:
-            step(stop)
-        except (ArchiveFailed, KafkaError, *SPARK_FAILURES) as problem:
-            if stop.is_set():  # as systemd does: the JVM was told to stop as well
-                log.info(f"{self.name} stopped amid it, which is done again next time")
-                return
-            failed = _failed(problem, self._path)
-            if once or isinstance(problem, JVM_ENDED):
-                raise failed from problem
-        else:
-            self.tried, self.problem, self._pause = True, "", FIRST_PAUSE
-            return
-        ARCHIVER_FAILURES.inc()
-        self.tried, self.problem = True, f"{failed.cause} (see the log)"
-        log.error(f"{self.name} failed", problem=failed.cause, again_in=self._pause)
-        self.due_in(self._pause)
-        self._pause = min(self._pause * 2, max(LONGEST_PAUSE, self._every))
-
-
-def _failed(problem: Exception, path: str) -> ArchiveFailed:
-    if isinstance(problem, ArchiveFailed):
-        return problem
-    if isinstance(problem, KafkaError):
-        return ArchiveFailed(problem.problem)
-    return archive_failed(problem, path)
 
 
 def register(spark: SparkSession, lake: Lake, schema: str) -> None:
@@ -121,17 +59,8 @@ def register(spark: SparkSession, lake: Lake, schema: str) -> None:
             spark.sql(f"CREATE VIEW IF NOT EXISTS {view.name} AS SELECT {names} FROM ({made})")
 
 
-LOOK_EVERY = 1.0  # seconds between two looks at what is due
-NAMED_EVERY = 3600.0
-"""Seconds between two looks for tables that have no name yet."""
-FIRST = 30.0
-"""Seconds after the start before silver, where its interval is longer: reports and gold soon have
-something, and what the first time costs, most of it for planning what was never planned before, is
-over early."""
-
-
 class Work:
-    """Of one process, in one thread; any other may look at it, or interrupt it."""
+    """The steps of a pass, in one thread; any other may look at them."""
 
     def __init__(
         self,
@@ -140,74 +69,29 @@ class Work:
         lake: Lake,
         topics: Sequence[Topic],
         clock: Clock,
-        stop: threading.Event,
     ) -> None:
-        archiver = settings.archiver
         self._spark = spark
         self._settings = settings
         self._lake = lake
         self._clock = clock
-        self._stop = stop
         self._bronze = Bronze(spark, settings, lake, topics, clock)
         names = {topic.full_name(settings.home.topic_prefix): topic for topic in topics}
         self._refinery = Refinery(spark, lake, settings, names, clock)
-        self._upkeep = Upkeep(spark, lake, archiver, clock)
-        self.archiving = Part("archiving", archiver.path, clock, archiver.interval)
-        self._refining = Part("silver", archiver.path, clock, archiver.silver_interval)
-        self._naming = Part("registering", archiver.path, clock, NAMED_EVERY)
-        self._has_silver = archiver.silver_interval > 0
-        self._archived_ms = 0
-        """What had come by then is in bronze."""
-        self._doing = ""
-        self._turn = 0
-        self._looked: Look | None = None
 
-    def once(self) -> None:
-        """All that is there now. Raises ArchiveFailed, LakeGone, KafkaError."""
-        self._do(self.archiving, self._take_bronze, once=True)
-        if self._has_silver:
-            self._do(self._refining, self._take_silver, once=True)
-        self._look_after_tables()
-
-    def follow(self) -> None:
-        """Until told to stop; what fails stops nothing else. Raises LakeGone."""
-        self._refining.due_in(min(FIRST, self._settings.archiver.silver_interval))
-        while not self._stop.is_set():
-            self._do(self.archiving, self._take_bronze)
-            if self._has_silver:
-                self._do(self._refining, self._take_silver)
-            if self._refining.tried or not self._has_silver:
-                self._look_after_tables()
-            self._stop.wait(LOOK_EVERY)
-
-    def _look_after_tables(self) -> None:
-        if self._settings.archiver.schema_name:
-            schema = self._settings.archiver.schema_name
-            self._do(self._naming, lambda _: register(self._spark, self._lake, schema))
-        if not self._stop.is_set():
-            self._upkeep.look()
-
-    def _do(
-        self, part: Part, step: Callable[[threading.Event], None], *, once: bool = False
-    ) -> None:
-        if self._stop.is_set() or not (once or part.due):
-            return
-        self._doing, self._turn = part.name, self._turn + 1
-        try:
-            part.attempt(step, self._stop, once=once)
-        finally:
-            self._doing = ""
-
-    def _take_bronze(self, stop: threading.Event) -> None:
+    def run(self) -> None:
+        """Archive all that is there now. Raises LakeGone, AnotherWrites, KafkaError, or what Spark
+        raises."""
         began = self._clock.now_ms()
-        self._bronze.take(stop)
-        self._archived_ms = began
+        self._bronze.take()
+        self._refine(began)
+        if schema := self._settings.archiver.schema_name:
+            register(self._spark, self._lake, schema)
+        Upkeep(self._spark, self._lake, self._settings.archiver, self._clock).look()
 
-    def _take_silver(self, stop: threading.Event) -> None:
+    def _refine(self, archived_ms: int) -> None:
+        """Bring silver and gold up to bronze, which has what had come by `archived_ms`."""
         progress = Progress(self._spark, self._lake)
         for chunk in NewEvents(self._spark, self._lake, self._clock).since(progress.position):
-            if stop.is_set():
-                return
             newest: Mapping[str, int] = {}
             if chunk.events is not None:
                 started = self._clock.monotonic()
@@ -217,30 +101,20 @@ class Work:
                     ARCHIVER_REFINED.labels(table).inc(rows)
                 seconds = round(self._clock.monotonic() - started, 2)
                 log.info("tables written", rows=sum(written.values()), seconds=seconds)
-            progress.note(chunk.position, newest, self._archived_ms)
-
-    def interrupt(self) -> None:
-        """Give up what is being done; it is done next time."""
-        self._spark.interruptAll()
+            progress.note(chunk.position, newest, archived_ms)
 
     def look(self) -> Look:
-        """What is being done waits; tasks of Spark's that end move, and so does whoever plans.
+        """Look whether the pass moves: a task of Spark's has ended, or the JVM has used CPU, as it
+        does while it plans.
 
-        May be called from any thread. Raises KafkaError when the home cluster does not answer,
-        ArchiveFailed when Spark does not.
+        May be called from any thread. Raises ArchiveFailed when Spark does not answer.
         """
         with told_by_spark(self._settings.archiver.path):
             tracker = self._spark.sparkContext.statusTracker()
             stages = tracker.getActiveStageIds()
             infos = [tracker.getStageInfo(stage) for stage in stages]
             tasks = sum(info.numCompletedTasks for info in infos if info)
-            mark = self._turn, tuple(stages), tasks, effort()
-            look = Look(int(bool(self._doing)), mark, unit="")
-            if look.waiting and look == self._looked and self._doing == self.archiving.name:
-                # Spark waits for Kafka without a word.
-                connect(HOME, HOME, self._settings.home, ANSWER_SECONDS)
-            self._looked = look
-            return look
+            return Look(1, (tuple(stages), tasks, effort()), unit="")
 
 
 STEP_S = 3.0
@@ -277,98 +151,55 @@ def _children(pid: int) -> set[int]:
     return found
 
 
-STOP_LOOK_EVERY = 0.2  # seconds between two looks whether it shall stop
-STOP_GRACE = 4.0  # seconds that what is done has to end by itself, then that it has to give up
+def run(settings: Settings) -> None:
+    """Do one pass in a Spark session of its own. SIGTERM and SIGINT end it at once: the next pass
+    repeats what was not committed.
 
-
-def run(settings: Settings, *, once: bool) -> None:
-    """Archives until SIGTERM or SIGINT; `once` ends at what was there at the start.
-
-    Raises ArchiverError, SettingsError or, with `once`, KafkaError.
+    Raises ArchiverError, SettingsError or KafkaError.
     """
-    stop = threading.Event()
-    # Nothing but the event: a handler must not call into Spark, whose gateway may be mid-call.
-    stop_by_signal(stop.set)
-    if not _prepare_topics(settings, stop, once=once):
-        return
-    spark = open_session(settings.archiver, "warren-archiver", stays=not once)
-    stop_by_signal(stop.set)  # Spark has put its own handler for Ctrl-C
-    with told_by_spark(settings.archiver.path):
-        try:
-            archive(spark, settings, stop, once=once, clock=SystemClock())
-        except SPARK_FAILURES:
-            # As systemd does: the JVM was told to stop as well, and has done so sooner.
-            if not stop.is_set():
-                raise
-            log.info("stopped amid its start")
-        finally:
-            close_session(spark)
+    _end_by_signal()
+    prepare_topics(settings.home)
+    spark = open_session(settings.archiver, "warren-archiver")
+    _end_by_signal()  # Spark has put its own handler for Ctrl-C
+    try:
+        archive(spark, settings, clock=SystemClock())
+    finally:
+        close_session(spark)
 
 
-def _prepare_topics(settings: Settings, stop: threading.Event, *, once: bool) -> bool:
-    """Whether all topics are there; False when `stop` was set before they were.
-
-    Raises KafkaError with `once`; else it waits.
-    """
-    home = settings.home
-    if once:
-        return _prepare(connect(HOME, HOME, home), home)
-    waits = Trouble(HOME, SystemClock(), over="the home cluster is as it should be")
-    with probed("archiver", settings, ARCHIVER, lambda: waits.look().obstacle):
-        return bool(await_home(home, lambda admin: _prepare(admin, home), stop, waits))
-
-
-def _prepare(admin: AdminClient, home: HomeSettings) -> bool:
-    """True. Raises KafkaError for what is missing."""
+def prepare_topics(home: HomeSettings) -> None:
+    """Create topics that are missing, where that is allowed. Raises KafkaError, which names one."""
+    admin = connect(HOME, HOME, home)
     if home.create_topics:
         ensure_topics(admin, home)
     elif missing := [p for p in check_topics(admin, home).problems if "missing" in p]:
         raise TopicMissing(HOME, "home.create_topics", missing[0])
-    return True
+
+
+def _end_by_signal() -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: os._exit(0))
+
+
+def _end_hung() -> None:
+    """Say why in the line that whoever started the pass looks for."""
+    print(f"{PREFIX}the pass hung (standstill.exit_after)", file=sys.stderr)
+    end_process()
 
 
 def archive(
-    spark: SparkSession,
-    settings: Settings,
-    stop: threading.Event,
-    *,
-    once: bool,
-    clock: Clock,
-    topics: Sequence[Topic] = ARCHIVED,
+    spark: SparkSession, settings: Settings, *, clock: Clock, topics: Sequence[Topic] = ARCHIVED
 ) -> None:
-    """Works in a session that is there already. The topics must exist.
+    """Do one pass in this session. A pass that hangs ends the process, exit code 1.
 
-    Raises LakeGone or, with `once`, ArchiveFailed.
+    Raises ArchiverError or KafkaError, also where a topic is missing.
     """
-    fit(spark, little=True)  # until there is much
-    lake = Lake.at(settings.archiver.path)
-    lake.ensure(spark)
-    work = Work(spark, settings, lake, topics, clock, stop)
-    works = {
-        "archive": work.look,
-        # What keeps it from archiving: it has failed, and did nothing since.
-        "archiving": lambda: obstacle(work.archiving.problem),
-    }
-    watch = StandstillWatch(settings.standstill, works, ARCHIVER_STALLED, clock)
-    with probed("archiver", settings, ARCHIVER, lambda: watch.reason or True), watch:
-        log.info("archiving", topics=len(topics), lake=lake.root, once=once)
-        _until_done(work, work.once if once else work.follow, stop)
-
-
-def _until_done(work: Work, do: Callable[[], None], stop: threading.Event) -> None:
-    """In another thread: Python does not act on a signal amid a call of the JVM.
-
-    Told to stop, it ends between two steps, if these end in time, or is interrupted. Raises what it
-    did, but what follows from that.
-    """
-    pool = ThreadPoolExecutor(1, "archive")
-    done = pool.submit(do)
-    pool.shutdown(wait=False)  # at its own end Python waits for the last call of the JVM
-    while not (done.done() or stop.is_set()):
-        wait([done], STOP_LOOK_EVERY)
-    wait([done], STOP_GRACE)
-    if not done.done():
-        work.interrupt()
-        wait([done], STOP_GRACE)
-    if done.done():
-        done.result()
+    with told_by_spark(settings.archiver.path):
+        fit(spark, little=True)  # until there is much
+        lake = Lake.at(settings.archiver.path)
+        lake.ensure(spark)
+        work = Work(spark, settings, lake, topics, clock)
+        works = {"archive": work.look}
+        with StandstillWatch(settings.standstill, works, ARCHIVER_STALLED, clock, _end_hung):
+            log.info("archiving", topics=len(topics), lake=lake.root)
+            work.run()

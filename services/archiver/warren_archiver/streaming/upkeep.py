@@ -7,15 +7,12 @@ from typing import NamedTuple
 
 import structlog
 from delta.tables import DeltaTable
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
 from warren.clock import Clock
 from warren.settings import ArchiverSettings
 from warren.words import moment
 
-from warren_archiver.errors import spark_cause
 from warren_archiver.gold import catalogue as gold
 from warren_archiver.lake.lake import (
     Commits,
@@ -73,27 +70,13 @@ class Upkeep:
             Kept.AS_MINUTES: settings.minutes_keep_days,
         }
         self._clock = clock
-        self._looked_on: date | None = None
 
     def look(self) -> None:
-        """At a quiet moment; does nothing where it was done today, as the lake says. What fails is
-        tried again tomorrow.
-        """
-        if self._looked_on == self._today():
-            return
-        self._looked_on = self._today()
-        try:
-            if self._done_on() < self._today():
-                self.run()
-        except (PySparkException, Py4JError) as problem:
-            log.warning("upkeep failed", problem=spark_cause(problem))
-
-    def _done_on(self) -> date:
-        """The day on which it was done last, or on which the archive began."""
+        """Run unless the lake says that it was done today, or that the archive began today."""
         noted = self._noted(self._lake.events)
-        if noted is None:
-            return datetime.fromtimestamp(self._lake.began(self._spark), UTC).date()
-        return noted.day
+        began = datetime.fromtimestamp(self._lake.began(self._spark), UTC).date()
+        if (began if noted is None else noted.day) < self._today():
+            self.run()
 
     def run(self, tell: Tell = untold) -> list[Upkept]:
         """Removes rows of days that are no longer kept, puts days that are over in order, then
