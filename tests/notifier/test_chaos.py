@@ -20,8 +20,6 @@ from warren_notifier.channels.channel import Delivered, Result, Retry
 from warren_notifier.channels.digest_groups import Digest
 from warren_notifier.state.telling import Delivery
 
-pytestmark = pytest.mark.heavy
-
 
 def incidents(groups: int, each: int, chance: random.Random) -> list[StatusChangeEvent]:
     """Changes of all groups, mixed, in order within a group; each ends with OK."""
@@ -76,6 +74,7 @@ class Unsteady(Scripted):
     def __init__(self, chance: random.Random) -> None:
         super().__init__()
         self.arrived: list[GroupIncidentEvent] = []
+        self.begun: list[str] = []
         self._chance = chance
         self.steady = False
 
@@ -83,6 +82,7 @@ class Unsteady(Scripted):
         return await self._take(delivery)
 
     async def _take(self, *news: Delivery) -> Result:
+        self.begun += [one.pending.delivery_id for one in news]
         await asyncio.sleep(0)
         kind = 0.0 if self.steady else self._chance.random()
         if kind < 0.5 or kind > 0.85:
@@ -147,10 +147,14 @@ def test_kills_at_any_moment(seed: int) -> None:
                 channel.steady = True
             await harness.idle()
 
-    for _ in range(6):
-        crash_after = chance.randrange(1, 60)
+    for turn in range(7):
+        pending = {d.delivery_id for state in log.states() for d in state.deliveries}
+        over = {a.delivery_id for a in log.audit() if a.outcome == "delivered"} - pending
+        before = {name: len(channel.begun) for name, channel in channels.items()}
+        crash_after = chance.randrange(1, 60) if turn < 6 else None
         life(lambda tasks, after=crash_after: one_life(tasks, after))
-    life(lambda tasks: one_life(tasks, None))
+        for name, channel in channels.items():
+            assert over.isdisjoint(channel.begun[before[name] :]), "it was written down"
     for channel in channels.values():
         assert channel.arrived
         check(channel.arrived, published)
@@ -177,6 +181,7 @@ class Receiver:
             return Answer(204)
 
 
+@pytest.mark.heavy
 @pytest.mark.timeout(900)
 def test_300_incidents_two_notifiers_and_three_kills(
     broker: Any, unique: str, tmp_path: Path

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from notifier.builders import event, route
-from notifier.harness import END, Hanging, Harness, Log, Scripted, kinds, life, play
+from notifier.harness import END, Hanging, Harness, Scripted, kinds, play
 from support.manual_clock import ManualClock
 from support.waiting import until
 from warren_notifier.channels.channel import Refused, Result, Retry
@@ -15,55 +15,6 @@ ERR = event("ERR")
 OK = event("OK", "ERR", event_id="event-2")
 OPENING = delivery_id("event-1", "all", "mail")
 CLOSING = delivery_id("event-2", "all", "mail")
-
-
-@pytest.mark.parametrize("survived", range(20))
-def test_a_crash_after_any_record_loses_nothing(survived: int) -> None:
-    """The first life ends when so many records are written, before it commits what it has read."""
-    log = Log()
-    mail, hook = Scripted(Retry("no")), Scripted()
-    routes = [route(channels=("mail", "hook"))]
-    events = [ERR, event(group="g", event_id="g1"), OK]
-
-    async def first(tasks: asyncio.TaskGroup) -> None:
-        channels = {"mail": mail, "hook": hook}
-        harness = Harness(log, tasks, routes, channels, crash_after=survived)
-        await harness.assign()
-        opening = asyncio.create_task(harness.read(*events[:2], commit=False))
-        for _ in range(100):
-            await asyncio.sleep(0)
-        closing = asyncio.create_task(harness.read(*events[2:], offset=2, commit=False))
-        for _ in range(100):
-            await asyncio.sleep(0)
-        opening.cancel()
-        closing.cancel()
-
-    async def second(tasks: asyncio.TaskGroup) -> None:
-        harness = Harness(log, tasks, routes, {"mail": mail, "hook": hook})
-        await harness.assign()
-        await harness.read(*events)
-        await harness.idle()
-
-    life(first)
-    before = {"mail": len(mail.ids), "hook": len(hook.ids)}
-    pending = {d.delivery_id for state in log.states() for d in state.deliveries}
-    written = {a.delivery_id for a in log.audit() if a.outcome == "delivered"} - pending
-    life(second)
-    for channel, name in ((mail, "mail"), (hook, "hook")):
-        opening, closing, other = (
-            delivery_id(e, "all", name) for e in ("event-1", "event-2", "g1")
-        )
-        assert closing in channel.ids or opening not in channel.taken
-        assert other in channel.ids
-        # What the first life delivered is sent again only where it could not write that down.
-        assert not written & set(channel.ids[before[name] :])
-        if closing in channel.ids and opening in channel.ids:
-            assert channel.ids[::-1].index(closing) < channel.ids[::-1].index(opening)
-        ends = [a.delivery_id for a in log.audit() if a.channel == name and a.outcome != "failed"]
-        assert {opening, closing, other} == set(ends)
-    (state,) = log.states()
-    assert state.incident is not None
-    assert state.group == "g"
 
 
 def test_a_topic_that_began_anew_is_no_replay() -> None:

@@ -1,6 +1,5 @@
 """Tables as readers without Spark find them: delta-rs, and DuckDB by the files that it names."""
 
-import json
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +10,7 @@ from urllib.parse import unquote
 import duckdb
 import pytest
 from deltalake import DeltaTable, QueryBuilder
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType, DateType, DoubleType, IntegerType, LongType, StructType
 
 _SUMMED = (IntegerType, LongType, DoubleType)
@@ -54,17 +53,6 @@ def rows_of(path: Path | str, columns: str = "*") -> list[tuple[Any, ...]]:
     with duckdb.connect() as database:
         database.execute("SET TimeZone = 'UTC'")
         return database.execute(rows, files).fetchall()
-
-
-def assert_is_stored(path: Path, schema: StructType, expected: Sequence[Row]) -> None:
-    """These rows, each once, of a table with these columns, for whoever reads without Spark."""
-    told = json.loads(DeltaTable(str(path)).schema().to_json())["fields"]
-    wanted = json.loads(schema.json())["fields"]
-    assert [(f["name"], f["type"]) for f in told] == [(f["name"], f["type"]) for f in wanted]
-    columns = ", ".join(f'"{name}"' for name in schema.names)
-    rows = [[_plain(value) for value in row] for row in rows_of(path, columns)]
-    made = [[_plain(row[name]) for name in schema.names] for row in expected]
-    assert sorted(map(repr, rows)) == sorted(map(repr, made))
 
 
 def _plain(value: Any) -> Any:
