@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from api.served_api import NOW, Api
-from support.lake_files import write_table
+from support.lake_files import LATE, MOVES, OF_TOPIC, WHO, write_table
 from support.manual_clock import ManualClock
 from support.report_lake import moment
 from warren.contracts import MINUTE_MS
@@ -17,9 +17,6 @@ from warren_api.model.archive import Archive
 
 HOUR, DAY = 60 * MINUTE_MS, 24 * 60 * MINUTE_MS
 THIS = NOW - NOW % HOUR
-_WHO = {"cluster": "VARCHAR", "group": "VARCHAR", "minute": "TIMESTAMPTZ"}
-_MOVES = {"lag": "BIGINT", "produced": "BIGINT", "consumed": "BIGINT"}
-_LATE = {"topic": "VARCHAR", "late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT"}
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +30,9 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
         told = {"topic": "orders", "late_max_ms": 5_000, "time_to_loss_ms": HOUR}
         late.append(minute | {"group": "billing"} | told)
         topics.append(minute | {"topic": "orders", "produced": 100})
-    write_table(path, "silver/group_minutes", _WHO | _MOVES, groups)
-    write_table(path, "silver/lateness_minutes", _WHO | _LATE, late)
-    columns = {"cluster": "VARCHAR", "topic": "VARCHAR", "minute": "TIMESTAMPTZ"}
-    write_table(path, "silver/topic_minutes", columns | {"produced": "BIGINT"}, topics)
+    write_table(path, "silver/group_minutes", WHO | MOVES, groups)
+    write_table(path, "silver/lateness_minutes", WHO | LATE, late)
+    write_table(path, "silver/topic_minutes", OF_TOPIC, topics)
     return path
 
 

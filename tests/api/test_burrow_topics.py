@@ -16,37 +16,21 @@ def shop(api: Api) -> Api:
     return api
 
 
-def test_topics(shop: Api) -> None:
-    answer = shop.get("/v3/kafka/demo/topic")
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("", '"topic list returned","topics":["orders","quiet"]'),
+        # The newest known of each partition.
+        ("/orders", '"topic offsets returned","offsets":[205,210,-1]'),
+        ("/orders/consumers", '"consumers of topic returned","consumers":["audit","billing"]'),
+    ],
+)
+def test_bodies(shop: Api, path: str, said: str) -> None:
+    url = f"/v3/kafka/demo/topic{path}"
+    answer = shop.get(url)
     assert (answer.status_code, answer.text) == (
         200,
-        golden(
-            '{"error":false,"message":"topic list returned","topics":["orders","quiet"],'
-            '"request":{"url":"/v3/kafka/demo/topic","host":"host"}}'
-        ),
-    )
-
-
-def test_log_ends_the_newest_known_of_each_partition(shop: Api) -> None:
-    answer = shop.get("/v3/kafka/demo/topic/orders")
-    assert (answer.status_code, answer.text) == (
-        200,
-        golden(
-            '{"error":false,"message":"topic offsets returned","offsets":[205,210,-1],'
-            '"request":{"url":"/v3/kafka/demo/topic/orders","host":"host"}}'
-        ),
-    )
-
-
-def test_consumers_of_a_topic(shop: Api) -> None:
-    answer = shop.get("/v3/kafka/demo/topic/orders/consumers")
-    assert (answer.status_code, answer.text) == (
-        200,
-        golden(
-            '{"error":false,"message":"consumers of topic returned",'
-            '"consumers":["audit","billing"],'
-            '"request":{"url":"/v3/kafka/demo/topic/orders/consumers","host":"host"}}'
-        ),
+        golden(f'{{"error":false,"message":{said},"request":{{"url":"{url}","host":"host"}}}}'),
     )
 
 

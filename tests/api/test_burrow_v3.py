@@ -13,35 +13,25 @@ HOST = socket.gethostname()
 TEXT = "text/plain; charset=utf-8"
 
 
-def test_clusters(api: Api) -> None:
-    answer = api.get("/v3/kafka")
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.text == (
-        '{"error":false,"message":"cluster list returned","clusters":["demo"],'
-        f'"request":{{"url":"/v3/kafka","host":"{HOST}"}}}}'
-    )
-
-
-def test_consumers(api: Api) -> None:
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("", 200, '"error":false,"message":"cluster list returned","clusters":["demo"]'),
+        (
+            "/demo/consumer",
+            200,
+            '"error":false,"message":"consumer list returned","consumers":["a","b"]',
+        ),
+        ("/nope/consumer", 404, '"error":true,"message":"cluster not found"'),
+    ],
+)
+def test_lists(api: Api, path: str, status: int, said: str) -> None:
     api.put("b")
     api.put("a")
-    answer = api.get("/v3/kafka/demo/consumer")
-    assert answer.status_code == 200
-    assert answer.text == (
-        '{"error":false,"message":"consumer list returned","consumers":["a","b"],'
-        f'"request":{{"url":"/v3/kafka/demo/consumer","host":"{HOST}"}}}}'
-    )
-
-
-def test_consumers_of_an_unknown_cluster(api: Api) -> None:
-    answer = api.get("/v3/kafka/nope/consumer")
-    assert answer.status_code == 404
+    answer = api.get(f"/v3/kafka{path}")
+    assert answer.status_code == status
     assert answer.headers["content-type"] == "application/json"
-    assert answer.text == (
-        '{"error":true,"message":"cluster not found",'
-        f'"request":{{"url":"/v3/kafka/nope/consumer","host":"{HOST}"}}}}'
-    )
+    assert answer.text == f'{{{said},"request":{{"url":"/v3/kafka{path}","host":"{HOST}"}}}}'
 
 
 BAD_PARTITION = (
@@ -78,26 +68,21 @@ def stopped(api: Api) -> Api:
     return api
 
 
-def test_status_lists_partitions_that_are_not_ok(stopped: Api) -> None:
-    answer = stopped.get("/v3/kafka/demo/consumer/billing/status")
+@pytest.mark.parametrize(
+    ("end", "partitions"),
+    [
+        ("status", BAD_PARTITION),  # those that are not OK
+        ("lag", f"{GOOD_PARTITION},{BAD_PARTITION},{EMPTY_PARTITION}"),
+    ],
+)
+def test_partitions_of_a_group(stopped: Api, end: str, partitions: str) -> None:
+    answer = stopped.get(f"/v3/kafka/demo/consumer/billing/{end}")
     assert answer.status_code == 200
     assert answer.text == (
         '{"error":false,"message":"consumer status returned","status":{"cluster":"demo",'
         '"group":"billing","status":"ERR","complete":0.33333334,'
-        f'"partitions":[{BAD_PARTITION}],"partition_count":3,"maxlag":{BAD_PARTITION},'
-        '"totallag":60},"request":{"url":"/v3/kafka/demo/consumer/billing/status",'
-        f'"host":"{HOST}"}}}}'
-    )
-
-
-def test_lag_lists_all_partitions(stopped: Api) -> None:
-    answer = stopped.get("/v3/kafka/demo/consumer/billing/lag")
-    partitions = f"[{GOOD_PARTITION},{BAD_PARTITION},{EMPTY_PARTITION}]"
-    assert answer.text == (
-        '{"error":false,"message":"consumer status returned","status":{"cluster":"demo",'
-        '"group":"billing","status":"ERR","complete":0.33333334,'
-        f'"partitions":{partitions},"partition_count":3,"maxlag":{BAD_PARTITION},'
-        '"totallag":60},"request":{"url":"/v3/kafka/demo/consumer/billing/lag",'
+        f'"partitions":[{partitions}],"partition_count":3,"maxlag":{BAD_PARTITION},'
+        f'"totallag":60}},"request":{{"url":"/v3/kafka/demo/consumer/billing/{end}",'
         f'"host":"{HOST}"}}}}'
     )
 

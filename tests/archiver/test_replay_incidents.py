@@ -8,11 +8,9 @@ from warren.settings import Settings
 from warren_archiver.replay.incidents import Change, Incident, Pair, incidents, paired, renamed
 from warren_archiver.replay.replay import changed, row_of
 from warren_archiver.replay_catalogue import REPLAYED_INCIDENTS
-from warren_archiver.report.period import Period
 
 MINUTE = 60_000
 END = 100 * MINUTE
-PERIOD = Period(0, END)
 KEY = ("prod", "billing")
 
 

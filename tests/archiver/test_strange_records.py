@@ -23,6 +23,7 @@ def test_what_is_dated_in_the_year_99999_is_archived_and_every_reader_opens_the_
     only(monkeypatch, *OF_OFFSETS, INCIDENT_CHANGES)
     far = sample(INCIDENTS.event, full=True) | {"time": "99999-01-01T00:00:00Z"}
     near = sample(INCIDENTS.event, full=True) | {"time": "9999-12-30T23:59:59.999Z"}
+    near["data"] |= {"cluster": "prod", "group": "g"}  # those of its key
     late = offset_event("g", 1).model_copy(update={"observed_at": YEAR_99999_MS})
     lab.send([*events_between(0, 1), late.to_bytes()])
     lab.topic = INCIDENTS

@@ -9,6 +9,7 @@ from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import NewTopic
 from support.collector_lab import Events, Lab
 from support.group_members import Members
+from support.topic_configuration import configure
 from support.waiting import eventually
 from warren.contracts.topics import MAX_MESSAGE_BYTES
 
@@ -126,7 +127,7 @@ def test_a_malformed_record_of_any_size_becomes_a_dead_letter_and_stops_nobody(l
     )
     with lab.ready(lab.settings(offsets_topic)):
         events = lab.events()
-        lab.configure(f"{lab.prefix}dead-letters", {"max.message.bytes": KAFKAS_DEFAULT})
+        configure(lab.admin, f"{lab.prefix}dead-letters", {"max.message.bytes": KAFKAS_DEFAULT})
         for size in (6_500_000, 20_000_000):
             producer.produce(offsets_topic, os.urandom(size), b"\0")
         assert producer.flush(60) == 0

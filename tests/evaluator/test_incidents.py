@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
-from support.condition_changes import OPENED_AT, late, losing, over, stuck
+from support.condition_changes import OPENED_AT, late, over, stuck
+from support.condition_changes import STORM as ONCE
 from support.manual_clock import ManualClock
 from warren.contracts import (
-    FRESHNESS_CHANGED,
-    RETENTION_CHANGED,
     STATUS_CHANGED,
     GroupIncidentEvent,
     StatusChangeEvent,
@@ -20,16 +19,7 @@ from warren_evaluator.incidents import OVER_MS, Incidents
 from warren_evaluator.records import Publication, SourceRecord
 
 KEY = group_key("prod", "billing")
-STORM = [
-    late(0),
-    stuck(1),
-    losing(2, 64),
-    over(FRESHNESS_CHANGED, 3),
-    over(STATUS_CHANGED, 4),
-    over(RETENTION_CHANGED, 5),
-    stuck(6, turn=2),
-    over(STATUS_CHANGED, 7, turn=2),
-]
+STORM = [*ONCE, stuck(6, turn=2), over(STATUS_CHANGED, 7, turn=2)]
 
 
 class Killed(Exception):

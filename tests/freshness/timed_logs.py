@@ -6,16 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import (
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    NewTopic,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient, NewTopic
 from support.manual_clock import ManualClock
 from support.not_yet import is_not_yet
+from support.topic_configuration import configure
 from support.waiting import eventually
 
 # Clients may outlive the broker of their test.
@@ -49,12 +43,8 @@ class TimedLogs:
 
     def configure(self, topic: str, **config: str) -> None:
         """Changes its configuration; names as in `topic`."""
-        entries = [
-            ConfigEntry(key.replace("_", "."), value, incremental_operation=AlterConfigOpType.SET)
-            for key, value in config.items()
-        ]
-        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
-        self.admin.incremental_alter_configs([resource])[resource].result(TIMEOUT)
+        dotted = {key.replace("_", "."): value for key, value in config.items()}
+        configure(self.admin, topic, dotted)
 
     def delete(self, topic: str) -> None:
         self.admin.delete_topics([topic])[topic].result(TIMEOUT)

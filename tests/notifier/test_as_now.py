@@ -36,7 +36,6 @@ LATER = OPENED_AT + 18 * MINUTE
 LINK = "https://warren.example.org"
 LIMITS = ObjectiveBook([]).limits_for("prod", "losing")
 GONE = "No members for 17m. Last: c-1 (127.0.0.1)"
-INSPECT = 'Inspect it: kafka-console-consumer --bootstrap-server "$BOOTSTRAP" --topic orders'
 
 
 def whole(*conditions: StatusChangeEvent, **data: Any) -> GroupIncidentEvent:

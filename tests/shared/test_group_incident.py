@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.condition_changes import OPENED_AT, condition_change, late, losing, over, stuck
+from support.condition_changes import OPENED_AT, STORM, condition_change, late, losing, over, stuck
 from warren.contracts import (
     FRESHNESS_CHANGED,
     RETENTION_CHANGED,
@@ -30,16 +30,6 @@ def folded(*changes: StatusChangeEvent) -> list[GroupIncident]:
             known = GroupIncidentEvent.from_bytes(event.to_bytes())
             found.append(known.data)
     return found
-
-
-STORM = [
-    late(0),
-    stuck(1),
-    losing(2, 64),
-    over(FRESHNESS_CHANGED, 3),
-    over(STATUS_CHANGED, 4),
-    over(RETENTION_CHANGED, 5),
-]
 
 
 def test_it_opens_with_its_first_condition_and_ends_with_its_last() -> None:

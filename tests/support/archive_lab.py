@@ -5,14 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
-from confluent_kafka.admin import (
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    NewTopic,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import Row, SparkSession
 from support.archive_events import key, offset_event
 from support.waiting import eventually
@@ -72,18 +65,6 @@ class Archive:
         (found,) = check(self.spark, self.settings, topics=[self.topic])
         return found
 
-    def compact(self, name: str) -> None:
-        """From now on the topic is compacted as soon as the broker can."""
-        resource = ConfigResource(
-            ResourceType.TOPIC,
-            name,
-            incremental_configs=[
-                ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
-                for key, value in EAGER.items()
-            ],
-        )
-        self.admin.incremental_alter_configs([resource])[resource].result(30)
-
     @property
     def lake(self) -> Lake:
         return Lake.at(self.settings.archiver.path)
@@ -129,14 +110,6 @@ class Archive:
         for created in self.admin.create_topics([new]).values():
             return created.exception() is None
         return False
-
-
-EAGER = {
-    "segment.ms": "100",
-    "min.cleanable.dirty.ratio": "0.01",
-    "min.compaction.lag.ms": "0",
-    "max.compaction.lag.ms": "1000",
-}
 
 
 def events_between(start: int, end: int) -> list[bytes]:

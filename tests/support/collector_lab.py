@@ -11,14 +11,7 @@ from typing import Any
 import confluent_kafka
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Producer
 from confluent_kafka import TopicPartition as Partition
-from confluent_kafka.admin import (
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    NewTopic,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient, NewTopic
 from support.not_yet import is_not_yet
 from support.waiting import eventually
 from warren.clock import SystemClock
@@ -60,17 +53,6 @@ class Lab:
         full = f"{self.name}-{name}"
         self.admin.create_topics([NewTopic(full, partitions, 1)])[full].result(30)
         return full
-
-    def configure(self, topic: str, config: dict[str, str]) -> None:
-        resource = ConfigResource(
-            ResourceType.TOPIC,
-            topic,
-            incremental_configs=[
-                ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
-                for name, value in config.items()
-            ],
-        )
-        self.admin.incremental_alter_configs([resource])[resource].result(30)
 
     def produce(
         self, topic: str, records: list[tuple[bytes | None, bytes | None]], partition: int = 0

@@ -69,3 +69,13 @@ def losing(second: int, lost: int, **data: Any) -> StatusChangeEvent:
 
 def over(type_: EventTypeName, second: int, turn: int = 1, **data: Any) -> StatusChangeEvent:
     return condition_change(type_, "OK", second, turn, previous="ERR", **data)
+
+
+STORM = [
+    late(0),
+    stuck(1),
+    losing(2, 64),
+    over(FRESHNESS_CHANGED, 3),
+    over(STATUS_CHANGED, 4),
+    over(RETENTION_CHANGED, 5),
+]

@@ -11,6 +11,17 @@ from typing import Any
 import duckdb
 from deltalake import write_deltalake
 
+#: Columns of the tables of minutes.
+WHO = {"cluster": "VARCHAR", "group": "VARCHAR", "minute": "TIMESTAMPTZ"}
+MOVES = {"lag": "BIGINT", "produced": "BIGINT", "consumed": "BIGINT"}
+LATE = {"topic": "VARCHAR", "late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT"}
+OF_TOPIC = {
+    "cluster": "VARCHAR",
+    "topic": "VARCHAR",
+    "minute": "TIMESTAMPTZ",
+    "produced": "BIGINT",
+}
+
 
 def write_table(
     lake: Path, table: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]

@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.lake_files import write_table
+from support.lake_files import LATE, MOVES, OF_TOPIC, WHO, write_table
 from support.report_lake import moment
 from warren.history.history import History, Point
 from warren.history.lake_tables import LakeTables, LakeUnreadable
@@ -13,9 +13,6 @@ from warren.history.lake_tables import text as as_text
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 MIDNIGHT = 1_795_219_200_000
-_WHO = {"cluster": "VARCHAR", "group": "VARCHAR", "minute": "TIMESTAMPTZ"}
-_MOVES = {"lag": "BIGINT", "produced": "BIGINT", "consumed": "BIGINT"}
-_LATE = {"topic": "VARCHAR", "late_max_ms": "BIGINT", "time_to_loss_ms": "BIGINT"}
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +33,11 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 told = {"late_max_ms": len(topic) * 1_000, "time_to_loss_ms": HOUR}
                 late.append(own | told | {"topic": topic})
         topics.append(at | {"topic": "orders", "produced": 7})
-    write_table(path, "silver/group_minutes", _WHO | _MOVES, groups)
-    columns = _WHO | {"topic": "VARCHAR", "partition": "BIGINT"} | _MOVES
+    write_table(path, "silver/group_minutes", WHO | MOVES, groups)
+    columns = WHO | {"topic": "VARCHAR", "partition": "BIGINT"} | MOVES
     write_table(path, "silver/partition_minutes", columns, partitions)
-    write_table(path, "silver/lateness_minutes", _WHO | _LATE, late)
-    columns = {"cluster": "VARCHAR", "topic": "VARCHAR", "minute": "TIMESTAMPTZ"}
-    write_table(path, "silver/topic_minutes", columns | {"produced": "BIGINT"}, topics)
+    write_table(path, "silver/lateness_minutes", WHO | LATE, late)
+    write_table(path, "silver/topic_minutes", OF_TOPIC, topics)
     return path
 
 
@@ -79,7 +75,7 @@ def test_what_is_written_afterwards_is_told(tmp_path: Path) -> None:
         assert history.group("prod", "g", MIDNIGHT, MIDNIGHT + DAY, DAY) == []
         for number in (1, 2):
             more = {"produced": number, "minute": moment(MIDNIGHT + number * MINUTE)}
-            write_table(tmp_path, "silver/group_minutes", _WHO | _MOVES, [row | more])
+            write_table(tmp_path, "silver/group_minutes", WHO | MOVES, [row | more])
             points = history.group("prod", "g", MIDNIGHT, MIDNIGHT + DAY, DAY)
             assert [point.produced for point in points] == [[1, 3][number - 1]]
 
@@ -151,7 +147,7 @@ def test_a_view_of_a_century_and_of_days_apart(
         century = [after - timedelta(days=number) for number in range(36_500)]
         apart = [before - timedelta(days=2), after, after + timedelta(days=2)]
         for days, rows in ((century, 240), (apart, 120), ([before], 120), ([], 0)):
-            tables.view("minutes", "silver/group_minutes", days, _WHO)
+            tables.view("minutes", "silver/group_minutes", days, WHO)
             assert tables.rows("SELECT count(*) AS n FROM minutes") == [{"n": rows}]
 
 
@@ -165,7 +161,7 @@ def test_days_are_told_the_newest_first(lake: Path) -> None:
 @pytest.mark.parametrize("version", [0, 1])
 def test_a_table_that_cannot_be_read_says_which(tmp_path: Path, version: int) -> None:
     """It has rows, which nobody finds: no table that is yet to come."""
-    write_table(tmp_path, "silver/group_minutes", _WHO, [{"minute": moment(MIDNIGHT)}])
+    write_table(tmp_path, "silver/group_minutes", WHO, [{"minute": moment(MIDNIGHT)}])
     log = tmp_path / "silver" / "group_minutes" / "_delta_log"
     (log / f"{version:020d}.json").write_text("no JSON")
     with History(str(tmp_path)) as history, pytest.raises(LakeUnreadable, match="group_minutes"):
