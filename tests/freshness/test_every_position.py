@@ -51,7 +51,7 @@ def take(times: Iterator[int], count: int) -> list[int]:
     return [next(times) for _ in range(count)]
 
 
-def test_compressed_batches_among_transactions(
+def test_large_and_compressed_batches_among_transactions(
     logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
 ) -> None:
     topic = logs.topic()
@@ -62,14 +62,6 @@ def test_compressed_batches_among_transactions(
         logs.transaction(topic, take(times, 3), commit=False)
     logs.produce(topic, take(times, 3)[::-1], codec="lz4")  # times need not grow
     logs.transaction(topic, take(times, 2), commit=False)
-    assert_true_everywhere(logs, clock, cluster, topic)
-
-
-def test_large_batches_with_records_before_and_after(
-    logs: TimedLogs, clock: ManualClock, cluster: MeasuredCluster
-) -> None:
-    topic = logs.topic()
-    times = ages(clock)
     for size in (10, 100_000, 50, 20_000, 10):
         logs.produce(topic, take(times, 8), size=size)
     assert_true_everywhere(logs, clock, cluster, topic)
