@@ -17,7 +17,15 @@ from warren.words import visible
 
 NOISY = ("aiokafka", "faust", "kafka", "kazoo", "mode", "httpx", "asyncio")
 
-SELDOM = frozenset(("event refused", "token refused"))
+SELDOM = frozenset(
+    (
+        "a last figure cannot be read",
+        "event refused",
+        "event refused, dead-lettered",
+        "state refused",
+        "token refused",
+    )
+)
 """Lines that a stranger can cause, as many as he likes."""
 SELDOM_SECONDS = 60.0
 

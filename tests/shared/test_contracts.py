@@ -26,6 +26,7 @@ from warren.contracts import (
     OffsetEvent,
     Status,
     TopicPositions,
+    TopicsEvent,
     group_key,
     split_group_key,
 )
@@ -54,6 +55,10 @@ def test_unknown_fields_are_ignored(event: Event) -> None:
     assert type(event).from_bytes(json.dumps(body).encode()) == event
 
 
+def columns(**change: list[int]) -> dict[str, Any]:
+    return {"t": {name: [1, 2] for name in TopicPositions.model_fields} | change}
+
+
 def changed(**change: Any) -> bytes:
     return json.dumps(json.loads(OFFSET_EVENT.to_bytes()) | change).encode()
 
@@ -74,15 +79,13 @@ def changed(**change: Any) -> bytes:
         (changed(observed_at=-1), "observed_at"),
         (changed(observed_at=2**63 - 1), "observed_at"),
         (changed(group="g" * 65_536), "group"),
+        (changed(cluster="c" * 250), "cluster"),
+        (changed(topics=columns(partition=[1, 200_000])), "topics.t.partition.1"),
     ],
 )
 def test_what_the_contract_does_not_allow_is_refused(value: bytes | None, names: str) -> None:
     with pytest.raises(ContractViolation, match=rf"^{names}"):
         OffsetEvent.from_bytes(value)
-
-
-def columns(**change: list[int]) -> dict[str, Any]:
-    return {"t": {name: [1, 2] for name in TopicPositions.model_fields} | change}
 
 
 @pytest.mark.parametrize(
@@ -184,3 +187,19 @@ def test_reasons_are_one_per_partition() -> None:
     wrong["topics"]["orders"]["reason"] = ["no_commit"]
     with pytest.raises(ContractViolation, match="differ in length from partition: reason"):
         LagEvent.from_bytes(json.dumps(wrong).encode())
+
+
+@pytest.mark.parametrize("complete", [-0.1, 1.1, 1e308])
+def test_a_share_is_one(complete: float) -> None:
+    event = next(each for each in EVENTS if isinstance(each, LagEvent))
+    body = json.loads(event.to_bytes()) | {"complete": complete}
+    with pytest.raises(ContractViolation, match=r"^complete"):
+        LagEvent.from_record(event.key, json.dumps(body).encode())
+
+
+def test_topics_are_of_the_cluster_that_their_key_names() -> None:
+    event = TopicsEvent(cluster="prod", observed_at=1, log_ends={"t": [5]})
+    assert TopicsEvent.from_record(b"prod", event.to_bytes()) == event
+    for key in (b"prod|x", b"other", None):
+        with pytest.raises(ContractViolation, match=r"^key"):
+            TopicsEvent.from_record(key, event.to_bytes())

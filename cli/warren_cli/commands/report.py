@@ -17,7 +17,7 @@ from warren.words import utc
 from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
 from warren_cli.spark import spark_settings
-from warren_cli.terminal.output_console import output_console
+from warren_cli.terminal.output_console import UNLIMITED, output_console
 
 if TYPE_CHECKING:
     from warren_archiver.report.period import Period
@@ -87,7 +87,7 @@ def report(
         typer.echo(json.dumps(dataclasses.asdict(made), default=str))
     else:
         console = output_console()
-        console.print(render(made, console.width if console.is_terminal else None))
+        console.print(render(made, console.width if console.width < UNLIMITED else None))
     if html is not None:
         with writing("--html"):
             html.write_text(page.render(made), encoding="utf-8")

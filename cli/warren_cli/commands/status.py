@@ -168,6 +168,8 @@ def summary(groups: Sequence[Row], hidden: int) -> str:
     fine, not_judged = counts.pop("OK", 0), counts.pop(NONE, 0)
     names = dict.fromkeys((*_FIRST, *sorted(counts)))
     parts = [f"{grouped(counts[name])} {name}" for name in names if counts[name]]
+    was = Counter(group.get("last_status") for group in groups if severity(group) == "UNKNOWN")
+    parts += [f"{grouped(was[name])} of them last {name}" for name in ("ERR", "WARN") if was[name]]
     parts += [f"{grouped(fine)} OK"] if fine else []
     parts += [f"{grouped(not_judged)} not judged"] if not_judged else []
     line = " · ".join(parts)

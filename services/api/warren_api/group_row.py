@@ -162,6 +162,13 @@ class GroupRow(AnyRow):
         """The worst of its conditions, as its incident has it, while that is to be believed."""
         return self.view.shown(self.verdict)
 
+    @property
+    def last_status(self) -> ShownStatusName:
+        """The status; while nobody knows it, the last one that somebody had to look at."""
+        if self.status == "UNKNOWN" and self.kind != "unknown":
+            return self.view.shown(self.view.judged)
+        return self.status
+
     @cached_property
     def kind(self) -> Kind:
         return kind(self.view, self.verdict, is_looked_after=self.is_looked_after)

@@ -209,9 +209,9 @@ def _number(text: str) -> float | None:
 
 
 _STATUSES: dict[str, Matches[Row]] = {
-    "bad": _judged(lambda row: row.status != "OK"),
-    "err": _judged(lambda row: row.status == "ERR"),
-    "warn": _judged(lambda row: row.status == "WARN"),
+    "bad": _judged(lambda row: row.last_status != "OK"),
+    "err": _judged(lambda row: row.last_status == "ERR"),
+    "warn": _judged(lambda row: row.last_status == "WARN"),
     "unknown": _judged(lambda row: row.status == "UNKNOWN"),
     "ok": _judged(lambda row: row.status == "OK"),
 }

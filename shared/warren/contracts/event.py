@@ -6,11 +6,14 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from warren.contracts.group_key import split_group_key
+from warren.contracts.group_key import group_key
 from warren.errors import ContractViolation
 from warren.words import LATEST_MOMENT
 
-ClusterName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$", description="Cluster name")]
+ClusterName = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9._-]+$", max_length=249, description="Cluster name")
+]
+"""As long as a topic's name may be."""
 MOST_BYTES = 8 * 2**20  # of a record with an event
 Milliseconds = Annotated[int, Field(description="Unix milliseconds; -1 unknown where lists say so")]
 Moment = Annotated[int, Field(ge=0, le=LATEST_MOMENT, description="Unix milliseconds")]
@@ -19,7 +22,10 @@ MOST_NAME = 65_535
 """Characters of a consumer group's name: as large as one may be on Kafka's wire."""
 GroupName = Annotated[str, Field(max_length=MOST_NAME, description="Consumer group")]
 Offset = Annotated[int, Field(ge=-1, description="Kafka offset; -1 unknown")]
-Partition = Annotated[int, Field(ge=0, description="Partition number")]
+MOST_PARTITIONS = 200_000
+"""Of a topic: as many as a whole cluster is built for. Readers make lists of that length."""
+Partition = Annotated[int, Field(ge=0, lt=MOST_PARTITIONS, description="Partition number")]
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 Headers: TypeAlias = Sequence[tuple[str, bytes]]
@@ -62,6 +68,11 @@ class KeyedEvent(Event):
     def about(self) -> tuple[str, str]:
         """The cluster, and the group or collector, that its key names."""
 
+    @property
+    def key(self) -> bytes:
+        """Of its record."""
+        return group_key(*self.about)
+
     def whole(self, key: bytes | None) -> bytes | None:
         """The key as far as it names whose the event is: all of it, where events have no parts."""
         return key
@@ -72,7 +83,7 @@ class KeyedEvent(Event):
         another's.
         """
         event = cls.from_bytes(value)
-        if split_group_key(event.whole(key)) != event.about:
+        if event.whole(key) != event.key:
             raise ContractViolation("key: not that of the event's cluster and group")
         return event
 

@@ -11,6 +11,7 @@ from warren.contracts.event import (
     Moment,
     Offset,
     Partition,
+    Share,
     is_none,
     nulls,
     require_equal_lengths,
@@ -56,7 +57,7 @@ class TopicLag(BaseModel):
         "between was deleted, >= 0; one less in topics of last_processed; null unknown. Where "
         "committed is -1, at least so much: what was written since it was first seen so"
     )
-    complete: list[float] = Field(description="Filled share of the window, 0 to 1")
+    complete: list[Share] = Field(description="Filled share of the window, 0 to 1")
     window_start: WindowEdge
     window_end: WindowEdge
     reason: list[str | None] = Field(default_factory=nulls, description=REASON)
@@ -93,7 +94,7 @@ class LagEvent(EventOfGroup):
         "their logs end: their lag is null, and total_lag is what the group has left at least. "
         "Absent where there are none",
     )
-    complete: float = Field(description="Share of partitions with a full window, 0 to 1")
+    complete: Share = Field(description="Share of partitions with a full window, 0 to 1")
     policy: str
     total_lag: int = Field(
         ge=0,

@@ -4,10 +4,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from warren.contracts.event import ClusterName, Event, Moment, Offset
+from warren.contracts.event import ClusterName, KeyedEvent, Moment, Offset
 
 
-class TopicsEvent(Event):
+class TopicsEvent(KeyedEvent):
     """Where the logs of a cluster's topics end. The newest event has all of them."""
 
     topic_name: ClassVar[str] = "topics"
@@ -18,3 +18,11 @@ class TopicsEvent(Event):
     log_ends: dict[str, list[Offset]] = Field(
         description="Log end offsets by topic and partition number; -1 where no leader told"
     )
+
+    @property
+    def about(self) -> tuple[str, str]:
+        return self.cluster, ""
+
+    @property
+    def key(self) -> bytes:
+        return self.cluster.encode()

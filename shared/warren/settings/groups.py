@@ -22,7 +22,10 @@ class GroupSettings(Section):
         default_factory=list, description="Only groups that match one (regular expressions)"
     )
     owner: str = Field(
-        default="", description="Whose they are; an objective's own owner counts more for it"
+        default="",
+        max_length=200,
+        pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$",
+        description="Whose they are, on one line; an objective's own owner counts more for it",
     )
     runbook: str = Field(
         default="", description="URL of what to do; an objective's own counts more for it"

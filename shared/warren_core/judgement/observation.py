@@ -16,9 +16,6 @@ from warren_core.evaluation import MAX_TIME, UNKNOWN, Column, Int64, Track, Wind
 from warren_core.judgement.columns import Latest, Reported, slices, unknown
 from warren_core.judgement.state import GroupState
 
-MAX_PARTITION = 2**31 - 1
-MOST_PARTITIONS = 1_000_000  # of a topic, for who has a row for each number: a cluster has fewer
-
 Topics = Sequence[tuple[str, TopicPositions]]
 
 
@@ -63,19 +60,10 @@ def check_ranges(event: OffsetEvent) -> None:
     """Raises ContractViolation for numbers that Kafka cannot have meant."""
     if event.position >= 2**63:
         raise ContractViolation("position: beyond 64 bits")
-    for topic, positions in event.topics.items():
-        if positions.partition and max(positions.partition) > MAX_PARTITION:
-            raise ContractViolation(f"topics.{topic}.partition: beyond 32 bits")
 
 
 def check_columns(event: OffsetEvent) -> None:
-    """For who has no `observe`. Raises ContractViolation for a column that is beyond 64 bits, and
-    for a partition that no topic has.
-    """
-    for topic, positions in event.topics.items():
-        if positions.partition and max(positions.partition) >= MOST_PARTITIONS:
-            most = max(positions.partition)
-            raise ContractViolation(f"topics.{topic}.partition: no topic has {most} partitions")
+    """For who has no `observe`. Raises ContractViolation for a column that is beyond 64 bits."""
     _moved(list(event.topics.items()))
 
 

@@ -142,7 +142,6 @@ def test_partitions_may_come_in_any_order_and_number() -> None:
         (offset_event(NOW, {"t": {0: At(2**63, NOW)}}), "topics.t.committed"),
         (offset_event(NOW, {"t": {0: At(1, -(2**63) - 1)}}), "topics.t.committed_at"),
         (offset_event(NOW, {"t": {0: At(1, NOW, commits=2**63)}}), "topics.t.commits"),
-        (offset_event(NOW, {"t": {2**31: At(1, NOW)}}), "topics.t.partition"),
         (offset_event(NOW, position=2**63), "position"),
     ],
 )

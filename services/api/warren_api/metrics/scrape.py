@@ -83,16 +83,23 @@ class Extents:
         )
 
 
+MOST_LABEL = 1_000
+"""Characters of a group's name that has series: each of them repeats it, and whoever joins a group
+chooses its name.
+"""
+
+
 def scrape(
     context: ApiContext,
     extent: Extent,
     names: Set[str] = frozenset(),
 ) -> Iterator[Collected]:
     """All families within the extent that `names`, unless it is empty, asks for; piece by piece,
-    from one consistent state of the groups.
+    from one consistent state of the groups. Those with a name longer than MOST_LABEL have none.
     """
     wanted = Wanted(lambda family: _is_wanted(family, extent, names))
-    snapshot = Snapshot(context.model.groups())
+    every = context.model.groups()
+    snapshot = Snapshot([view for view in every if len(view.group) <= MOST_LABEL])
     state, size = context.feed_state(), context.model.size()
     for family, value in (
         (families.API_READY, int(state.ready)),

@@ -215,7 +215,7 @@ class ReadModel:
             self._topics.pop(gone, None)
             self.topics.unlist(gone)
             return
-        event = TopicsEvent.from_bytes(value)
+        event = TopicsEvent.from_record(key, value)
         self._topics[event.cluster] = event
         self.topics.list_all(event)
 

@@ -35,8 +35,8 @@ def fleet(rows: Iterable[GroupRow]) -> Fleet:
     )
     of_cluster: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
-        cells[row.owner][row.cluster][row.status] += 1
-        of_cluster[row.cluster][row.status] += 1
+        cells[row.owner][row.cluster][row.last_status] += 1
+        of_cluster[row.cluster][row.last_status] += 1
     owners = [
         Owned(owner, {name: _totals(one) for name, one in of.items()}, _totals(*of.values()))
         for owner, of in cells.items()

@@ -130,8 +130,10 @@ def overview(
     model: ReadModel, present: Present, view: View, clusters: Sequence[ClusterView] = ()
 ) -> Overview:
     groups, rest = model.groups(), GroupSearch(view.rest)
+    everyone = [*map(present.row, groups)]
     # What is not understood leaves the counts as they are.
-    rows = [row for row in map(present.row, groups) if rest.problems or rest.finds(row)]
+    is_clear = not rest.problems and not rest.hints(lambda: everyone)
+    rows = [*filter(rest.finds, everyone)] if is_clear else everyone
     by_cluster = defaultdict[str, Totals](no_groups)
     for row in rows:
         by_cluster[row.cluster][row.status] += 1

@@ -29,7 +29,7 @@ from pyspark.sql.types import (
     StructType,
     TimestampType,
 )
-from warren.contracts import ClusterEvent
+from warren.contracts import ClusterEvent, TopicsEvent
 from warren.contracts.event import MOST_NAME, Event, KeyedEvent
 from warren.contracts.topics import Topic
 
@@ -67,7 +67,10 @@ def of_another(event: Column, contract: type[Event]) -> Column:
     if not issubclass(contract, KeyedEvent):
         return F.lit(None).cast("string")
     own = event["data"] if "data" in contract.model_fields else event
-    name = own["collector" if contract is ClusterEvent else "group"]
+    if contract is TopicsEvent:
+        name = F.lit(None).cast("string")  # its key is the cluster's alone
+    else:
+        name = own["collector" if contract is ClusterEvent else "group"]
     key = F.col("kafka_key").cast("string")
     if contract.whole is not KeyedEvent.whole:
         key = F.regexp_replace(key, r"^\+[0-9]+\|", "")
