@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 from warren.contracts import group_key
 from warren.metrics import API_FAMILIES
 from warren.metrics.family import DETAILS, Detail
+from warren_api.metrics.scrape import MOST_LABEL
 from warren_api.model.cluster import FeedState
 
 
@@ -138,8 +139,16 @@ def test_every_family_is_of_the_catalogue_and_every_one_of_it_is_there(filled: A
     # What else there is tells of the API's own requests, tokens, events and series.
     others = [line.split()[2] for line in described if line not in catalogued]
     own = {"request", "requests", "connections", "tokens", "events"}
-    own |= {"stalled", "metrics"}
+    own |= {"stalled", "metrics", "info"}
     assert {name.split("_")[2] for name in others} == own
+
+
+def test_a_group_whose_name_is_no_label_has_no_series(api: Api) -> None:
+    for name in ("b" * MOST_LABEL, "a" * (MOST_LABEL + 1)):
+        api.put(name)
+    text = api.get("/metrics").text
+    assert "b" * MOST_LABEL in text
+    assert "aaa" not in text
 
 
 def test_whether_to_believe_the_rest(api: Api) -> None:

@@ -3,6 +3,7 @@
 import pytest
 from api.read_pages import fill, page, text
 from api.served_api import NOW, Api, late, topic
+from bs4 import BeautifulSoup
 from warren.contracts import Silence
 from warren.settings import ClusterSettings, ObjectiveSettings, Settings
 from warren_api.search import GroupSearch
@@ -134,7 +135,13 @@ def test_a_word_with_a_colon_that_finds_nothing_is_said_to_be_no_key(
         link.decompose()
     assert [text(said) for said in soup.select(".problem")] == hints
     assert not (hints and soup.select(".headline.ok")), "a typo is no all-clear"
+    if hints:
+        assert counted(soup) == counted(page(api, "/")) != ["All 0"], "counts stay as they are"
     assert api.get("/api/v1/groups", params={"q": q}).json()["hints"] == hints
+
+
+def counted(soup: BeautifulSoup) -> list[str]:
+    return [said for tab in soup.select(".totals a") if (said := text(tab)).startswith("All")]
 
 
 def test_the_name_of_a_group_without_a_verdict_may_have_a_colon(api: Api) -> None:

@@ -31,6 +31,11 @@ def statuses(api: Api, query: str = "") -> dict[str, str]:
 def test_groups_of_a_cluster_that_cannot_be_reached(dark: Api) -> None:
     assert statuses(dark) == {"was-bad": "UNKNOWN", "was-fine": "UNKNOWN", "fine": "OK"}
     assert statuses(dark, "?q=is:action") == {"was-bad": "UNKNOWN"}  # until somebody knows better
+    assert statuses(dark, "?q=status:err") == {"was-bad": "UNKNOWN"}
+    assert {text(cell) for cell in page(dark, "/fleet").select("td a.count")} == {
+        "1 ERR",
+        "1 UNKNOWN",
+    }
     group = dark.get("/api/v1/groups/dark/was-fine").json()
     assert (group["last_status"], group["status_reason"]) == ("OK", "cluster_unreachable")
     assert group["explanation"] == "cluster unreachable for 1h; last judged 1h ago: OK"
