@@ -122,8 +122,13 @@ def test_passes_on_a_schedule_whoever_is_stopped_or_killed_amid_one(
         def kill(name: str, why: str) -> None:
             """Amid the next pass, which is tried again."""
             await_pause()
+            begun = archiver.log.read_text().count('"archiving"')
             stream.send()
-            amid = eventually(amid_a_pass, timeout=PATIENCE, message="the next pass")
+            amid = eventually(
+                lambda: archiver.log.read_text().count('"archiving"') > begun and amid_a_pass(),
+                timeout=PATIENCE,
+                message="the next pass works",
+            )
             next(each for each in amid if name in each.name()).kill()
             eventually(lambda: not still_running(amid), timeout=PATIENCE, message="all have ended")
             eventually(lambda: why in served("ready"), timeout=PATIENCE, message="/ready says why")
@@ -133,7 +138,7 @@ def test_passes_on_a_schedule_whoever_is_stopped_or_killed_amid_one(
         stream.send()
         eventually(has_archived_all, timeout=PATIENCE, message="all is archived")
         kill("python", "ended by SIGKILL")
-        kill("java", "archiver.memory")  # as the kernel does where memory is short
+        kill("java", "Spark's JVM has ended")  # as the kernel does where memory is short
         passes = archiver.log.read_text().count('"archiving"')
         eventually(
             lambda: archiver.log.read_text().count('"archiving"') > passes and not amid_a_pass(),
