@@ -21,7 +21,7 @@ GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents helm check budgets format bench picture plots docs release clean
+.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents helm check budgets format bench plots docs release clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,9 +103,6 @@ format: setup ## Format the code and fix what ruff can fix
 
 bench: setup ## Run every benchmark; each prints one line of JSON
 	@for file in benchmarks/[a-z]*.py; do echo "# $$file"; $(BIN)/python $$file || exit 1; done
-
-picture: setup ## Take README's picture of a Warren that runs with its demo for some minutes; URL=http://127.0.0.1:8000
-	@PYTHONPATH=tests $(BIN)/python -m browser.picture $(or $(URL),http://127.0.0.1:8000)
 
 plots: setup ## Measure what each rule is worth, into docs/evaluation.md: 7 minutes
 	@$(BIN)/python benchmarks/detection.py --ablate --write --kinds developed reported --report --repeats 10

@@ -1,14 +1,11 @@
-"""Who is told, how often and how fast: the notifier beside receivers that fail.
+"""Who is told, and how often: the notifier beside receivers that fail.
 
-`chaos`: incidents of groups with three conditions each open and close while notifiers are killed
+Incidents of groups with three conditions each open and close while notifiers are killed
 and frozen, the broker is restarted, Valkey is killed, and receivers are dead for half of the time,
 fail, or hang. Exit 1 when an incident whose opening was taken was left open or ended twice, an id
 was given to two events, a condition was told out of order, something was given up or refused, or
 more mails were doubled than notifiers fell over.
-`throughput`: events a second to three channels; beside a channel that hangs, in turns; exit 1 when
-that makes the others slower.
-`storm`: messages by kind of channel when all groups are bad at once; exit 1 beyond five mails.
-`memory`: RSS with open incidents. Each prints one JSON line.
+Prints one JSON line.
 """
 
 import argparse
@@ -24,13 +21,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from support.loaded_notifier import Latencies, LoadedNotifier
-from support.measuring import embedded_kafka, kafka, usage
+from support.measuring import embedded_kafka
 from support.notified_home import (
     NotifiedHome,
     Notifiers,
     change,
-    chat,
     condition,
     email,
     route,
@@ -45,39 +40,21 @@ from support.receivers import (
     webhook_receivers,
 )
 from support.told import told_by_audit, told_by_requests
-from warren.contracts import StatusChangeEvent
 from warren_local.server import EmbeddedValkey, free_port
 
 FULL = 600.0  # seconds that the defaults of grouping are meant for
-MOST_MAILS = 5
-ROUNDS = 5
-MOST_RATIO = 1.2  # of latencies beside a hanging channel to those without
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    modes = parser.add_subparsers(dest="mode", required=True)
-    chaos = modes.add_parser("chaos")
-    chaos.add_argument("--incidents", type=int, default=2000)
-    chaos.add_argument("--seconds", type=float, default=FULL)
-    chaos.add_argument("--kills", type=int, default=10)
-    chaos.add_argument("--freezes", type=int, default=2, help="SIGSTOP, and SIGCONT 15 s later")
-    throughput = modes.add_parser("throughput")
-    throughput.add_argument("--events", type=int, default=10_000)
-    throughput.add_argument("--rate", type=float, default=25, help="events a second for latencies")
-    storm = modes.add_parser("storm")
-    storm.add_argument("--groups", type=int, default=2000)
-    storm.add_argument("--seconds", type=float, default=FULL)
-    storm.add_argument("--notifiers", type=int, default=1)
-    memory = modes.add_parser("memory")
-    memory.add_argument("--incidents", type=int, default=100_000)
-    for mode in (throughput, storm, memory):
-        mode.add_argument("--bootstrap", help="a running cluster; default: an embedded broker")
+    parser.add_argument("--incidents", type=int, default=2000)
+    parser.add_argument("--seconds", type=float, default=FULL)
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--freezes", type=int, default=2, help="SIGSTOP, and SIGCONT 15 s later")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # whatever was started ends with us
-    run = {"chaos": in_chaos, "throughput": with_load, "storm": in_storm, "memory": with_incidents}
-    result, is_good = run[arguments.mode](arguments)
-    print(json.dumps({"mode": arguments.mode, **result}))
+    result, is_good = in_chaos(arguments)
+    print(json.dumps(result))
     sys.exit(0 if is_good else 1)
 
 
@@ -175,122 +152,8 @@ def _pending(home: NotifiedHome, channels: Sequence[str]) -> int:
     return sum(one.channel in channels for state in home.states() for one in state.deliveries)
 
 
-def in_storm(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
-    seconds, scale = arguments.seconds, arguments.seconds / FULL
-    with ExitStack() as closing:
-        bootstrap = closing.enter_context(kafka(arguments.bootstrap))
-        takers = {"hook": takes_all, "slack": takes_all, "teams": takes_all}
-        hooks = closing.enter_context(webhook_receivers(**takers))
-        mails = closing.enter_context(mail_receiver())
-        home = NotifiedHome(bootstrap, f"storm-{int(time.time())}")
-        waits = {"group_wait": 30 * scale, "group_interval": 300 * scale}
-        people = ["mail", "slack", "teams"]
-        routes = route("machines", ["hook"]) + route("people", people, **waits)
-        channels = webhook("hook", hooks["hook"].url) + email("mail", mails.port)
-        channels += "".join(chat(name, hooks[name].url) for name in ("slack", "teams"))
-        notifiers = Notifiers(home.config(routes + channels), arguments.notifiers, closing)
-        start = time.monotonic()
-        names = [f"group-{number}" for number in range(arguments.groups)]
-        opened = round(time.time() * 1000)
-        _spread(home, [change(n, 1, "ERR", 0, opened) for n in names], 0.02 * seconds)
-        time.sleep(max(start + 0.4 * seconds - time.monotonic(), 0))
-        _spread(home, [change(n, 1, "OK", 1, opened) for n in names], 0.02 * seconds)
-        time.sleep(max(start + seconds - time.monotonic(), 0))
-        in_time = [one for one in mails.mails if one.at <= start + seconds]
-        notifiers.until(lambda: not _pending(home, [*people, "hook"]), "all is told")
-        told = told_by_audit(home.audit(), "mail")
-        return {
-            "seconds": seconds,
-            "groups": arguments.groups,
-            "notifiers": arguments.notifiers,
-            "messages": {
-                "email": len(in_time),
-                "webhook": len(hooks["hook"].requests),
-                **{name: len(hooks[name].requests) for name in ("slack", "teams")},
-            },
-            "emails_until_all_was_told": len(mails.mails),
-            "subjects": [one.subject for one in mails.mails],
-            "told_by_mail": told,
-        }, len(in_time) <= MOST_MAILS and told["left_open"] == 0
-
-
-def _spread(home: NotifiedHome, events: Sequence[StatusChangeEvent], seconds: float) -> None:
-    parts = 10
-    for part in range(parts):
-        home.publish(events[part::parts])
-        time.sleep(seconds / parts)
-
-
-def with_load(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
-    """Two notifiers in turns, the same but for a fourth channel that hangs."""
-    with ExitStack() as closing:
-        bootstrap = closing.enter_context(kafka(arguments.bootstrap))
-        plain = LoadedNotifier(bootstrap, "plain", closing)
-        beside = LoadedNotifier(bootstrap, "beside", closing, hanging=True)
-        burst = plain.burst(arguments.events)
-        _say(f"{arguments.events} events at once took {burst:.1f} s")
-        paced = max(int(arguments.events / ROUNDS / 4), 1)
-        # A percentile of one round is made by a handful of requests: those of all are put together.
-        alone = with_hanging = Latencies(())
-        for number in range(ROUNDS):
-            one = plain.paced(paced, arguments.rate)
-            other = beside.paced(paced, arguments.rate)
-            _say(f"round {number + 1}: {one}; beside one that hangs {other}")
-            alone, with_hanging = alone + one, with_hanging + other
-        ratio = with_hanging.p99 / alone.p99
-        return {
-            "events": arguments.events,
-            "channels": 3,
-            "events_per_s": round(arguments.events / burst, 1),
-            "requests_per_s": round(3 * arguments.events / burst, 1),
-            "rate": arguments.rate,
-            "p50_ms": round(1000 * alone.p50, 1),
-            "p99_ms": round(1000 * alone.p99, 1),
-            "p50_ms_beside_a_hanging_channel": round(1000 * with_hanging.p50, 1),
-            "p99_ms_beside_a_hanging_channel": round(1000 * with_hanging.p99, 1),
-            "p99_ratio": round(ratio, 2),
-            "peak_rss_mb": round(usage(plain.notifiers.running[0].pid).peak_rss_mb, 1),
-        }, ratio <= MOST_RATIO
-
-
 def _say(progress: str) -> None:
     print(progress, file=sys.stderr, flush=True)
-
-
-def with_incidents(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
-    with ExitStack() as closing:
-        bootstrap = closing.enter_context(kafka(arguments.bootstrap))
-        (hook,) = closing.enter_context(webhook_receivers(hook=takes_all)).values()
-        home = NotifiedHome(bootstrap, f"memory-{int(time.time())}")
-        config = home.config(route("all", ["hook"]) + webhook("hook", hook.url, concurrency=16))
-        notifiers = Notifiers(config, 1, closing)
-        (one,) = notifiers.running
-        before, start = usage(one.pid), time.monotonic()
-        opened = round(time.time() * 1000)
-        for at in range(0, arguments.incidents, 1000):
-            numbers = range(at, min(at + 1000, arguments.incidents))
-            home.publish(change(f"group-{n}", 1, "ERR", 0, opened) for n in numbers)
-            # As fast as it goes, and no faster: what waits is not what is measured.
-            notifiers.until(lambda: len(hook.requests) > at - 5000, "requests")  # noqa: B023  # called before the next turn
-        notifiers.until(
-            lambda: (
-                one.total("warren_notifier_open_incidents") >= arguments.incidents
-                and one.total("warren_notifier_pending") == 0
-            ),
-            "all are open and told",
-        )
-        took, after = time.monotonic() - start, usage(one.pid)
-        return {
-            "incidents": arguments.incidents,
-            "seconds": round(took, 1),
-            "events_per_s": round(arguments.incidents / took, 1),
-            "cpu_s": round(after.cpu_s - before.cpu_s, 1),
-            "peak_rss_mb_before": round(before.peak_rss_mb, 1),
-            "peak_rss_mb": round(after.peak_rss_mb, 1),
-            "kb_per_incident": round(
-                1024 * (after.peak_rss_mb - before.peak_rss_mb) / arguments.incidents, 2
-            ),
-        }, True
 
 
 @contextmanager

@@ -105,14 +105,16 @@ def test_what_it_lacks_is_found(line: str, found: list[str]) -> None:
     assert beyond_the_oldest(line) == found
 
 
-ONLY_WHEN_INSTALLED = {"--no-editable", "--no-cache"}
+ONLY_WHEN_INSTALLED = {"--no-install-project", "--no-cache"}
 
 
 def packages(service: str) -> set[str]:
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    extra = compose["services"][service]["build"]["args"].get("EXTRA", service)
     dockerfile = (ROOT / "deploy/docker/Dockerfile").read_text()
-    found = re.search(r"^RUN uv sync (.+)$", dockerfile, re.MULTILINE)
+    found = re.search(r"^RUN uv sync (.+--no-install-project.+)$", dockerfile, re.MULTILINE)
     assert found is not None
-    asked = found[1].replace('"', "").replace("${SERVICE}", service).split()
+    asked = found[1].replace('"', "").replace("${EXTRA:-$SERVICE}", extra).split()
     options = [option for option in asked if option not in ONLY_WHEN_INSTALLED]
     run = [sys.executable, "-m", "uv", "export", "--offline", "--no-hashes", *options]
     lines = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from support.waiting import eventually
-from warren_local.server import free_port
+from support.prometheus import running_server
 
 NAMES = ("prometheus-alertmanager", "alertmanager")
 
@@ -67,33 +65,9 @@ class Alertmanager:
 @contextmanager
 def running_alertmanager(binary: str, folder: Path, receiver: str) -> Iterator[Alertmanager]:
     """One that tells a webhook at the URL `receiver`."""
-    port = free_port()
     configuration = folder / "alertmanager.yml"
     configuration.write_text(CONFIGURATION.format(url=json.dumps(receiver)))
-    with (folder / "alertmanager.log").open("wb") as log:
-        process = subprocess.Popen(
-            [
-                binary,
-                f"--config.file={configuration}",
-                f"--storage.path={folder / 'data'}",
-                f"--web.listen-address=127.0.0.1:{port}",
-                "--cluster.listen-address=",
-            ],
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        url = f"http://127.0.0.1:{port}"
-        eventually(lambda: _ready(process, url), message="Alertmanager is ready")
+    storage = f"--storage.path={folder / 'data'}"
+    options = (f"--config.file={configuration}", storage, "--cluster.listen-address=")
+    with running_server(binary, folder, *options) as url:
         yield Alertmanager(url)
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _ready(process: subprocess.Popen[bytes], url: str) -> bool:
-    assert process.poll() is None, "Alertmanager has ended"
-    try:
-        return httpx.get(f"{url}/-/ready", timeout=5).is_success
-    except httpx.TransportError:
-        return False

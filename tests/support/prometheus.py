@@ -42,35 +42,34 @@ class Prometheus:
 @contextmanager
 def running_prometheus(binary: str, folder: Path, targets: Sequence[str]) -> Iterator[Prometheus]:
     """One that scrapes them every second."""
-    port = free_port()
     configuration = folder / "prometheus.yml"
     scraped = {"job_name": "warren", "static_configs": [{"targets": list(targets)}]}
     often = {"scrape_interval": "1s", "evaluation_interval": "1s"}
     content = {"global": often, "rule_files": [str(RULES)], "scrape_configs": [scraped]}
     configuration.write_text(json.dumps(content))  # JSON is YAML
-    with (folder / "prometheus.log").open("wb") as log:
-        process = subprocess.Popen(
-            [
-                binary,
-                f"--config.file={configuration}",
-                f"--storage.tsdb.path={folder / 'data'}",
-                f"--web.listen-address=127.0.0.1:{port}",
-            ],
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        url = f"http://127.0.0.1:{port}"
-        eventually(lambda: _ready(process, url), message="Prometheus is ready")
+    storage = f"--storage.tsdb.path={folder / 'data'}"
+    with running_server(binary, folder, f"--config.file={configuration}", storage) as url:
         yield Prometheus(url)
+
+
+@contextmanager
+def running_server(binary: str, folder: Path, *options: str) -> Iterator[str]:
+    """One of Prometheus' servers, ready; its URL."""
+    url = f"127.0.0.1:{free_port()}"
+    with (folder / "server.log").open("wb") as log:
+        command = [binary, f"--web.listen-address={url}", *options]
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+
+    def is_ready() -> bool:
+        assert process.poll() is None, f"{binary} has ended"
+        try:
+            return httpx.get(f"http://{url}/-/ready", timeout=5).is_success
+        except httpx.TransportError:
+            return False
+
+    try:
+        eventually(is_ready, message=f"{binary} is ready")
+        yield f"http://{url}"
     finally:
         process.kill()
         process.wait()
-
-
-def _ready(process: subprocess.Popen[bytes], url: str) -> bool:
-    assert process.poll() is None, "Prometheus has ended"
-    try:
-        return httpx.get(f"{url}/-/ready", timeout=5).is_success
-    except httpx.TransportError:
-        return False
