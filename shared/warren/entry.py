@@ -5,12 +5,10 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
-DISTRIBUTION = "warren-kafka"
-
 
 def own_version() -> str:
     """Of what is installed: all of Warren has one."""
-    return version(DISTRIBUTION)
+    return version("warren-kafka")
 
 
 def main() -> None:
@@ -19,14 +17,12 @@ def main() -> None:
     Exit code 2 where its extra is not installed.
     """
     script = Path(sys.argv[0]).resolve().stem
-    package = script.replace("-", "_")
     try:
-        module = import_module(f"{package}.__main__")
+        module = import_module(f"{script.replace('-', '_')}.__main__")
     except ModuleNotFoundError as error:
-        extra = script.removeprefix("warren-")
         print(
             f"{script}: needs {error.name}, which is not installed: "
-            f"pip install '{DISTRIBUTION}[{extra}]'",
+            f"pip install 'warren-kafka[{script.removeprefix('warren-')}]'",
             file=sys.stderr,
         )
         sys.exit(2)

@@ -3,7 +3,6 @@
 import logging
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterable
 
 import structlog
@@ -126,8 +125,7 @@ class Seldom:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._last: dict[str, float] = {}
-        self._unlogged: Counter[str] = Counter()
+        self._seen: dict[str, tuple[float, int]] = {}  # when it passed, how many have not since
 
     def __call__(
         self, _: object, __: str, event: structlog.typing.EventDict
@@ -135,12 +133,12 @@ class Seldom:
         line = event["event"]
         if line not in SELDOM:
             return event
-        now = self._clock.monotonic()
-        if now - self._last.get(line, -SELDOM_SECONDS) < SELDOM_SECONDS:
-            self._unlogged[line] += 1
+        now, (last, unlogged) = self._clock.monotonic(), self._seen.get(line, (-SELDOM_SECONDS, 0))
+        if now - last < SELDOM_SECONDS:
+            self._seen[line] = last, unlogged + 1
             raise structlog.DropEvent
-        self._last[line] = now
-        return {**event, "unlogged": self._unlogged.pop(line, 0)}
+        self._seen[line] = now, 0
+        return {**event, "unlogged": unlogged}
 
 
 def _redacted(redaction: Redaction) -> Processor:

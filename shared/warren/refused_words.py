@@ -47,6 +47,7 @@ _SHAPES = {
     r"^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$": "must be a time of day, hh:mm",
     r"^sha256:[0-9a-f]{64}$": "must be sha256: and 64 hex digits, as `warren token` prints it",
     r"^[^\s@]+@[^\s@]+$": "must be an address such as warren@example.org",
+    r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$": "must be one line",
     r"^[!-~][ -~]*$": "must be printable ASCII, such as application/json",
 }
 """What the patterns ask for."""

@@ -71,7 +71,7 @@ def stop_by_signal(stop: Callable[[], object], seconds: float = STOP_SECONDS) ->
         for number in signals:
             signal.signal(number, signal.SIG_IGN)
         stop()
-        deadline = threading.Timer(seconds, _end_now, (seconds,))
+        deadline = threading.Timer(seconds, _end_now)
         deadline.daemon = True
         deadline.start()
 
@@ -80,7 +80,7 @@ def stop_by_signal(stop: Callable[[], object], seconds: float = STOP_SECONDS) ->
         signal.signal(number, signalled)
 
 
-def _end_now(seconds: float) -> None:
-    log.warning("not stopped in time, ended: the next process does what is left", seconds=seconds)
+def _end_now() -> None:
+    log.warning("not stopped in time, ended: the next process does what is left")
     logging.shutdown()
     os._exit(0)

@@ -165,9 +165,9 @@ BAD = {
     "a tombstone": (None, KEY, "tombstone"),
     "no event": (b"[]", KEY, "value"),
     "another group's key": (GOOD, group_key("prod", "other"), "^key: "),
-    "no key": (GOOD, None, "^key "),
-    "a key without cluster": (GOOD, b"billing", "^key "),
-    "a key that is no text": (GOOD, b"\xff|x", "^key is not UTF-8"),
+    "no key": (GOOD, None, "^key: "),
+    "a key without cluster": (GOOD, b"billing", "^key: "),
+    "a key that is no text": (GOOD, b"\xff|x", "^key: "),
     "numbers beyond 64 bits": (GOOD.replace(b"[100]", b"[99999999999999999999]"), KEY, "64 bits"),
     "columns of different length": (GOOD.replace(b"[100]", b"[100,101]"), KEY, "columns"),
 }

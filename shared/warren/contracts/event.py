@@ -22,9 +22,9 @@ MOST_NAME = 65_535
 """Characters of a consumer group's name: as large as one may be on Kafka's wire."""
 GroupName = Annotated[str, Field(max_length=MOST_NAME, description="Consumer group")]
 Offset = Annotated[int, Field(ge=-1, description="Kafka offset; -1 unknown")]
-MOST_PARTITIONS = 200_000
-"""Of a topic: as many as a whole cluster is built for. Readers make lists of that length."""
-Partition = Annotated[int, Field(ge=0, lt=MOST_PARTITIONS, description="Partition number")]
+Partition = Annotated[int, Field(ge=0, description="Partition number")]
+Row = Annotated[int, Field(ge=0, lt=200_000, description="Partition number")]
+"""Of which readers make lists: no topic has as many as a whole cluster is built for."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

@@ -10,6 +10,7 @@ from warren.contracts.event import (
     Moment,
     Offset,
     Partition,
+    Row,
     nulls,
     require_equal_lengths,
 )
@@ -53,7 +54,7 @@ class TopicFreshness(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    partition: list[Partition]
+    partition: list[Row]
     committed: list[Offset] = Field(description="Offset that the row is about; -1 never committed")
     freshness_ms: list[int | None] = Field(
         description="Age of the oldest record not consumed; 0 caught up; null unknown"

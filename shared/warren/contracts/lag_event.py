@@ -10,7 +10,7 @@ from warren.contracts.event import (
     Milliseconds,
     Moment,
     Offset,
-    Partition,
+    Row,
     Share,
     is_none,
     nulls,
@@ -46,7 +46,7 @@ class TopicLag(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    partition: list[Partition]
+    partition: list[Row]
     status: list[PartitionStatusName]
     committed: list[Offset]
     committed_at: list[Milliseconds]

@@ -11,6 +11,7 @@ from warren.contracts.event import (
     Moment,
     Offset,
     Partition,
+    Row,
     is_none,
     require_equal_lengths,
 )
@@ -23,7 +24,7 @@ class TopicPositions(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    partition: list[Partition]
+    partition: list[Row]
     committed: list[Offset] = Field(description="Committed offset; -1 when never committed")
     committed_at: list[Milliseconds] = Field(description="Commit time; -1 when never committed")
     commits: list[int] = Field(description="Commits folded into this event; the newest won")
@@ -64,7 +65,7 @@ class EarlierPositions(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    partition: list[Partition]
+    partition: list[Row]
     log_end: list[list[Offset]] = Field(description="Ends of the log before, about 10 s apart")
     committed: list[list[Offset]] = Field(
         description="Offsets committed before, as far as the offsets topic still has them; only "
