@@ -92,7 +92,7 @@ def key(group: str) -> bytes:
 def key_of(event: dict[str, Any]) -> bytes:
     """Of a record with that event, where its key says whose it is."""
     own = event.get("data", event)
-    return group_key(own.get("cluster", ""), own.get("group", own.get("collector", "")))
+    return "|".join(own[name] for name in ("cluster", "group", "collector") if name in own).encode()
 
 
 def sample(annotation: Any, *, full: bool) -> Any:

@@ -61,7 +61,7 @@ def running_server(binary: str, folder: Path, *options: str) -> Iterator[str]:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
 
     def is_ready() -> bool:
-        assert process.poll() is None, f"{binary} has ended"
+        assert process.poll() is None
         try:
             return httpx.get(f"http://{url}/-/ready", timeout=5).is_success
         except httpx.TransportError:
