@@ -321,7 +321,7 @@ class Api:
         self.next_offset[partition] = offset + 1
         change = status_change(group, status, at, **fields)
         value = change.to_bytes()
-        key = group_key(*change.about)
+        key = change.key
         self.model.apply_status_change(key, value)
         self.model.history.take(partition, offset, value, key)
         self.fold(change)

@@ -4,7 +4,6 @@ import pytest
 from api.read_pages import NONE, STOPPED, cells, fact, fill, page, row_of, text
 from api.served_api import NOW, Api, late, paced, topic
 from warren.contracts import Acknowledgement, NotificationEvent, Silence
-from warren.contracts.group_key import group_key
 
 WHY = "orders/1: no commit for 4m 12s, usual pause 5s; 12,345 records behind"
 
@@ -124,7 +123,7 @@ def test_its_timeline_has_what_people_and_warren_did(api: Api) -> None:
     told |= {"delivery_id": "d", "event_id": "e", "status": "ERR", "route": "all", "attempt": 1}
     sent = told | {"channel": "mail", "at": NOW - 290_000, "outcome": "delivered", "detail": ""}
     event = NotificationEvent(**sent)
-    api.model.notifications.take(0, 0, event.to_bytes(), group_key(*event.about))
+    api.model.notifications.take(0, 0, event.to_bytes(), event.key)
     note = {"incident_id": "i", "cluster": "demo", "group": "billing", "by": "ada", "why": "mine"}
     said = Acknowledgement(**note, at=NOW - 200_000)
     api.model.silences.apply_acknowledgement(b"i", said.to_bytes())

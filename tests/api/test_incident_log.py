@@ -71,9 +71,9 @@ def test_a_change_is_of_the_incident_that_has_its_id_whatever_its_time() -> None
     told = events(stuck(0), late(1), over(STATUS_CHANGED, 2), over(FRESHNESS_CHANGED, 3))
     history = StatusHistory(9)
     for offset, change in enumerate((late(-5), stuck(99), stuck(50, turn=7))):
-        history.take(0, offset, change.to_bytes(), group_key(*change.about))
+        history.take(0, offset, change.to_bytes(), change.key)
     elsewhere = status_change("elsewhere", "ERR", NOW)
-    history.take(0, 3, elsewhere.to_bytes(), group_key(*elsewhere.about))
+    history.take(0, 3, elsewhere.to_bytes(), elsewhere.key)
     (one,) = KnownIncidents.of(log_of(told).all(), history.changes()).all
     assert [each.change.incident_id for each in one.changes] == [
         "freshness-1",

@@ -7,7 +7,6 @@ import pytest
 from api.read_pages import cells, fact, page, text
 from api.served_api import NOW, Api
 from warren.contracts import NotificationEvent
-from warren.contracts.group_key import group_key
 from warren_api.pages.environment import command
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "Origin": "http://localhost"}
@@ -55,7 +54,7 @@ def tell(api: Api, at: int, **fields: Any) -> None:
             **fields,
         },
     )
-    api.model.notifications.take(0, at, event.to_bytes(), group_key(*event.about))
+    api.model.notifications.take(0, at, event.to_bytes(), event.key)
 
 
 def timeline(api: Api, path: str = f"/incidents/{ID}") -> list[str]:

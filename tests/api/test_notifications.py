@@ -62,7 +62,7 @@ def state(group: str = "billing", **fields: Any) -> NotifierState:
 
 def put(api: Api, *events: NotificationEvent) -> None:
     for offset, event in enumerate(events):
-        api.model.notifications.take(0, offset, event.to_bytes(), group_key(*event.about))
+        api.model.notifications.take(0, offset, event.to_bytes(), event.key)
 
 
 def test_who_was_told_newest_first_and_what_waits_oldest_first(api: Api) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 from api.served_api import NOW, Api, late, topic
 from warren.contracts import MINUTE_MS, ClusterEvent, NotificationEvent, Silence
-from warren.contracts.group_key import group_key
 from warren.settings import (
     ApiSettings,
     ClusterSettings,
@@ -172,4 +171,4 @@ def _told(api: Api) -> None:
         outcome="delivered",
         detail="202 Accepted",
     )
-    api.model.notifications.take(0, 0, event.to_bytes(), group_key(*event.about))
+    api.model.notifications.take(0, 0, event.to_bytes(), event.key)

@@ -4,7 +4,6 @@ from typing import Any
 
 from api.served_api import CAUGHT_UP, NOW, Api, late, topic
 from api.test_notifications import state, told
-from warren.contracts.group_key import group_key
 
 Body = dict[str, Any]
 MINUTE = 60_000
@@ -54,7 +53,7 @@ def scripted() -> Api:
     api.request("POST", "/api/v1/silences", json={**silence, "by": "ada"})
     api.request("POST", f"/api/v1/incidents/{ID}/acknowledge", json={"by": "grace", "why": "on it"})
     sent = told(incident_id=ID, at=OPENED, outcome="failed", next_attempt_at=NOW)
-    api.model.notifications.take(0, 0, sent.to_bytes(), group_key(*sent.about))
+    api.model.notifications.take(0, 0, sent.to_bytes(), sent.key)
     waits = state(incident_id=ID, held="silence x")
     api.model.notifications.apply_state(b"billing", waits.to_bytes())
     return api

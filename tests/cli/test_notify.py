@@ -10,7 +10,6 @@ from structlog.testing import capture_logs
 from typer.testing import CliRunner
 from warren.clock import SystemClock
 from warren.contracts import Silence
-from warren.contracts.group_key import group_key
 from warren.contracts.topics import Topic
 from warren.errors import SettingsError
 from warren_cli.main import app
@@ -169,7 +168,7 @@ class Notifier(Obeying):
                     incident_id=test.incident_id,
                     delivery_id=f"{channel}-{kind}",
                 )
-                self._notifications.take(0, next(offsets), one.to_bytes(), group_key(*one.about))
+                self._notifications.take(0, next(offsets), one.to_bytes(), one.key)
 
 
 @pytest.mark.parametrize(

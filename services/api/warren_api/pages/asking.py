@@ -356,7 +356,7 @@ def _counted(count: int, noun: str) -> str:
 
 def _done(request: Request) -> Done:
     try:
-        return Done(**dict(parse_qsl(request.cookies.get(DONE, ""))))  # type: ignore[arg-type]
+        return Done(**dict(parse_qsl(request.cookies.get(DONE, ""))))  # type: ignore[arg-type]  # texts, as pydantic reads them
     except (ValidationError, TypeError):
         return Done()
 

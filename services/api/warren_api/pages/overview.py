@@ -127,13 +127,16 @@ class LastChanges(NamedTuple):
 
 
 def overview(
-    model: ReadModel, present: Present, view: View, clusters: Sequence[ClusterView] = ()
+    model: ReadModel,
+    present: Present,
+    view: View,
+    clusters: Sequence[ClusterView] = (),
+    hints: Sequence[str] = (),
 ) -> Overview:
+    """`hints`: about filters that were hardly meant as words."""
     groups, rest = model.groups(), GroupSearch(view.rest)
-    everyone = [*map(present.row, groups)]
     # What is not understood leaves the counts as they are.
-    is_clear = not rest.problems and not rest.hints(lambda: everyone)
-    rows = [*filter(rest.finds, everyone)] if is_clear else everyone
+    rows = [row for row in map(present.row, groups) if rest.problems or hints or rest.finds(row)]
     by_cluster = defaultdict[str, Totals](no_groups)
     for row in rows:
         by_cluster[row.cluster][row.status] += 1

@@ -38,7 +38,7 @@ from warren_api.pages.overview import By, Sort, View, last_changes, overview
 from warren_api.pages.pages import Pages, shown_at
 from warren_api.pages.span import Span
 from warren_api.pages.trends import Trends, catch_up_ms, of_group, rates_of
-from warren_api.search import Row, near_names
+from warren_api.search import GroupSearch, Row, near_names
 
 STATIC = Path(__file__).parent / "static"
 READERS_SHOWN = 200
@@ -91,14 +91,15 @@ class GroupPages(Pages):
         ready = self.is_ready
         about = self.present()
         clusters = [self.context.model.cluster(name, about.now) for name in self.context.clusters]
-        shown = overview(self.context.model, about, view, clusters)
-        search = shown.search
         not_judged = self.context.model.not_judged()
 
         def everything() -> Iterator[Row]:
             yield from map(about.row, self.context.model.groups())
             yield from map(about.any_row, not_judged)
 
+        hints = GroupSearch(view.rest).hints(everything) if ready else []
+        shown = overview(self.context.model, about, view, clusters, hints)
+        search = shown.search
         answer = self.render(
             template_of(request, "groups"),
             overview=shown,
@@ -108,7 +109,7 @@ class GroupPages(Pages):
             begun=done.silences(self.context.model.silences, about.now),
             acknowledged=self.context.notes().acknowledged_at(done.at) if done.at else [],
             search=search,
-            hints=search.hints(everything) if ready else [],
+            hints=hints,
             row_of=partial(
                 group_row_html, self.templates, self.trends, self.context, shown.view.url
             ),

@@ -15,7 +15,6 @@ from warren.contracts import (
     ClusterEvent,
     DeadLetter,
     OffsetEvent,
-    group_key,
 )
 from warren.errors import PublishFailed, RecordTooLarge
 from warren.kafka.connection import Trouble
@@ -47,10 +46,7 @@ class ClusterReports:
 
     def publish(self, bus: Bus) -> None:
         """What is due. What could not be published is due again; its trouble is told elsewhere."""
-        due = {
-            group_key(event.cluster, event.collector): event
-            for event in (report() for report in self._reports)
-        }
+        due = {event.key: event for event in (report() for report in self._reports)}
         due = {key: event for key, event in due.items() if self._is_due(key, event)}
         if self._send(bus, {key: event.to_bytes() for key, event in due.items()}):
             self._published |= due
@@ -165,8 +161,7 @@ class Publisher:
         try:
             for event in events:
                 self._observed_at = max(self._observed_at, event.observed_at)
-                key = group_key(event.cluster, event.group)
-                self._bus.send(self._offsets, key, event.to_bytes())
+                self._bus.send(self._offsets, event.key, event.to_bytes())
             for report in reports:
                 self._bus.send(self._groups, report.key, report.content)
             for letter in self._waiting:

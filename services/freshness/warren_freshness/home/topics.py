@@ -73,7 +73,7 @@ class Publisher:
                     bytes=len(value),
                 )
                 continue
-            self._producer.send(self._freshness, group_key(event.cluster, event.group), value)
+            self._producer.send(self._freshness, event.key, value)
         for cluster, group in deleted:
             self._producer.send(self._freshness, group_key(cluster, group), None)
         self._producer.flush()

@@ -58,9 +58,7 @@ class Records:
             conditions=_conditions(delivery),
         )
         topic = NOTIFICATIONS.full_name(self.prefix)
-        return Record(
-            topic, delivery.partition, group_key(subject.cluster, subject.group), event.to_bytes()
-        )
+        return Record(topic, delivery.partition, event.key, event.to_bytes())
 
     def dead_letter(
         self,
