@@ -114,6 +114,13 @@ def seen_late(reason: FreshnessReason) -> Row:
             Row(0, 5, 0, "control_only", 300, commit_lag_ms=500, append_lag_ms=0),
             id="only control records are left",
         ),
+        pytest.param(
+            state(),
+            Reading("beyond_end"),
+            None,
+            Row(0, 5, None, "beyond_end", None),
+            id="the log ends before what is to be read, whatever the event says",
+        ),
         *(
             pytest.param(
                 state(), Reading("record", first=first), None, seen_late("bad_timestamp"), id=name

@@ -160,7 +160,7 @@ def test_only_what_is_before_the_position_was_deleted() -> None:
 def test_a_position_beyond_the_end_of_the_log() -> None:
     search = RecordSearch(PLACE, 5)
     search.correct(log_start=2)
-    assert search.reading == Reading("none", end=5)
+    assert search.reading == Reading("beyond_end")
 
 
 def test_a_log_that_runs_away_is_given_up() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -47,11 +47,11 @@ class TimedLogs:
         configure(self.admin, topic, dotted)
 
     def delete(self, topic: str) -> None:
+        """Returns when every broker knows: one that does not would take records for the old log."""
         self.admin.delete_topics([topic])[topic].result(TIMEOUT)
-        eventually(
-            lambda: topic not in self.admin.list_topics(timeout=TIMEOUT).topics,
-            message=f"{topic} is gone",
-        )
+        for broker in self.bootstrap.split(","):
+            admin = AdminClient({"bootstrap.servers": broker, **QUIET, **self.options})
+            eventually(partial(_lacks, admin, topic), message=f"{topic} is gone at {broker}")
 
     def produce(
         self,
@@ -187,6 +187,10 @@ class TimedLogs:
             raise
         finally:
             consumer.close()
+
+
+def _lacks(admin: AdminClient, topic: str) -> bool:
+    return topic not in admin.list_topics(timeout=TIMEOUT).topics
 
 
 def minutely(clock: ManualClock, count: int) -> list[int]:

@@ -4,7 +4,9 @@ from typing import Literal, NamedTuple
 
 UNKNOWN = -1
 
-ReadOutcome = Literal["record", "none", "corrupt", "not_authorised", "unread", "estimated"]
+ReadOutcome = Literal[
+    "record", "none", "beyond_end", "corrupt", "not_authorised", "unread", "estimated"
+]
 
 
 class LogPosition(NamedTuple):
@@ -28,6 +30,7 @@ class Reading(NamedTuple):
     """What reading at a position gave.
 
     none: no record at or after it, only control records and aborted ones, if anything.
+    beyond_end: the log ends before it: truncated, or a new topic of the same name.
     corrupt: there are bytes, but no records can be made of them.
     unread: no time or bytes left in this pass, or no leader answered.
     estimated: not read; the append time is between `first` and `latest`.

@@ -139,6 +139,8 @@ def measure(
         newest = evidence.newest.get(state.log_end_position)
         return _nothing_left(state, "caught_up", now - state.log_observed_at, newest, now)
     reading = evidence.readings.get(place, _UNREAD)
+    if reading.outcome == "beyond_end":
+        return _without_value(state, "beyond_end", 0, None)
     # What began later than the commits were seen may have been read before it was deleted: then
     # nobody knows how late the group is, and nothing is counted as lost.
     lost = state.lost_records

@@ -230,8 +230,7 @@ class RecordSearch:
         elif self.fetch_offset < log_start:
             self.fetch_offset = log_start
         else:
-            # Beyond the end: the log was truncated, or the topic is a new one of the same name.
-            self.reading = Reading("none", end=self.position.offset)
+            self.reading = Reading("beyond_end")
 
     def refuse(self) -> None:
         """The leader says that this topic may not be read."""
