@@ -108,7 +108,8 @@ class ApiContext:
             if oldest is None:
                 cluster = clusters[event.cluster] = self.model.cluster(event.cluster, now)
                 oldest = believed[event.cluster] = believed_from(cluster, now, unknown_after)
-            if event.evaluated_at >= oldest:  # nearly all of them, and again and again
+            # Nearly all of them, and again and again.
+            if oldest <= event.evaluated_at <= now + unknown_after:
                 return view.judged
             return verdict(view, clusters[event.cluster], feed, now, unknown_after)
 

@@ -32,21 +32,23 @@ def believed_from(cluster: ClusterView, now: int, unknown_after: int) -> float:
 def verdict(
     view: GroupView, cluster: ClusterView, feed: FeedState, now: int, unknown_after: int
 ) -> Verdict:
-    """UNKNOWN when the group was judged longer than `unknown_after` ago, or all collectors of its
-    cluster have been in trouble for that long. Times in milliseconds, `now` a Unix time.
+    """UNKNOWN when the group was judged further than `unknown_after` from now, or all collectors of
+    its cluster have been in trouble for that long. Times in milliseconds, `now` a Unix time.
     """
     event = view.event
     oldest = believed_from(cluster, now, unknown_after)
-    if event.evaluated_at >= oldest:
+    if oldest <= event.evaluated_at <= now + unknown_after:
         return view.judged
     reason, why = _why(cluster, feed, now)
-    last = f"last judged {duration(now - event.evaluated_at)} ago: {event.status}"
+    age = now - event.evaluated_at
+    when = f"{duration(age)} ago" if age >= 0 else f"by a clock that is {duration(-age)} ahead"
+    last = f"last judged {when}: {event.status}"
     return Verdict(
         "UNKNOWN",
         event.status,
         reason,
         f"{why}; {last}" if why else last,
-        cluster.away_since if oldest == math.inf else event.evaluated_at,
+        cluster.away_since if oldest == math.inf else min(event.evaluated_at, now),
     )
 
 
