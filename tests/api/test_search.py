@@ -115,6 +115,7 @@ KEYS = "cluster, group, topic, client, host, owner, cause, status, is, late, los
     [
         ("staus:err", ["Unknown filter “staus:” — did you mean status:?"]),
         ("-grop:=fine", ["Unknown filter “grop:” — did you mean group:?"]),
+        ("STATUS=err", ["Unknown filter “status=” — did you mean status:?"]),
         ('Clutser:"demo"', ["Unknown filter “clutser:” — did you mean cluster:?"]),
         ("foo:bar", [f"Unknown filter “foo:” — there are: {KEYS}."]),
         ("time_lag:>5 a:b", [f"Unknown filter “time_lag:” — there are: {KEYS}."]),

@@ -62,12 +62,15 @@ def test_lost_records_come_first() -> None:
     report = made(
         *sorted(groups, key=trouble),
         incidents=(incident("long", end=None, said_ms=END, **DOWN),),
+        known=[Stamp("losses", END - 2 * HOUR_MS, "why")],
     )
     assert [each.group for each in report.groups] == ["lost", "long", "well"]
     assert [each.group for each in advice(report)] == ["lost", "long"]
     shown = BeautifulSoup(render(report), "html.parser")
-    assert shown.select("dt")[0].get_text() == "What was lost until 10:00 UTC"
-    assert shown.select(".figures div")[0].get_text(" ", strip=True) == "3 records lost unread"
+    questions = [each.get_text() for each in shown.select("dt")[:2]]
+    assert questions == ["What was lost until 08:00 UTC", "What happened until 10:00 UTC"]
+    lost = shown.select(".figures div")[0].get_text(" ", strip=True)
+    assert lost == "3 records lost unread known until 08:00 UTC"
 
 
 def test_each_kind_of_figure_says_until_when_it_is_known() -> None:

@@ -21,20 +21,17 @@ def api() -> Api:
 
 
 def test_add_list_and_end(api: Api, address: str) -> None:
-    asked = ("--group", "^billing", "--for", "1h30m", "--why", "moving", "--by", "ada")
+    asked = ("--group", "^billing", "--owner", "pay", "--for", "1h30m", "--why", "moving")
+    asked += ("--by", "ada")
     added = run("silence", "add", *asked, "--api", address)
     assert "it is about none of the groups that there are now" in added.stderr
     (silence,) = api.model.silences.all()
     assert added.stdout == f"silence {silence.id} for 1h 30m\n"
-    assert (silence.cluster, silence.group, silence.by, silence.why) == (
-        "",
-        "^billing",
-        "ada",
-        "moving",
-    )
+    what = (silence.cluster, silence.group, silence.owner, silence.by, silence.why)
+    assert what == ("", "^billing", "pay", "ada", "moving")
     assert silence.ends_at - silence.begins_at == 5_400_000
     listed = run("silence", "list", "--api", address).stdout
-    for text in (silence.id, "^billing", "in 1h", "ada", "moving"):
+    for text in (silence.id, "^billing", "pay", "in 1h", "ada", "moving"):
         assert text in listed
     assert listed == run("get", "silences", "--api", address).stdout
     ended = run("silence", "end", silence.id, "--json", "--api", address)

@@ -47,7 +47,10 @@ def add(
         str, typer.Option(help="Clusters whose name matches somewhere (a regular expression, RE2)")
     ] = "",
     group: Annotated[
-        str, typer.Option(help="Groups, likewise; one of the two is needed, '.*' is all")
+        str, typer.Option(help="Groups, likewise; one of the three is needed, '.*' is all")
+    ] = "",
+    owner: Annotated[
+        str, typer.Option(help="Only groups of this owner, those that come later among them")
     ] = "",
     by: ByOption = None,
     as_json: JsonOption = False,
@@ -62,6 +65,7 @@ def add(
     body = {
         "cluster": cluster,
         "group": group,
+        "owner": owner,
         "for_seconds": seconds(for_, "--for"),
         "why": why,
         "by": whoever(by),

@@ -277,6 +277,7 @@ SILENCES = Resource(
         Column("silence", lambda row, _: row["id"], kept=True),
         Column("cluster", lambda row, _: row["cluster"] or "all", name=True),
         Column("group", lambda row, _: row["group"] or "all", name=True),
+        Column("owner", lambda row, _: row.get("owner") or "any", name=True),
         Column("why", lambda row, _: row["why"], text=True),
         Column("ends", _ends, kept=True),
         Column("by", lambda row, _: row["by"]),

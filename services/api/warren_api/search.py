@@ -20,7 +20,7 @@ from warren_api.group_row import GroupRow, UnjudgedRow
 from warren_api.model.verdict import Kind
 
 _TERM = re.compile(
-    r"(?P<no>-?)(?:(?P<key>[a-z][a-z_-]*):(?P<exact>=?))?"
+    r"(?P<no>-?)(?:(?P<key>[a-z][a-z_-]*)(?P<sign>[:=])(?P<exact>=?))?"
     r'(?:"(?P<quoted>[^"]*)"?|(?P<plain>\S+))',
     re.I,
 )
@@ -28,7 +28,7 @@ _TERM = re.compile(
 
 class Term(NamedTuple):
     """`key`: empty for words; `is_excluded`: what it finds is not wanted; `is_exact`: all of a name
-    is meant, not a part of it; `no_key`: what a word begins with as if it were a key.
+    is meant, not a part of it; `no_key`: what a word begins with as if it were a key, and its sign.
     """
 
     key: str
@@ -60,9 +60,9 @@ def near_names(name: str, known: Collection[str], n: int = 3) -> list[str]:
 
 
 def _no_key(written: str, keys: Collection[str]) -> str:
-    near = near_names(written, keys, 1)
+    near = near_names(written[:-1], keys, 1)
     meant = f"did you mean {near[0]}:?" if near else f"there are: {', '.join(keys)}."
-    return f"Unknown filter “{written}:” — {meant}"
+    return f"Unknown filter “{written}” — {meant}"
 
 
 def _term(found: re.Match[str], keys: Collection[str]) -> Term:
@@ -75,9 +75,9 @@ def _term(found: re.Match[str], keys: Collection[str]) -> Term:
         key, value = value[:-1].lower(), ""
     elif key and not is_quoted and value == "=":
         value = ""
-    if key and key not in keys:
-        no_key, key = key, ""
-        value, is_exact = f"{found['key']}:{found['exact']}{value}", False
+    if key and (key not in keys or found["sign"] == "="):
+        no_key, key = f"{key}{found['sign']}", ""
+        value, is_exact = f"{found['key']}{found['sign']}{found['exact']}{value}", False
     return Term(key, value.casefold(), bool(found["no"]), is_exact, is_quoted, no_key)
 
 
@@ -127,9 +127,9 @@ class Search(ABC, Generic[T]):
     def corrected(self) -> str:
         """The text with the filters that were hardly meant otherwise; the same where none is."""
         text = self.text
-        for key in filter(None, (term.no_key for term in self._terms)):
-            for near in near_names(key, self.keys, 1):
-                text = text.replace(f"{key}:", f"{near}:")
+        for written in filter(None, (term.no_key for term in self._terms)):
+            for near in near_names(written[:-1], self.keys, 1):
+                text = re.sub(re.escape(written), f"{near}:", text, flags=re.I)
         return text
 
     def _matching(self, term: Term) -> Matches[T]:

@@ -32,11 +32,13 @@ def summary(report: Report) -> list[Answer]:
         nothing = f"No consumer group was judged in this period{_begins(report, 'evaluations')}."
         return [Answer("What happened", [nothing])]
     # One that goes on is read later than it was made: each answer says of what time it is.
-    end = clock(report.period.end_ms, report.period.end_ms)
-    until = "" if report.is_closed else f" until {end}"
+    end, stamp = report.period.end_ms, report.stamp("losses")
+    until = "" if report.is_closed else f" until {clock(end, end)}"
+    known = stamp.until_ms if stamp and until else None
+    lost_until = until if known is None else f" until {clock(known, end)}"
     happened = [*_groups(report), *_incidents(report), *_objectives(report)]
     return [
-        Answer(f"What was lost{until}", [*_lost(report), *_loss_unknown(report)]),
+        Answer(f"What was lost{lost_until}", [*_lost(report), *_loss_unknown(report)]),
         Answer(f"What happened{until}", happened),
         Answer(f"Who was hit{until}", [*_hit(report), *_still_open(report)]),
     ]
