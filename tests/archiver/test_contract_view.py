@@ -86,6 +86,8 @@ def test_kafka_coordinates_and_the_day_are_kept(spark: SparkSession) -> None:
 NOT_JSON = "not JSON, or a wrong type"
 NOT_AN_OBJECT = "not a JSON object"
 ANOTHERS = "key: not that of the event's cluster and group"
+LACKING = "missing, null where null is not allowed, or columns that differ in length"
+FULL = json.dumps(GOOD | {"topics": {"t": sample(LAG.event, full=True)["topics"].popitem()[1]}})
 LONG = "group: too long a name"
 BAD: dict[str, tuple[bytes, str]] = {
     "text": (b"hello", NOT_AN_OBJECT),
@@ -106,23 +108,25 @@ BAD: dict[str, tuple[bytes, str]] = {
         NOT_JSON,
     ),
     "another version": (json.dumps(GOOD | {"v": 2}).encode(), "unknown version 2"),
-    "nothing in it": (b"{}", "cluster: missing, or null where null is not allowed"),
+    "nothing in it": (b"{}", f"cluster: {LACKING}"),
     "a null": (
         json.dumps(GOOD | {"status": None}).encode(),
-        "status: missing, or null where null is not allowed",
+        f"status: {LACKING}",
     ),
     "too long a name": (json.dumps(GOOD | {"group": "g" * 65_536}).encode(), LONG),
     "another's key": (json.dumps(GOOD | {"group": "orders"}).encode(), ANOTHERS),
     "a field missing deep inside": (
         json.dumps(GOOD | {"topics": {"t": {"partition": [0]}}}).encode(),
-        "topics: missing, or null where null is not allowed",
+        f"topics: {LACKING}",
     ),
-    "a null among numbers": (
-        json.dumps(GOOD | {"topics": {"t": sample(LAG.event, full=True)["topics"].popitem()[1]}})
-        .replace('"committed": [9007199254740993,', '"committed": [null,')
-        .encode(),
-        "topics: missing, or null where null is not allowed",
-    ),
+    **{
+        name: (FULL.replace(was, becomes).encode(), f"topics: {LACKING}")
+        for name, was, becomes in (
+            ("a null among numbers", '"committed": [9007199254740993,', '"committed": [null,'),
+            ("columns that differ in length", '"committed": [', '"committed": [7, '),
+            ("a partition twice", '"partition": [0, 1', '"partition": [0, 0'),
+        )
+    },
 }
 
 

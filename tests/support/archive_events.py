@@ -103,11 +103,13 @@ def sample(annotation: Any, *, full: bool) -> Any:
     if origin in (Union, types.UnionType):
         return sample(arguments[0], full=full) if full else None
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return {
+        made = {
             name: sample(field.annotation, full=full)
             for name, field in annotation.model_fields.items()
             if full or field.is_required()
         }
+        # No partition is listed twice.
+        return made | {"partition": [0, 1]} if isinstance(made.get("partition"), list) else made
     if origin in (list, tuple):
         return [sample(arguments[0], full=full)] * 2
     if origin is dict:

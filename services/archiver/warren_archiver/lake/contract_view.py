@@ -37,6 +37,7 @@ from warren_archiver.lake.lake import EARLIEST, LATEST
 
 MALFORMED = "_malformed"
 """Field of the parsed struct that has the text when it could not be parsed."""
+_LACKING = "missing, null where null is not allowed, or columns that differ in length"
 _JSON_SPACE = " \t\r\n"
 
 
@@ -52,7 +53,7 @@ def reason(text: Column, event: Column, schema: StructType, versions: Sequence[i
         known = event["v"].isNull() | event["v"].isin(list(versions))
         chain = chain.when(~known, F.concat(F.lit("unknown version "), event["v"].cast("string")))
     for name, lacking in _lacking_fields(event, schema):
-        chain = chain.when(lacking, F.lit(f"{name}: missing, or null where null is not allowed"))
+        chain = chain.when(lacking, F.lit(f"{name}: {_LACKING}"))
     for field in schema.fields:
         if isinstance(field.dataType, TimestampType):  # later ones make Python and Arrow fail
             shown = event[field.name].between(F.lit(EARLIEST), F.lit(LATEST))
@@ -109,6 +110,7 @@ def _lacking(column: Column, data_type: DataType) -> Column | None:
     match data_type:
         case StructType():
             conditions = [condition for _, condition in _lacking_fields(column, data_type)]
+            conditions += _uneven(column, data_type)
             return column.isNotNull() & reduce(or_, conditions) if conditions else None
         case ArrayType():
             return _any_lacking(column, data_type.elementType, data_type.containsNull)
@@ -117,6 +119,17 @@ def _lacking(column: Column, data_type: DataType) -> Column | None:
             return _any_lacking(values, data_type.valueType, data_type.valueContainsNull)
         case _:
             return None
+
+
+def _uneven(struct: Column, schema: StructType) -> Iterator[Column]:
+    """Of columns that have one entry per partition, as `require_equal_lengths` refuses them."""
+    lists = [field.name for field in schema.fields if isinstance(field.dataType, ArrayType)]
+    if "partition" not in lists:
+        return
+    count = F.size(struct["partition"])
+    yield F.size(F.array_distinct(struct["partition"])) != count
+    for name in lists:
+        yield F.coalesce((F.size(struct[name]) != count) & struct[name].isNotNull(), F.lit(False))
 
 
 def _any_lacking(elements: Column, element_type: DataType, nullable: bool) -> Column | None:
