@@ -138,6 +138,13 @@ def test_streams_are_limited_and_a_place_is_free_again(address: str) -> None:
         next(arriving)
         next(others)
         assert httpx.get(url, timeout=SECONDS).json()["title"] == "Too many event streams"
+        from_elsewhere = httpx.HTTPTransport(local_address="127.0.0.2")
+        with (
+            httpx.Client(transport=from_elsewhere, timeout=SECONDS) as another,
+            another.stream("GET", url) as given,
+        ):
+            assert given.status_code == 200
+            assert next(arriving, None) is None, "who has the most gives one to who has none"
 
     def is_free() -> bool:
         with httpx.stream("GET", url, timeout=SECONDS) as response:

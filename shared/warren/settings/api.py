@@ -213,8 +213,8 @@ class ApiSettings(Section):
     event_streams: int = Field(
         default=100,
         ge=1,
-        description="Clients that may follow /api/v1/events at a time. Beyond that the caller "
-        "with the most streams loses one to a caller with fewer",
+        description="Clients that may follow /api/v1/events at a time. Beyond that the address "
+        "with the most streams loses one to an address with fewer",
     )
     connections: int = Field(
         default=1000,

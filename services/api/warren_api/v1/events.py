@@ -9,12 +9,13 @@ Thousands of changes may have to be matched and written at once: a thread does i
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.types import Receive, Scope, Send
@@ -64,13 +65,17 @@ class EventStream:
     wanted: Wanted
     last_event_id: str | None = None
     heartbeat: float = HEARTBEAT_SECONDS
+    caller: str = ""
+    """From where it is followed: callers share the places."""
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    is_over: bool = False
     _positions: dict[int, int] = field(default_factory=dict)
 
     async def text(self) -> AsyncIterator[str]:
         """Pieces of the stream, until the service ends, nobody takes them any more, or what the
         client wants takes too long to find, which is said.
         """
-        loop, news = asyncio.get_running_loop(), asyncio.Event()
+        loop, news = asyncio.get_running_loop(), self.news
 
         def notify() -> None:
             with suppress(RuntimeError):  # the loop has ended
@@ -88,7 +93,7 @@ class EventStream:
             told = await asyncio.to_thread(self._told, resumed.missed)
             self._positions, seen = resumed.positions, resumed.sequence
             yield f"retry: {RETRY_MS}\n{gap}{told}id: {id_of(self._positions)}\n\n"
-            while not self.history.is_closed:
+            while not self.history.is_closed and not self.is_over:
                 news.clear()
                 if changes := self.history.after(seen):
                     if changes[0].sequence > seen + 1:  # forgotten before this client took it
@@ -104,6 +109,11 @@ class EventStream:
                     yield f": still here\nid: {id_of(self._positions)}\n\n"
         finally:
             stop_listening()
+
+    def end(self) -> None:
+        """Makes place for another caller's."""
+        self.is_over = True
+        self.news.set()
 
     def _told(self, changes: Iterable[RecordedChange]) -> str:
         """Those that are wanted; all of them count as seen."""
@@ -151,24 +161,37 @@ class EventQuery(BaseModel):
 class _StreamAnswer(StreamingResponse):
     """`followers` has one for each client that follows, also of one that went before it began."""
 
-    def __init__(self, stream: EventStream, followers: set[EventStream]) -> None:
+    def __init__(self, stream: EventStream, followers: list[EventStream]) -> None:
         # X-Accel-Buffering: nginx would else hold events back.
         headers = {"X-Accel-Buffering": "no"}
         super().__init__(stream.text(), media_type=MEDIA_TYPE, headers=headers)
         self._stream = stream
         self._followers = followers
-        followers.add(stream)
+        followers.append(stream)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._followers.discard(self._stream)
+            if self._stream in self._followers:
+                self._followers.remove(self._stream)
+
+
+def _make_place(followers: list[EventStream], caller: str) -> bool:
+    """Of the caller with the most streams the oldest ends, if it has more than this one would."""
+    counts = Counter(each.caller for each in followers)
+    most, count = counts.most_common(1)[0]
+    if count <= counts[caller] + 1:
+        return False
+    gives_way = next(each for each in followers if each.caller == most)
+    followers.remove(gives_way)
+    gives_way.end()
+    return True
 
 
 def router(context: ApiContext) -> APIRouter:
     routes = routes_of("events")
-    followers = set[EventStream]()
+    followers = list[EventStream]()
 
     @routes.get(
         "/events",
@@ -183,6 +206,7 @@ def router(context: ApiContext) -> APIRouter:
         },
     )
     async def events(
+        request: Request,
         query: Annotated[EventQuery, Query()],
         last_event_id: Annotated[
             str | None,
@@ -197,7 +221,9 @@ def router(context: ApiContext) -> APIRouter:
         lists again. Without an id the stream begins with what comes next.
         """
         require_read(context)
-        if len(followers) >= context.settings.api.event_streams:
+        caller = request.client.host if request.client else ""
+        is_full = len(followers) >= context.settings.api.event_streams
+        if is_full and not _make_place(followers, caller):
             detail = f"{len(followers)} clients follow events already (api.event_streams)."
             raise NotDone(ProblemKind.TOO_MANY_STREAMS, detail, {"Retry-After": RETRY_SECONDS})
         matches = searcher(query.regex or "")
@@ -205,6 +231,7 @@ def router(context: ApiContext) -> APIRouter:
             context.model.history,
             lambda recorded: query.wanted(recorded) and matches(recorded.change.group),
             last_event_id or query.last_event_id,
+            caller=caller,
         )
         return _StreamAnswer(stream, followers)
 
