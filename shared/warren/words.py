@@ -199,9 +199,14 @@ def visible(text: str) -> str:
     """Text from outside as it may be shown: on one line, nothing in it acts on a terminal or page.
 
     Control characters become their pictures (ESC `␛`, newline `␊`), line separators, directional
-    overrides, lone surrogates and what has no width escapes (`\\u202e`). Other characters stay.
+    overrides, lone surrogates and what has no width escapes (`\\u202e`), blanks at an end or beside
+    another `␠`. Other characters stay.
     """
-    return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
+    shown = text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
+    return _UNSEEN_BLANK.sub("␠", shown) if " " in shown else shown
+
+
+_UNSEEN_BLANK = re.compile(r"^ | $| (?= )|(?<= ) ")
 
 
 _SECONDS = {"w": 604_800, "d": 86_400, "h": 3600, "m": 60, "s": 1}

@@ -87,6 +87,7 @@ def test_figures_are_said_in_words(words: str) -> None:
         ("\udc80", "\\udc80"),
         ("bil\u200bling\u2060\xad\u3164\ufeff", "bil\\u200bling\\u2060\\xad\\u3164\\ufeff"),
         ("tag\U000e0041", "tag\\U000e0041"),
+        (" a b  c ", "␠a b␠␠c␠"),
     ],
 )
 def test_what_acts_on_a_terminal_is_made_visible(text: str, shown: str) -> None:
