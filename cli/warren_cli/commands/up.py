@@ -18,7 +18,7 @@ from warren.errors import SettingsError, WarrenError
 from warren.log import configure
 from warren.settings import LogSettings
 from warren.settings_file import ALL, SettingsWatch, load_settings
-from warren.words import visible
+from warren.words import shortened, visible
 from warren_local.plan import OPTIONAL, DemoPorts, Options, make_plan
 from warren_local.server import StartRefused, free_port
 from warren_local.up import run
@@ -30,6 +30,7 @@ from warren_cli.resources.output import Listing, fetch, resource_table
 from warren_cli.terminal.signals import own_foreground, stop_on_signals
 
 INTERVAL = 1.0  # seconds between two requests
+LONGEST_NAME, LONGEST_LINE = 120, 1000  # characters: names have up to 65,535
 PATIENCE = 5.0  # seconds for an answer that is under way at the end
 
 
@@ -169,7 +170,9 @@ class TableScreen:
 def say(console: Console, line: str) -> None:
     """Print as it is; the end of the terminal or of the pipe is no reason to fail."""
     with suppress(OSError):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(
+            shortened(visible(line), LONGEST_LINE), markup=False, highlight=False, soft_wrap=True
+        )
 
 
 def change_line(group: Mapping[str, Any], previous: str | None, now_ms: int) -> str:
@@ -177,7 +180,7 @@ def change_line(group: Mapping[str, Any], previous: str | None, now_ms: int) -> 
     was = "" if previous is None else f" (was {previous})"
     worst = worst_partition(group)
     where = "" if worst == "-" else f", worst {worst}"
-    name = f"{group['cluster']}/{group['group']}"
+    name = shortened(f"{group['cluster']}/{group['group']}", LONGEST_NAME)
     said = reason(group, now_ms)
     because = f": {said}" if said else ""
     status = group["status"] or "not judged"
