@@ -21,7 +21,7 @@ GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents helm check budgets format bench plots docs release clean
+.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents helm kubernetes check budgets format bench plots docs release clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -109,6 +109,9 @@ plots: setup ## Measure what each rule is worth, into docs/evaluation.md: 7 minu
 
 docs: setup ## Generate pages of docs/ from the code
 	@$(GENERATE)
+
+kubernetes: setup helm ## Install, upgrade and roll back the chart where KUBECONFIG points, in a namespace of its own
+	@WARREN_TEST_KUBECONFIG=$${KUBECONFIG:?warren: set KUBECONFIG to the cluster that takes the chart} $(PYTEST) -n 0 tests/deploy/test_kubernetes.py
 
 release: setup ## Build what a release has into dist/: wheel, sdist, bill of materials, OpenAPI, schemas, chart, checksums
 	@rm -rf dist
