@@ -21,7 +21,10 @@ GENERATE := $(GENERATORS) $(BIN)/python -m warren_docs
 # Hundreds of processes are started here: none compiles again what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents helm kubernetes check budgets format bench plots docs release clean
+# The same bytes from the same files, whenever and by whom.
+PACK := tar --sort=name --mtime=@$${SOURCE_DATE_EPOCH:-0} --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX -cf -
+
+.PHONY: help setup run test test-heavy test-fast browser alertmanager prometheus cloudevents helm kubernetes site check budgets format bench plots docs release clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +92,7 @@ check: setup ## Lint, format, types, lock, generated docs; alert rules where pro
 	@$(UV) lock --check --offline --quiet || $(UV) lock --check
 	@$(GENERATE) --check
 	@$(GENERATE).budgets
+	@PATH=$(BIN):$$PATH $(GENERATE).site .warren/site
 	@if command -v promtool >/dev/null; then \
 	  promtool check config $(PROMETHEUS)/prometheus.yml && promtool check rules $(PROMETHEUS)/warren-rules.yml && \
 	  promtool test rules $(PROMETHEUS)/warren-rules-test.yml; \
@@ -110,17 +114,23 @@ plots: setup ## Measure what each rule is worth, into docs/evaluation.md: 7 minu
 docs: setup ## Generate pages of docs/ from the code
 	@$(GENERATE)
 
+site: setup ## Build the docs as a site into .warren/site/html
+	@PATH=$(BIN):$$PATH $(GENERATE).site .warren/site
+
 kubernetes: setup helm ## Install, upgrade and roll back the chart where KUBECONFIG points, in a namespace of its own
 	@WARREN_TEST_KUBECONFIG=$${KUBECONFIG:?warren: set KUBECONFIG to the cluster that takes the chart} $(PYTEST) -n 0 tests/deploy/test_kubernetes.py
 
-release: setup ## Build what a release has into dist/: wheel, sdist, bill of materials, OpenAPI, schemas, chart, checksums
+release: site ## Build what a release has into dist/: wheel, sdist, bill of materials, OpenAPI, schemas, docs, chart, checksums
 	@rm -rf dist
 	@$(UV) build --quiet --no-build-isolation --out-dir dist
 	@rm -f dist/.gitignore
 	@$(UV) export --quiet --locked --all-extras --no-dev --format cyclonedx1.5 --preview-features sbom-export --output-file dist/warren-kafka.cdx.json >/dev/null
 	@$(GENERATORS) $(BIN)/python -m warren_docs.published dist
 	@cp deploy/prometheus/warren-rules.yml dist/
-	@if PATH=$$PATH:.warren/bin command -v helm >/dev/null; then PATH=$$PATH:.warren/bin helm package --destination dist deploy/helm/warren >/dev/null; \
+	@$(PACK) -C .warren/site html | gzip -n > dist/warren-docs.tar.gz
+	@if PATH=$$PATH:.warren/bin command -v helm >/dev/null; then rm -rf .warren/chart && \
+	  PATH=$$PATH:.warren/bin helm package --destination .warren/chart deploy/helm/warren >/dev/null 2>&1 && cd .warren/chart && \
+	  for chart in *.tgz; do tar -xzmf $$chart && $(PACK) warren | gzip -n > ../../dist/$$chart; done; \
 	else echo "no helm: the chart was not packed"; fi
 	@cd dist && find . -type f ! -name SHA256SUMS | LC_ALL=C sort | sed 's#^\./##' | xargs sha256sum > SHA256SUMS
 

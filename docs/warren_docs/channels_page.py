@@ -20,11 +20,9 @@ is in [settings.md](settings.md); this page has what each `type` has beside it.
 def pages() -> dict[str, str]:
     """File contents by path below docs/."""
     listed = "".join(
-        f"| [`{name}`](#type--{name}) | {first_paragraph(kind.settings)} |\n"
+        f"| [`{name}`](#{name}) | {first_paragraph(kind.settings)} |\n"
         for name, kind in kinds().items()
     )
     path, shared = ("notifier", "channels", "<name>"), ChannelSettings.model_fields
-    sections = [
-        section(f'type = "{kind.type}"', path, kind.settings, shared) for kind in kinds().values()
-    ]
+    sections = [section(kind.type, path, kind.settings, shared) for kind in kinds().values()]
     return {"channels.md": "\n".join([INTRODUCTION + listed, *sections])}
