@@ -92,7 +92,7 @@ check: setup ## Lint, format, types, lock, generated docs; alert rules where pro
 	@$(UV) lock --check --offline --quiet || $(UV) lock --check
 	@$(GENERATE) --check
 	@$(GENERATE).budgets
-	@PATH=$(BIN):$$PATH $(GENERATE).site .warren/site
+	@$(MAKE) --no-print-directory site
 	@if command -v promtool >/dev/null; then \
 	  promtool check config $(PROMETHEUS)/prometheus.yml && promtool check rules $(PROMETHEUS)/warren-rules.yml && \
 	  promtool test rules $(PROMETHEUS)/warren-rules-test.yml; \
@@ -114,8 +114,13 @@ plots: setup ## Measure what each rule is worth, into docs/evaluation.md: 7 minu
 docs: setup ## Generate pages of docs/ from the code
 	@$(GENERATE)
 
-site: setup ## Build the docs as a site into .warren/site/html
-	@PATH=$(BIN):$$PATH $(GENERATE).site .warren/site
+site: setup ## Build the docs as a site into .warren/site/html; a link that leads nowhere is an error
+	@rm -rf .warren/site && mkdir -p .warren/site/pages && cp docs/zensical.toml .warren/site/
+	@git ls-files '*.md' '*.yml' 'docs/*.png' 'deploy/grafana/*.json' 'deploy/helm/*' | xargs cp --parents -t .warren/site/pages
+	@{ printf '# Warren\n\n> What programs that read may read: https://llmstxt.org\n\n## Pages\n\n'; \
+	  for page in $$(grep -o '[a-zA-Z/-]*\.md' docs/zensical.toml); do \
+	    printf -- '- [%s](%s.html)\n' "$$(sed -n 's/^# //p;T;q' $$page)" "$$(echo $${page%.md} | sed 's/README$$/index/')"; done; } > .warren/site/pages/llms.txt
+	@$(BIN)/zensical build --strict --config-file .warren/site/zensical.toml >.warren/site/log 2>&1 || { cat .warren/site/log; exit 1; }
 
 kubernetes: setup helm ## Install, upgrade and roll back the chart where KUBECONFIG points, in a namespace of its own
 	@WARREN_TEST_KUBECONFIG=$${KUBECONFIG:?warren: set KUBECONFIG to the cluster that takes the chart} $(PYTEST) -n 0 tests/deploy/test_kubernetes.py

@@ -22,7 +22,6 @@ from warren.contracts import (
 from warren_core.group_incident import lost_by_now, replaced, short, with_changes
 
 from warren_api.model.group import GroupView
-from warren_api.model.past import Past
 from warren_api.model.status_history import RecordedChange
 
 Name = tuple[str, str]
@@ -45,17 +44,12 @@ class IncidentRecord:
     def of(cls, data: GroupIncident, changes: Iterable[RecordedChange]) -> Self:
         return cls(data, tuple(changes), data.max_total_lag)
 
-    def as_seen(self, view: GroupView | None, past: Past) -> Self:
-        """Add what no change tells: its minutes, as far as kept, and now, where it is open.
-
-        `view`: its group as it is now.
-        """
-        until = self.closed_at
-        lags = [self.max_total_lag, past.largest_lag(*self.name, self.opened_at, until)]
+    def as_seen(self, view: GroupView | None) -> Self:
+        """Add what no change tells: how it is now, where it is open. `view`: its group, now."""
         if view is None or not self.is_open:
-            return replace(self, max_total_lag=max(lags))
-        lags.append(view.event.total_lag)
-        return replace(self, max_total_lag=max(lags), lost_now=view.lost_records)
+            return self
+        largest = max(self.max_total_lag, view.event.total_lag)
+        return replace(self, max_total_lag=largest, lost_now=view.lost_records)
 
     @property
     def id(self) -> str:

@@ -156,15 +156,6 @@ class Minutes:
             for name, values in known.items()
         }
 
-    def largest(self, name: str, start: int, end: int | None) -> int:
-        """Look only at one figure of the minutes from that of `start` to that of `end`, both Unix
-        milliseconds; None: to the newest. 0 where nothing is known.
-        """
-        first = max(start // MINUTE_MS, self.newest - DAY + 1)
-        last = self.newest if end is None else min(end // MINUTE_MS, self.newest)
-        values = self._rows[name][np.arange(first, last + 1) % DAY]
-        return round(float(np.fmax.reduce(values, initial=0)) * _SCALES.get(name, 1.0))
-
     def _steps(self, first: int, end: int, per_step: int) -> dict[str, NDArray[np.float64]]:
         """NaN where nothing is known. Of minutes [first, end), whole steps."""
         minutes = np.arange(first, end)
@@ -280,11 +271,6 @@ class Past:
 
     def group(self, cluster: str, group: str, start: int, end: int, step: int) -> Columns:
         return _columns(self._groups.get((cluster, group)), GROUP, start, end, step)
-
-    def largest_lag(self, cluster: str, group: str, start: int, end: int | None) -> int:
-        """As `Minutes.largest` has it."""
-        minutes = self._groups.get((cluster, group))
-        return 0 if minutes is None else minutes.largest("lag_max", start, end)
 
     def revision_of_group(self, cluster: str, group: str) -> tuple[int, int]:
         """Another one whenever something of the group's past is."""

@@ -180,7 +180,7 @@ class Forms(Pages):
         view = self.context.model.group(found.cluster, found.group) if found else None
         about = self.present()
         row = about.row(view) if view else None
-        found = found and found.as_seen(view, self.context.model.past)
+        found = found and found.as_seen(view)
         ids = found.ids if found else [id_]
         acknowledgement = about.notes.acknowledgement_among(ids)
         attempts = self.context.model.notifications.of_incidents(ids)[:ATTEMPTS_SHOWN]

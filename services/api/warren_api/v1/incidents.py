@@ -105,8 +105,7 @@ class IncidentView(BaseModel):
         description="What it is about: open ones first, the root before what follows from it"
     )
     max_total_lag: int = Field(
-        description="Largest lag of its status changes and of its minutes (kept for a day), and, "
-        "while it is open, of now"
+        description="Largest lag of its status changes and, while it is open, of now"
     )
     acknowledgement: AcknowledgementNote | None = Field(
         description="Who looks after it; null: nobody has said so"
@@ -191,7 +190,7 @@ def router(context: ApiContext) -> APIRouter:
         incident: IncidentRecord, present: Present, said: Acknowledgement | None
     ) -> IncidentView:
         view = context.model.group(incident.cluster, incident.group) if incident.is_open else None
-        seen = incident.as_seen(view, context.model.past)
+        seen = incident.as_seen(view)
         row = present.row(view) if view else None
         return IncidentView.of(seen, said, row, present.incident(incident, row))
 
