@@ -14,8 +14,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException
-from confluent_kafka import TopicPartition as Partition
+from confluent_kafka import Consumer, KafkaException, TopicPartition as Partition
 from support.burrow_process import run_burrow
 from support.commit_load import CommitLoad
 from support.group_load import TOPIC_ID

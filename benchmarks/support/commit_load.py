@@ -8,8 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from confluent_kafka import Consumer, Producer
-from confluent_kafka import TopicPartition as Partition
+from confluent_kafka import Consumer, Producer, TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.group_load import group_records
 

@@ -12,8 +12,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, Producer
-from confluent_kafka import TopicPartition as Partition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition as Partition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 PREFIX = "quiet-"

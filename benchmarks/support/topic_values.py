@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer
-from confluent_kafka import TopicPartition as Partition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition as Partition
 
 
 def values(bootstrap: str, topic: str) -> list[dict[str, Any]]:

@@ -20,8 +20,6 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-)
-from pydantic_settings import (
     SettingsError as SourceError,
 )
 

@@ -22,8 +22,7 @@ from warren.errors import AuthorizationFailed
 from warren.kafka.topics import HOME
 from warren.metrics import api as metrics
 from warren.settings import HomeSettings
-from warren_api.home import cluster as home_cluster
-from warren_api.home import feed as feed_module
+from warren_api.home import cluster as home_cluster, feed as feed_module
 from warren_api.home.feed import QUIET_SECONDS, Feed
 from warren_api.model.cluster import FeedState
 from warren_api.model.read_model import ReadModel

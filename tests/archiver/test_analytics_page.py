@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from archiver.sql_tables import kind
-from arro3.core import Array, Field, Schema, Table
-from arro3.core import DataType as Kind
+from arro3.core import Array, DataType as Kind, Field, Schema, Table
 from deltalake import DeltaTable, write_deltalake
 from support.lake_files import write_table
 from warren_archiver.layers import LAYERS

@@ -1,8 +1,7 @@
 """What a batch takes of each partition, and what its commit notes."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from warren_archiver.bronze.batch import Batch, begins, next_batch, read
 from warren_archiver.lake.gaps import Place
 

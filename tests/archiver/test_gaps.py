@@ -1,8 +1,7 @@
 """Gaps between a batch's records, worked out from runs of offsets, and what is told of them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from warren_archiver.lake.gaps import (
     Cause,
     Gap,

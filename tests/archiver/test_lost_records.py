@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from confluent_kafka import TopicPartition
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from support.archive_lab import Archive, events_between
 from support.other_readers import assert_others_find_the_same
 from warren.errors import ClusterUnreachable

@@ -1,7 +1,6 @@
 """Ranges against sets."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from warren_archiver.lake.offset_ranges import OffsetRanges
 
 OFFSETS = st.sets(st.integers(0, 40))

@@ -7,8 +7,7 @@ from support.reports import END, MINUTE, group, incident, made
 from support.silver_events import folded
 from warren.contracts import FRESHNESS_CHANGED, STATUS_CHANGED, Cause, StatusChangeEvent
 from warren_archiver.report.advice import advice
-from warren_archiver.report.group_report import Incident, Judged
-from warren_archiver.report.group_report import incident as incident_of
+from warren_archiver.report.group_report import Incident, Judged, incident as incident_of
 from warren_archiver.report.page import render
 from warren_archiver.report.summary import summary
 

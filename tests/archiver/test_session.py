@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    SparkSession,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from warren.errors import SettingsError
 from warren.settings import ArchiverSettings
 from warren.settings_file import load_settings

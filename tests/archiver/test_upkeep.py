@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from delta.tables import DeltaTable
 from deltalake import DeltaTable as DeltaLog
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    SparkSession,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from structlog.testing import capture_logs
 from support.archive_lab import Archive, events_between
 from support.few_tables import only
 from support.manual_clock import ManualClock
-from support.silver_rows import DAY as DAY_MS
-from support.silver_rows import END, START, frame, silver_rows
+from support.silver_rows import DAY as DAY_MS, END, START, frame, silver_rows
 from warren.clock import SystemClock
 from warren.settings import ArchiverSettings
 from warren_archiver.gold.catalogue import VIEWED

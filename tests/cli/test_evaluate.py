@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 import typer
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from typer.testing import CliRunner
 from warren_cli.commands import evaluate as evaluation
 from warren_cli.commands.evaluate import evaluate

@@ -5,8 +5,7 @@ from uuid import UUID
 
 import pytest
 import support.coordinator_records as encode
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.whole_records import (
     GroupDeleted,
     GroupRecordDeleted,

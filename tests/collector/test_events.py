@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import support.coordinator_records as encode
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import ValidationError
 from support.coordinator_batches import batch
 from support.coordinator_records import string, varint

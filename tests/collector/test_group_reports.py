@@ -3,8 +3,7 @@
 import pytest
 import support.coordinator_records as encode
 from confluent_kafka import KafkaError, KafkaException
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.group_bench import (
     ORDERS,
     ConsumerGroup,

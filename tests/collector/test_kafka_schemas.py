@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from support.kafka_schemas import Fields, Schema, snake_case
 from support.whole_records import GroupRecordDeleted, OffsetCommit, Record, decode_record
 from warren_wire.records import (

@@ -10,8 +10,8 @@ from confluent_kafka import (
     IsolationLevel,
     Producer,
     TopicPartition,
+    TopicPartition as Partition,
 )
-from confluent_kafka import TopicPartition as Partition
 from confluent_kafka.admin import ConsumerGroupDescription, NewPartitions, OffsetSpec
 from support.collector_lab import Lab
 from support.group_members import Members

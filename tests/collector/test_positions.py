@@ -5,8 +5,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 import support.coordinator_records as encode
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.coordinator_batches import batch
 from support.recorded_positions import commit_counts, commits, committed, recorded_positions
 from support.whole_records import OffsetCommit, decode_record

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 import support.coordinator_records as encode
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.coordinator_batches import batch
 from support.recorded_positions import (
     Committed,

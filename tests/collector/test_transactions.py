@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from aiokafka.record.default_records import DefaultRecordBatchBuilder
-from confluent_kafka import ConsumerGroupTopicPartitions
-from confluent_kafka import TopicPartition as Partition
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition as Partition
 from support.collector_lab import CLUSTER, Events, Lab
 from support.collector_process import collector_process
 from support.record_batches import marker

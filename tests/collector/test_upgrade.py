@@ -4,8 +4,7 @@ import os
 import time
 
 import support.coordinator_records as encode
-from confluent_kafka import Producer
-from confluent_kafka import TopicPartition as Partition
+from confluent_kafka import Producer, TopicPartition as Partition
 from confluent_kafka.admin import NewTopic
 from support.collector_lab import Events, Lab
 from support.group_members import Members

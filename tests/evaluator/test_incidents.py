@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
-from support.condition_changes import OPENED_AT, late, over, stuck
-from support.condition_changes import STORM as ONCE
+from support.condition_changes import OPENED_AT, STORM as ONCE, late, over, stuck
 from support.manual_clock import ManualClock
 from warren.contracts import (
     STATUS_CHANGED,

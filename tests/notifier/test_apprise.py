@@ -10,8 +10,7 @@ from notifier.builders import MINUTE, OPENED_AT, delivery, event
 from notifier.harness import Harness, play
 from notifier.hostile_names import HOSTILE
 from notifier.http_receiver import Answer, Hang, HttpReceiver
-from notifier.specimens import BASE, Specimen, of_table, send
-from notifier.specimens import channel as channel_of
+from notifier.specimens import BASE, Specimen, channel as channel_of, of_table, send
 from warren.errors import SettingsError
 from warren_notifier.channels.channel import Delivered, Retry
 from warren_notifier.channels.kinds.apprise import LEAST, AppriseChannel

@@ -8,8 +8,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from notifier.asked import acknowledgement, put, silence
 from notifier.builders import MINUTE, OPENED_AT, change, route

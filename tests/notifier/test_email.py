@@ -9,8 +9,7 @@ import pytest
 from notifier.builders import delivery, event
 from notifier.harness import play
 from notifier.smtp_receiver import SmtpReceiver, serving, until_closed
-from notifier.specimens import Specimen, of_table
-from notifier.specimens import channel as made_of
+from notifier.specimens import Specimen, channel as made_of, of_table
 from notifier.tls import self_signed
 from warren_local.server import free_port
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry

@@ -2,8 +2,7 @@
 
 from itertools import product
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from notifier.builders import OPENED_AT, change, route
 from warren.settings.notifier import DAYS
 from warren_notifier.routing.decisions import Router

@@ -11,8 +11,7 @@ from notifier.hostile_names import HOSTILE
 from notifier.http_receiver import HttpReceiver
 from notifier.slack_receiver import shown
 from notifier.specimens import BASE, made, specimen
-from notifier.test_email_digest import PROD, over
-from notifier.test_email_digest import news as told
+from notifier.test_email_digest import PROD, news as told, over
 from notifier.test_teams import shown as shown_by_teams
 from warren.contracts import Cause
 from warren_notifier.channels.channel import Channel, Delivered, Result

@@ -9,8 +9,7 @@ import pytest
 from notifier.builders import delivery, event
 from notifier.hostile_names import HOSTILE
 from notifier.http_receiver import HttpReceiver
-from notifier.specimens import channel as channel_of
-from notifier.specimens import of_table
+from notifier.specimens import channel as channel_of, of_table
 from support.alertmanager import Alertmanager, alertmanager, running_alertmanager
 from support.waiting import eventually
 from warren.clock import SystemClock

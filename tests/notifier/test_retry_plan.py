@@ -1,8 +1,7 @@
 """The plan of attempts."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from notifier.builders import MINUTE, OPENED_AT, pending_delivery
 from warren.contracts import PendingDelivery
 from warren_notifier.channels.channel import Delivered, Refused, Result, Retry

@@ -11,8 +11,7 @@ from notifier.builders import delivery, event, incident
 from notifier.harness import Log, play
 from notifier.hostile_names import HOSTILE
 from notifier.http_receiver import Answer, Drip, Hang, HttpReceiver, Request, Reset, Script
-from notifier.specimens import Specimen, channel, of_table
-from notifier.specimens import send as send_to
+from notifier.specimens import Specimen, channel, of_table, send as send_to
 from notifier.tls import self_signed
 from standardwebhooks import Webhook, WebhookVerificationError
 from support.cloudevents_sdks import npm_is_here, read_by_npm

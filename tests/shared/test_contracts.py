@@ -5,8 +5,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from shared.contract_examples import (
     DEAD_LETTER,
     EVENTS,

@@ -4,8 +4,7 @@ import threading
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError as Code
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaError as Code, KafkaException, Producer
 from confluent_kafka.admin import NewTopic
 from support.busy_writer import BEFORE, busy_writer
 from support.waiting import eventually

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 import pytest
 import structlog
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import SecretStr
 from support.manual_clock import ManualClock
 from warren.log import configure

@@ -1,8 +1,7 @@
 from collections.abc import Collection
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.record_batches import (
     CODECS,
     batch,

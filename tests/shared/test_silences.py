@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 import re2
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from notifier.asked import put, silence
 from notifier.builders import MINUTE, OPENED_AT
 from pydantic import ValidationError

@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import confluent_kafka
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Producer
-from confluent_kafka import TopicPartition as Partition
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaException,
+    Producer,
+    TopicPartition as Partition,
+)
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.not_yet import is_not_yet
 from support.waiting import eventually

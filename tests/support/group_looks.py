@@ -19,8 +19,7 @@ from warren_core.judgement.judge import Duplicate, Ended, Nothing, Taken, judge
 from warren_core.judgement.lateness import Lateness, lateness_of
 from warren_core.judgement.membership import Membership, membership_after
 from warren_core.judgement.state import GroupState
-from warren_core.judgement.state_codec import decode as decode_state
-from warren_core.judgement.state_codec import encode as encode_state
+from warren_core.judgement.state_codec import decode as decode_state, encode as encode_state
 
 STEP = 5000
 RULES = GroupRules(Rules())

@@ -17,8 +17,7 @@ from aiokafka.consumer.subscription_state import SubscriptionState
 from faust.tables.recovery import Recovery
 from faust.transport.consumer import Consumer
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
-from warren_evaluator import __main__ as evaluator
-from warren_evaluator import app
+from warren_evaluator import __main__ as evaluator, app
 from warren_evaluator.pipeline import Pipeline
 
 SECONDS = 2.5

@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from confluent_kafka import Consumer, Producer
-from confluent_kafka import TopicPartition as Partition
+from confluent_kafka import Consumer, Producer, TopicPartition as Partition
 from warren_collector.sources.shards import offsets_partition
 
 TIMEOUT = 60.0  # seconds

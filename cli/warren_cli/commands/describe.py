@@ -10,8 +10,7 @@ from warren.words import visible
 
 from warren_cli.commands.options import ApiOption, ConfigOption, asked_address
 from warren_cli.listed_commands import ListedCommands
-from warren_cli.resources import descriptions
-from warren_cli.resources import output as listing
+from warren_cli.resources import descriptions, output as listing
 from warren_cli.resources.catalogue import GROUPS, INCIDENTS, TOPICS, Resource
 from warren_cli.resources.output import DOCUMENTS, Form, FormOption, write_document
 from warren_cli.terminal.output_console import output_console

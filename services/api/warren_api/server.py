@@ -25,8 +25,7 @@ from warren.service import stop_by_signal
 from warren.settings import ApiSettings, Settings
 from warren.standstill import StandstillWatch
 
-from warren_api.burrow import answers as burrow_errors
-from warren_api.burrow import config, v3
+from warren_api.burrow import answers as burrow_errors, config, v3
 from warren_api.context import ApiContext
 from warren_api.home.cluster import HomeWriter
 from warren_api.home.feed import Feed, PastFeed
@@ -45,8 +44,16 @@ from warren_api.model.archive import Archive
 from warren_api.model.read_model import ReadModel
 from warren_api.pages import routes as pages
 from warren_api.pages.errors import PageErrors
-from warren_api.v1 import errors as v1_errors
-from warren_api.v1 import events, groups, history, incidents, notifications, openapi, topics
+from warren_api.v1 import (
+    errors as v1_errors,
+    events,
+    groups,
+    history,
+    incidents,
+    notifications,
+    openapi,
+    topics,
+)
 
 if TYPE_CHECKING:
     from warren_api.login.service import Login

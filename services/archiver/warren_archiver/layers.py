@@ -1,7 +1,6 @@
 """All tables of the lake: `root/<layer>/<table>`."""
 
-from warren_archiver.gold.catalogue import TABLES as GOLD
-from warren_archiver.gold.catalogue import VIEWS
+from warren_archiver.gold.catalogue import TABLES as GOLD, VIEWS
 from warren_archiver.lake.catalogue import TABLES as BRONZE
 from warren_archiver.lake.table import Table
 from warren_archiver.replay_catalogue import TABLES as REPLAYED

@@ -23,8 +23,7 @@ from warren_core.judgement.counted import without
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
 from warren_core.judgement.state import GroupState
-from warren_core.judgement.state_codec import CorruptState
-from warren_core.judgement.state_codec import decode as decode_state
+from warren_core.judgement.state_codec import CorruptState, decode as decode_state
 from warren_core.judgement.unsubscribed import left_alike, topics_left
 from warren_core.objectives.group_record import (
     CorruptRecord,

@@ -13,6 +13,7 @@ from warren.words import (
     LOST_RECORDS,
     as_of,
     clock,
+    condition as about,
     duration,
     grouped,
     in_sentence,
@@ -20,7 +21,6 @@ from warren.words import (
     utc,
     visible,
 )
-from warren.words import condition as about
 
 from warren_core.group_incident import lost_records
 from warren_core.objectives.near_loss import SOON_MS

@@ -6,8 +6,11 @@ costs nothing.
 
 from __future__ import annotations
 
-from struct import Struct, unpack
-from struct import error as StructError  # noqa: N812  # it is a class
+from struct import (
+    Struct,
+    error as StructError,  # noqa: N812  # it is a class
+    unpack,
+)
 from uuid import UUID
 
 from warren.errors import MalformedRecord

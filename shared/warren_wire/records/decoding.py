@@ -3,8 +3,10 @@
 from warren.errors import MalformedRecord
 
 from warren_wire.records.buffer import Buffer
-from warren_wire.records.group_metadata import NEWEST_VALUE as NEWEST_GROUP_METADATA
-from warren_wire.records.group_metadata import read_group_metadata
+from warren_wire.records.group_metadata import (
+    NEWEST_VALUE as NEWEST_GROUP_METADATA,
+    read_group_metadata,
+)
 from warren_wire.records.key import (
     GROUP_METADATA,
     KINDS,
@@ -16,8 +18,8 @@ from warren_wire.records.key import (
     Skipped,
     kind_name,
 )
-from warren_wire.records.offset_commit import NEWEST_VALUE as NEWEST_OFFSET_COMMIT
 from warren_wire.records.offset_commit import (
+    NEWEST_VALUE as NEWEST_OFFSET_COMMIT,
     OffsetCommitValue,
     read_offset_commit_value,
 )

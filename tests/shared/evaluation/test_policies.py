@@ -5,8 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from warren.contracts.status import Status
 from warren.settings import PolicyName
 from warren_core.evaluation import (

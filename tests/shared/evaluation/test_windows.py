@@ -4,8 +4,7 @@ import base64
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 from warren.errors import ContractViolation
 from warren_core.evaluation import UNKNOWN, Column, Int64, Windows

@@ -7,9 +7,12 @@ import pytest
 from support.lake_files import LATE, MOVES, OF_TOPIC, WHO, write_table
 from support.report_lake import moment
 from warren.history.history import History, Point
-from warren.history.lake_tables import LakeTables, LakeUnreadable
-from warren.history.lake_tables import moment as as_moment
-from warren.history.lake_tables import text as as_text
+from warren.history.lake_tables import (
+    LakeTables,
+    LakeUnreadable,
+    moment as as_moment,
+    text as as_text,
+)
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 MIDNIGHT = 1_795_219_200_000

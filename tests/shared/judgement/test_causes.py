@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.freshness_events import WELL as WELL_OFF
-from support.freshness_events import late
+from support.freshness_events import WELL as WELL_OFF, late
 from support.group_looks import (
     RULES,
     STEP,

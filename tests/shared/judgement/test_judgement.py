@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.offset_events import MINUTE, NOW, At, Judge, commits, heartbeat, offset_event
 from warren.contracts import LagEvent, OffsetEvent
 from warren.settings import EvaluationOverride, EvaluationSettings, PolicyName

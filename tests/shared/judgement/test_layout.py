@@ -1,8 +1,7 @@
 """Rows of partitions."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.offset_events import MINUTE, NOW, At, Judge, offset_event
 from warren.contracts import OffsetEvent
 from warren.errors import ContractViolation

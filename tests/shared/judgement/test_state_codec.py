@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from cramjam import lz4
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 from support.offset_events import NOW, At, Judge, commits, offset_event
 from warren.contracts.status import Status

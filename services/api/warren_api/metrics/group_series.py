@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from warren.contracts import FreshnessEvent, Status, TopicsEvent
-from warren.metrics import adopted_families as adopted
-from warren.metrics import api_families as families
+from warren.metrics import adopted_families as adopted, api_families as families
 from warren_core.standing.figures import loss_in
 
 from warren_api.context import Verdicts

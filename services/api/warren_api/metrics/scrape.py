@@ -12,8 +12,7 @@ import structlog
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 from prometheus_client.exposition import choose_encoder
-from warren.metrics import api as metrics
-from warren.metrics import api_families as families
+from warren.metrics import api as metrics, api_families as families
 from warren.metrics.family import ORIGINS, Detail, Family, Origin
 from warren.settings import ApiSettings
 

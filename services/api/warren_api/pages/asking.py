@@ -31,8 +31,7 @@ from warren_api.model.notifications import Attempt
 from warren_api.pages.environment import status_of, template_of
 from warren_api.pages.lists import at_opening
 from warren_api.pages.pages import Pages, shown_at
-from warren_api.pages.trends import Moment as Happened
-from warren_api.pages.trends import of_incident
+from warren_api.pages.trends import Moment as Happened, of_incident
 from warren_api.writing import (
     NewAcknowledgement,
     NewSilence,

@@ -37,8 +37,7 @@ from warren_api.pages.charts import (
     sparkline,
     status_strip,
 )
-from warren_api.pages.span import LONGEST_MS, SHORTEST_MS, Shown
-from warren_api.pages.span import shown as period_of
+from warren_api.pages.span import LONGEST_MS, SHORTEST_MS, Shown, shown as period_of
 
 
 class Moment(NamedTuple):

@@ -6,8 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import structlog
 from confluent_kafka.admin import AdminClient
 from delta.tables import DeltaTable
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    SparkSession,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from warren.clock import Clock
 from warren.contracts.topics import Topic
 from warren.kafka.connection import connect

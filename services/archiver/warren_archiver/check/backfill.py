@@ -4,8 +4,10 @@ from datetime import date
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    SparkSession,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from warren.clock import Clock
 from warren.contracts.topics import ARCHIVED
 from warren.settings import Settings

@@ -15,8 +15,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from confluent_kafka.admin import AdminClient
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    SparkSession,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from warren.contracts.topics import ARCHIVED, Topic
 from warren.kafka.connection import connect
 from warren.kafka.topic_reader import TopicReader

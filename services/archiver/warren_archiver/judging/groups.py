@@ -10,8 +10,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pyspark.sql import DataFrame, Row, Window
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    Row,
+    Window,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from pyspark.sql.types import StructType
 from warren.contracts import OffsetEvent, Status, split_group_key
 from warren.errors import ContractViolation

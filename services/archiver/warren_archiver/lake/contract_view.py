@@ -12,8 +12,11 @@ from operator import or_
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    Column,
+    DataFrame,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,

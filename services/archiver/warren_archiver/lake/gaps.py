@@ -11,8 +11,10 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 
 from warren_archiver.lake.catalogue import GAPS
 from warren_archiver.lake.offset_ranges import OffsetRanges

@@ -20,8 +20,12 @@ import structlog
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # no py.typed
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    Column,
+    DataFrame,
+    SparkSession,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from pyspark.sql.types import StructType
 from warren.history.delta_log import FIRST_COMMIT, LOG, commit_name, has_version
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from pyspark.sql.types import (
     BinaryType,
     BooleanType,

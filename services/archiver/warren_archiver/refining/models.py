@@ -4,8 +4,10 @@ from collections.abc import Set
 from dataclasses import dataclass
 from functools import cache
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from warren.contracts.topics import (
     FRESHNESS,
     GROUPS,

@@ -10,8 +10,11 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import structlog
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    SparkSession,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from warren.clock import Clock
 
 from warren_archiver.bronze.batch import read

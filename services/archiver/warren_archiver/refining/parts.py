@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 
 from warren_archiver.lake.lake import text
 

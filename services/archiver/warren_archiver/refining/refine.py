@@ -16,8 +16,11 @@ from datetime import date, timedelta
 from functools import reduce
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    SparkSession,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from warren.clock import Clock
 from warren.contracts.topics import Topic
 from warren.settings import Settings
@@ -29,8 +32,15 @@ from warren_archiver.gold import catalogue as gold
 from warren_archiver.gold.conventions import GROWTH, longest_ms
 from warren_archiver.gold.limits import LIMITS, limits_of
 from warren_archiver.lake.contract_view import ContractView
-from warren_archiver.lake.lake import EARLIEST, LATEST_MS, SINGLE_MS, Lake, rows_written, text
-from warren_archiver.lake.lake import ensure as ensure_table
+from warren_archiver.lake.lake import (
+    EARLIEST,
+    LATEST_MS,
+    SINGLE_MS,
+    Lake,
+    ensure as ensure_table,
+    rows_written,
+    text,
+)
 from warren_archiver.lake.table import Kept, Table
 from warren_archiver.refining.models import (
     DAY_MS,

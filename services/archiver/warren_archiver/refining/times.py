@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import reduce
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 
 from warren_archiver.lake.lake import EARLIEST, LATEST
 from warren_archiver.refining.models import MINUTE_MS

@@ -15,8 +15,11 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from pydantic import ValidationError
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    DataFrame,
+    SparkSession,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from pyspark.sql.types import StructField, StructType
 from warren.clock import Clock
 from warren.contracts import STATUS_CHANGED, GroupIncidentEvent
@@ -44,8 +47,7 @@ from warren_archiver.replay.incidents import (
     renamed,
 )
 from warren_archiver.replay_catalogue import REPLAYED_INCIDENTS, RUNS
-from warren_archiver.report.period import Period
-from warren_archiver.report.period import group_matcher as group_matcher
+from warren_archiver.report.period import Period, group_matcher as group_matcher
 from warren_archiver.silver.catalogue import INCIDENTS
 from warren_archiver.steps import Step, Tell, untold
 

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import structlog
 from delta.tables import DeltaTable
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812  # Spark's own convention
+from pyspark.sql import (
+    SparkSession,
+    functions as F,  # noqa: N812  # Spark's own convention
+)
 from warren.clock import Clock
 from warren.settings import ArchiverSettings
 from warren.words import moment

@@ -10,8 +10,8 @@ from confluent_kafka import (
     TIMESTAMP_NOT_AVAILABLE,
     KafkaException,
     Message,
+    TopicPartition as Partition,
 )
-from confluent_kafka import TopicPartition as Partition
 from warren.clock import Clock, SystemClock
 from warren.errors import ClusterUnreachable, KafkaError
 from warren.kafka.connection import ErrorReporter, classify

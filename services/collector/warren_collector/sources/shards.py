@@ -5,8 +5,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 import structlog
-from confluent_kafka import KafkaException
-from confluent_kafka import TopicPartition as Partition
+from confluent_kafka import KafkaException, TopicPartition as Partition
 from warren.clock import Clock
 from warren.contracts.topics import GROUPS
 from warren.errors import KafkaError

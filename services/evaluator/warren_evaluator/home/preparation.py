@@ -3,8 +3,7 @@
 import asyncio
 
 import structlog
-from confluent_kafka import KafkaError as Code
-from confluent_kafka import KafkaException, TopicCollection
+from confluent_kafka import KafkaError as Code, KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 from warren.contracts.topics import (

@@ -14,10 +14,14 @@ import hashlib
 import html
 import logging
 import re
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from functools import cache
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
 
 from pydantic import Field, SecretStr
 from warren.clock import Clock
@@ -41,16 +45,8 @@ from warren_notifier.channels.note import fitting
 from warren_notifier.state.telling import Delivery
 
 if TYPE_CHECKING:
-    from apprise import NotifyBase
-import sys
-from collections.abc import Callable
-from functools import cache
-from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
-
-if TYPE_CHECKING:
     import requests
+    from apprise import NotifyBase
 
 # Events of https://docs.python.org/3/library/audit_events.html
 _CONNECTING = frozenset(("socket.connect", "socket.sendto", "socket.sendmsg"))
@@ -233,7 +229,7 @@ def _service(url: str) -> NotifyBase:
         import apprise  # an extra, which few need
     except ModuleNotFoundError:
         raise ChannelUnusable(
-            "type", "the library Apprise is missing: install warren-notifier[apprise]"
+            "type", "the library Apprise is missing: install warren-kafka[apprise]"
         ) from None
     asset = apprise.AppriseAsset(app_id="Warren", app_desc="Warren", async_mode=False)
     service = apprise.Apprise.instantiate(url, asset=asset)
