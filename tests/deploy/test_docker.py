@@ -130,56 +130,31 @@ def test_the_others_have_nothing_of_it(service: str) -> None:
     assert "apprise" not in packages(service)
 
 
-_VARIABLE = re.compile(r"\$\{\w+:-(.*?)\}")
+COMPOSE = ROOT / "deploy/compose"
+OF_THE_USER = {"kafka-password", "kafka-ca.pem"}
 
 
-def environment(service: str, **given: str) -> dict[str, str]:
-    """Of a service, where nothing but `given` is set."""
-    composed = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-    said = composed["services"][service]["environment"]
-    return {name: _interpolated(str(value), given) for name, value in said.items()}
-
-
-def _interpolated(text: str, given: dict[str, str]) -> str:
-    for name, value in given.items():
-        text = re.sub(rf"\$\{{{name}:-.*?\}}", lambda _, value=value: value, text)
-    return _VARIABLE.sub(r"\1", text)
-
-
-def api(monkeypatch: pytest.MonkeyPatch, **given: str) -> Api:
-    for name, value in environment("api", **given).items():
-        monkeypatch.setenv(name, value)
-    settings = load_settings().api
-    assert settings.host == "0.0.0.0"
-    return Api(api=settings, is_loopback=False)
-
-
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [
-        ("localhost:8000", 200),
-        ("127.0.0.1:8000", 200),
-        ("api:8000", 200),
-        ("evil.example:8000", 403),
-        ("evil.example", 403),
-    ],
-)
-def test_a_name_that_points_here_reads_nothing(
-    monkeypatch: pytest.MonkeyPatch, host: str, expected: int
+@pytest.mark.parametrize("name", ["warren.toml", "own-cluster.toml"])
+def test_services_in_containers_take_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """A browser that reads over plain HTTP says nothing by which it could be told."""
-    assert api(monkeypatch).get("/api/v1/groups", headers={"Host": host}).status_code == expected
-
-
-def test_other_names_may_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    named = api(monkeypatch, WARREN_API_TRUSTED_HOSTS='["warren.example"]')
-    for host, expected in (("warren.example", 200), ("localhost", 200), ("api", 403)):
-        assert named.get("/api/v1/groups", headers={"Host": host}).status_code == expected
-
-
-def test_compose_notifies_with_settings_that_the_notifier_takes() -> None:
-    channels = channel_settings(load_settings(ROOT / "deploy/docker/notifier.toml").notifier)
-    assert channels.keys() == {"mailbox", "receiver"}
+    """Each secret that they name is drawn by secrets.sh, or the user's."""
+    text = (COMPOSE / "settings" / name).read_text()
+    drawn = set(re.findall(r"put \$WARREN (bundled-\S+)", (COMPOSE / "secrets.sh").read_text()))
+    for secret in re.findall(r"/run/secrets/([\w.-]+)", text):
+        assert secret in drawn | OF_THE_USER
+        word = "redis://:it@valkey" if secret.endswith("url") else "whsec_" + 48 * "a"
+        (tmp_path / secret).write_text(word)
+    file = tmp_path / "warren.toml"
+    file.write_text(text.replace("/run/secrets", str(tmp_path)))
+    composed = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    for variable, value in composed["services"]["api"]["environment"].items():
+        monkeypatch.setenv(variable, str(value))
+    settings = load_settings(file)
+    channel_settings(settings.notifier)
+    served = Api(api=settings.api, is_loopback=False)
+    for host, expected in (("localhost:8000", 200), ("api:8000", 200), ("evil.example:8000", 403)):
+        assert served.get("/api/v1/groups", headers={"Host": host}).status_code == expected
 
 
 # The descriptions of the archiver fit the settings, the image and the lock that there are.

@@ -117,8 +117,10 @@ def test_the_targets_are_the_services_of_compose() -> None:
         f"{name}:{port}"
         for name, service in compose.items()
         for setting, port in service.get("environment", {}).items()
-        if setting in {f"WARREN_{name.upper()}__METRICS_PORT", "WARREN_API__PORT"}
+        if setting in {f"WARREN_{name.upper()}__METRICS_PORT", f"WARREN_{name.upper()}__PORT"}
     }
     prometheus = yaml.safe_load((DEPLOY / "prometheus/prometheus.yml").read_text())
-    listed = [job["static_configs"][0]["targets"] for job in prometheus["scrape_configs"]]
-    assert sorted(target for targets in listed for target in targets) == sorted(served)
+    api, services = prometheus["scrape_configs"]
+    (found,) = services["dns_sd_configs"]
+    listed = {f"{name}:{found['port']}" for name in found["names"]}
+    assert listed | set(api["static_configs"][0]["targets"]) == served

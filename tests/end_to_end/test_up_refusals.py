@@ -1,6 +1,5 @@
-"""A user's mistakes: one clear line, exit code 2, no traceback, nothing left running."""
+"""A user's mistakes: one clear line, exit code 2, no traceback, nothing started."""
 
-import socket
 from pathlib import Path
 
 import pytest
@@ -9,17 +8,12 @@ from support.waiting import eventually
 
 
 @pytest.mark.kafka
-def test_a_taken_port_is_named_with_the_way_out(
-    tmp_path: Path, pytestconfig: pytest.Config
-) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        port = listener.getsockname()[1]
-        running = start(tmp_path / "state", pytestconfig.rootpath, "--api-port", str(port))
-        eventually(lambda: running.process.poll() is not None, message="it ends")
-    output = running.output.read_text()
-    assert running.process.returncode == 2, output
-    assert str(port) in output
-    assert "WARREN_API__PORT" in output or "--api-port" in output
-    assert "Traceback" not in output
+def test_a_wrong_setting_of_a_service(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    file = tmp_path / "warren.toml"
+    file.write_text('[notifier.channels.team]\ntype = "webhook"\nurl = "https://example.org/"\n')
+    state = tmp_path / "state"
+    running = start(state, pytestconfig.rootpath, "--config", str(file))
+    eventually(lambda: running.process.poll() is not None, message="it ends")
+    refusal = "warren: notifier.channels.team: secret: is needed, or a body\n"
+    assert (running.process.returncode, running.output.read_text()) == (2, refusal)
+    assert not (state / "logs").exists()

@@ -9,12 +9,39 @@ import redis
 from support.servers import (
     embedded_valkey,
 )
+from warren_local import server
 from warren_local.kafka import new_cluster_id
-from warren_local.server import HOST, Port, StartRefused, accepts_connections, free_port, is_free
+from warren_local.server import (
+    HOST,
+    Child,
+    Port,
+    ServerFailed,
+    StartRefused,
+    accepts_connections,
+    await_ready,
+    free_port,
+    is_free,
+)
 
-pytestmark = pytest.mark.heavy
+
+def test_a_start_is_waited_for_as_long_as_its_log_grows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "SILENCE", 1.0)
+    monkeypatch.setattr(server, "LATE", 0.5)
+    said: list[str] = []
+    talks = "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.3; done; exec sleep 600"
+    child = Child(["sh", "-c", talks], log=tmp_path / "log")
+    try:
+        assert await_ready("It", child, lambda: "8" in child.log.read_text(), say=said.append)
+        assert [str(child.log) in line for line in said] == [True]
+        with pytest.raises(ServerFailed, match="wrote a line for 1s"):
+            await_ready("It", child, lambda: False)
+    finally:
+        child.kill()
 
 
+@pytest.mark.heavy
 @pytest.mark.smoke
 @pytest.mark.servers
 def test_embedded_valkey_serves_and_stops(tmp_path: Path) -> None:
@@ -28,6 +55,7 @@ def test_embedded_valkey_serves_and_stops(tmp_path: Path) -> None:
     assert not accepts_connections(port)
 
 
+@pytest.mark.heavy
 def test_a_cluster_id_is_never_taken_for_an_option() -> None:
     ids = {new_cluster_id() for _ in range(2000)}
     assert len(ids) == 2000
@@ -41,6 +69,7 @@ def taken(request: pytest.FixtureRequest) -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
+@pytest.mark.heavy
 def test_a_free_port_can_be_listened_on() -> None:
     port = free_port()
     assert is_free(port)
@@ -50,6 +79,7 @@ def test_a_free_port_can_be_listened_on() -> None:
         assert accepts_connections(port)
 
 
+@pytest.mark.heavy
 def test_a_port_is_free_again_right_after_its_server_has_gone() -> None:
     port = free_port()
     with socket.create_server((HOST, port)) as server:
@@ -60,6 +90,7 @@ def test_a_port_is_free_again_right_after_its_server_has_gone() -> None:
     assert is_free(port)
 
 
+@pytest.mark.heavy
 def test_a_taken_port_is_refused_with_the_way_out(taken: int) -> None:
     port = Port(taken, "the API", "--api-port", "WARREN_API__PORT")
     with pytest.raises(StartRefused) as refused:

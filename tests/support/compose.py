@@ -24,23 +24,37 @@ def compose_command() -> list[str]:
 
 
 class ComposeProject:
-    """The services of the repository's docker-compose.yml with the demo profile."""
+    """The services of the repository's docker-compose.yml, with the demo and ports for two APIs."""
 
     def __init__(self, root: Path) -> None:
         self.name = f"warren-test-{uuid.uuid4().hex[:8]}"
-        self.api_port = free_port()
         self.kafka_port = free_port()
+        first = free_port()
         self._root = root
-        self._command = [*compose_command(), "--profile", "demo", "-p", self.name]
+        self._command = [*compose_command(), "-p", self.name]
         self._environment = {
             **os.environ,
-            "API_PORT": str(self.api_port),
+            "COMPOSE_PROFILES": "demo,archiver",
+            "API_PORT": f"{first}-{first + 1}",
             "KAFKA_PORT": str(self.kafka_port),
             "WARREN_VERSION": "test",
-            "WARREN_INTERVAL": "1",
-            "WARREN_HEARTBEAT": "1",
-            "WARREN_MINIMUM_COMPLETE": "0.5",
         }
+
+    def client(self) -> dict[str, str]:
+        """Properties of a client of the bundled Kafka."""
+        file = "/run/secrets/bundled-kafka-password"
+        return {
+            "bootstrap.servers": f"127.0.0.1:{self.kafka_port}",
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": "warren",
+            "sasl.password": self.run("exec", "-T", "collector", "cat", file).strip(),
+        }
+
+    def apis(self) -> list[str]:
+        """Where each copy of the API is reached."""
+        ports = [each["NetworkSettings"]["Ports"]["8000/tcp"] for each in self.containers("api")]
+        return [f"http://127.0.0.1:{published[0]['HostPort']}" for published in ports if published]
 
     def run(self, *arguments: str, timeout: float = 600) -> str:
         """Compose's output. Raises AssertionError with it when compose fails."""
@@ -66,11 +80,12 @@ class ComposeProject:
         return list(json.loads(docker("inspect", *ids))) if ids else []
 
     def unhealthy(self, service: str = "") -> list[str]:
-        """Containers that do not run, or whose healthcheck does not pass (yet)."""
+        """Containers that neither run nor have ended well, or whose healthcheck does not pass."""
         return [
             f"{container['Name']} {state['Status']} {state.get('Health', {}).get('Status', '')}"
             for container in self.containers(service)
-            if (state := container["State"])["Status"] != "running"
+            if (state := container["State"])["Status"] not in ("running", "exited")
+            or state["ExitCode"] != 0
             or state.get("Health", {}).get("Status", "healthy") != "healthy"
         ]
 

@@ -8,7 +8,6 @@ from warren.settings.services import QUICK_START
 from warren_local.jars import find_java
 from warren_local.server import HOST, Child, Server, await_ready, free_port
 
-START_TIMEOUT = 120.0  # seconds
 QUICK = f"{QUICK_START} -XX:+UseSerialGC"
 """Master, workers and executors live for seconds."""
 _DEPLOY = "org.apache.spark.deploy"
@@ -41,7 +40,6 @@ class SparkCluster(Server):
                 "Spark",
                 self._child,
                 lambda: log.read_text().count("Registering worker") >= self._count,
-                timeout=START_TIMEOUT,
             )
         except BaseException:
             self.stop()

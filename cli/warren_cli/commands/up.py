@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from ipaddress import ip_address
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +17,7 @@ from rich.text import Text
 from warren.clock import Clock, SystemClock
 from warren.errors import SettingsError, WarrenError
 from warren.log import configure
-from warren.settings import LogSettings
+from warren.settings import ApiSettings, LogSettings
 from warren.settings_file import ALL, SettingsWatch, load_settings
 from warren.words import shortened, visible
 from warren_local.plan import OPTIONAL, DemoPorts, Options, make_plan
@@ -24,6 +25,7 @@ from warren_local.server import StartRefused, free_port
 from warren_local.up import run
 
 from warren_cli.api_client import sent_token
+from warren_cli.commands.config import refuse_unusable
 from warren_cli.commands.options import FileOption
 from warren_cli.resources.catalogue import GROUPS, STATUS, lag, reason, worst_partition
 from warren_cli.resources.output import Listing, fetch, resource_table
@@ -187,6 +189,15 @@ def change_line(group: Mapping[str, Any], previous: str | None, now_ms: int) -> 
     return visible(f"{name}: {status}{was}, lag {lag(group)}{where}{because}")
 
 
+def _refuse_open_api(api: ApiSettings) -> None:
+    """Raise SettingsError where the API would let everyone in, or its address cannot be had."""
+    from warren_api.http.access import Access
+    from warren_api.server import listen
+
+    with listen(api.model_copy(update={"port": 0})) as listener:
+        Access(api, is_loopback=ip_address(listener.getsockname()[0]).is_loopback)
+
+
 def up(
     bootstrap: Annotated[
         str | None,
@@ -256,6 +267,8 @@ def up(
         ports = DemoPorts(probe=free_port(), mailbox=free_port(), webhooks=free_port())
         settings = load_settings(config)
         plan = make_plan(settings, options, demo_ports=ports)
+        refuse_unusable(plan.settings)
+        _refuse_open_api(plan.settings.api)
         configure(LogSettings(level="warning", format="console"), service="up")
         with own_foreground():
             screen = TableScreen(console) if table else PlainScreen(console)

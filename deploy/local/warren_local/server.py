@@ -247,8 +247,6 @@ class ProcessServer(Server):
     """A server that is one process on the loopback address."""
 
     title: ClassVar[str]
-    start_timeout: ClassVar[float] = 60.0
-    """Seconds; a loaded machine may need long."""
 
     def __init__(self, port: int, log: Path) -> None:
         self.port = port
@@ -275,9 +273,14 @@ class ProcessServer(Server):
             self.stop()
             raise
 
-    def await_ready(self, child: Child, stop: threading.Event | None = None) -> bool:
+    def await_ready(
+        self,
+        child: Child,
+        stop: threading.Event | None = None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> bool:
         """As the function of that name."""
-        return await_ready(self.title, child, self.is_ready, timeout=self.start_timeout, stop=stop)
+        return await_ready(self.title, child, self.is_ready, stop=stop, say=say)
 
     def stop(self, grace: float = STOP_GRACE) -> None:
         """Stop it, within `grace` seconds; no harm when it does not run."""
@@ -286,25 +289,41 @@ class ProcessServer(Server):
             self._child = None
 
 
+LATE = 10.0  # seconds until people are told what a start waits for
+SILENCE = 180.0
+"""Seconds without a new line in its log after which a server is given up. On a loaded
+machine 60 s were too short for a whole start."""
+
+
 def await_ready(
     server: str,
     child: Child,
     is_ready: Callable[[], bool],
     *,
-    timeout: float,
     stop: threading.Event | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> bool:
-    """True once it serves, False when `stop` was set before.
+    """Wait for as long as its process lives and its log grows. True once it serves, False when
+    `stop` was set before.
 
-    Raises ServerFailed when its process ends or `timeout` seconds are over.
+    Raises ServerFailed when the process ends, or writes nothing for SILENCE seconds.
     """
     stop = stop or threading.Event()
-    deadline = time.monotonic() + timeout
+    began = moved = time.monotonic()
+    size, told = 0, False
     while not is_ready():
         if (code := child.exit_code()) is not None:
             raise ServerFailed(server, f"ended with exit code {code}", child.log)
-        if time.monotonic() > deadline:
-            raise ServerFailed(server, f"did not answer within {timeout:.0f}s", child.log)
+        now = time.monotonic()
+        if (grown := child.log.stat().st_size) != size:
+            size, moved = grown, now
+        if now - moved > SILENCE:
+            raise ServerFailed(
+                server, f"neither answered nor wrote a line for {SILENCE:g}s", child.log
+            )
+        if now - began > LATE and not told:
+            told = True
+            say(f"waiting for {server} to answer, as long as its log grows: {child.log}")
         if stop.wait(LOOK_EVERY):
             return False
     return True
@@ -324,7 +343,6 @@ class EmbeddedValkey(ProcessServer):
     """Keeps nothing on disk: what Warren puts there can be rebuilt."""
 
     title = "Valkey"
-    start_timeout = 20.0  # seconds; 0.1 s is usual
 
     def __init__(self, port: int, *, data_dir: Path, log: Path) -> None:
         super().__init__(port, log)

@@ -233,7 +233,9 @@ class _Run:
             (server, self._supervisor.start(server_service(name, server)))
             for name, server in servers.items()
         ]
-        return all(server.await_ready(child, self._stop) for server, child in started)
+        return all(
+            server.await_ready(child, self._stop, self._screen.say) for server, child in started
+        )
 
     def _prepare_home(self) -> bool:
         """Create Warren's topics; waits for the home cluster. False when told to stop."""
