@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from warren_local.kafka import EmbeddedKafka
+    from warren_local.server import EmbeddedValkey
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -64,6 +65,16 @@ def embedded_kafka() -> Iterator[EmbeddedKafka]:
         java, log = find_java(os.environ), Path(directory) / "kafka.log"
         with EmbeddedKafka(options, java=java, jars=jars, log=log) as broker:
             yield broker
+
+
+@contextmanager
+def embedded_valkey() -> Iterator[EmbeddedValkey]:
+    from warren_local.server import EmbeddedValkey, free_port
+
+    with tempfile.TemporaryDirectory(prefix="warren-bench-valkey-") as directory:
+        data = Path(directory)
+        with EmbeddedValkey(free_port(), data_dir=data, log=data / "valkey.log") as valkey:
+            yield valkey
 
 
 def received_bytes(connection: socket.socket) -> int:

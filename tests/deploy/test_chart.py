@@ -1,4 +1,4 @@
-"""The Helm chart: what it renders runs; Warren, Kubernetes and `restricted` namespaces accept it."""
+"""The Helm chart: what it renders runs; Warren, Kubernetes and `restricted` accept it."""
 
 import os
 import shutil
