@@ -6,7 +6,8 @@ restarts them one by one as the other release, in another order each time.
 
 The old release is the newest tag. Where that is today's version, or no tag exists, today's code is
 the old release; the new one is a copy with another version, one more field in every object of every
-contract, and the next version of every state of the evaluator, which reads the last one, too.
+contract, and more at the end of every state of the evaluator. With --new-states these have another
+version: the new release reads both, the old one begins anew with what it cannot read.
 Prints one JSON line; exit 1 if an incident was lost, invented or told twice.
 """
 
@@ -49,7 +50,15 @@ BUMPS = (
         r'\g<0>\n    new: str | None = "1"',
     ),
 )
-STATE_BUMPS = (
+GROWN_STATES = (
+    ("shared/warren_core/*/*.py", r'"v": VERSION,', r'\g<0> "new": 1,'),
+    (
+        "shared/warren_core/judgement/state_codec.py",
+        r"^        \*\(each.astype.*",
+        r'\g<0> b"new",',
+    ),
+)
+NEW_STATES = (
     ("shared/warren_core/*/*.py", r"^VERSION = (\d+)", r"VERSION = \1 + 1"),
     ("shared/warren_core/*/*.py", r"!= VERSION:", "not in (VERSION - 1, VERSION):"),
 )
@@ -65,7 +74,7 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=15, help="seconds between two restarts")
     parser.add_argument("--stop-every", type=float, default=10, help="seconds between two stops")
     parser.add_argument("--stopped", type=float, default=100, help="seconds that each stop lasts")
-    parser.add_argument("--same-state", action="store_true", help="states keep their version")
+    parser.add_argument("--new-states", action="store_true", help="that the old cannot read")
     parser.add_argument("--seed", type=int, default=1, help="of the orders of restarts")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # whatever was started ends with us
@@ -78,7 +87,7 @@ def upgrade(arguments: argparse.Namespace) -> dict[str, Any]:
     chance = random.Random(arguments.seed)
     with ExitStack() as closing:
         folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="warren-bench-")))
-        old, new = releases(folder, () if arguments.same_state else STATE_BUMPS)
+        old, new = releases(folder, NEW_STATES if arguments.new_states else GROWN_STATES)
         bootstrap = closing.enter_context(embedded_kafka()).bootstrap
         valkey = closing.enter_context(embedded_valkey())
         hook = closing.enter_context(webhook_receivers(hook=takes_all))["hook"]

@@ -65,4 +65,7 @@ def test_contracts_only_grow_and_states_are_read(file: Path) -> None:
             new = json.loads(topic.event.from_bytes(json.dumps(old).encode()).to_bytes())
             assert not lacks(new, old), topic.name
     for name, codec in STATES.items():
-        codec.decode(base64.b64decode(kept["states"][name]))
+        value = base64.b64decode(kept["states"][name])
+        read = codec.decode(value)
+        if name != "group":  # test_state_codec.py has that one
+            assert codec.decode(value.replace(b"{", b'{"new":1,', 1)) == read
