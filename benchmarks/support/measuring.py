@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
-import struct
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -75,10 +73,3 @@ def embedded_valkey() -> Iterator[EmbeddedValkey]:
         data = Path(directory)
         with EmbeddedValkey(free_port(), data_dir=data, log=data / "valkey.log") as valkey:
             yield valkey
-
-
-def received_bytes(connection: socket.socket) -> int:
-    """Bytes that the kernel has received on a connection (Linux, tcp_info)."""
-    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
-    (received,) = struct.unpack_from("=Q", info, 128)  # tcpi_bytes_received
-    return int(received)
