@@ -14,14 +14,12 @@ import json
 import random
 import signal
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
-from support.measuring import embedded_kafka
+from support.measuring import embedded_kafka, embedded_valkey
 from support.notified_home import (
     NotifiedHome,
     Notifiers,
@@ -40,7 +38,6 @@ from support.receivers import (
     webhook_receivers,
 )
 from support.told import told_by_audit, told_by_requests
-from warren_local.server import EmbeddedValkey, free_port
 
 FULL = 600.0  # seconds that the defaults of grouping are meant for
 
@@ -82,7 +79,7 @@ def in_chaos(arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
     }
     with ExitStack() as closing:
         broker = closing.enter_context(embedded_kafka())
-        valkey = closing.enter_context(_valkey())
+        valkey = closing.enter_context(embedded_valkey())
         hooks = closing.enter_context(webhook_receivers(**answers))
         mails = closing.enter_context(mail_receiver())
         home = NotifiedHome(broker.bootstrap, "chaos")
@@ -154,14 +151,6 @@ def _pending(home: NotifiedHome, channels: Sequence[str]) -> int:
 
 def _say(progress: str) -> None:
     print(progress, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _valkey() -> Iterator[EmbeddedValkey]:
-    with tempfile.TemporaryDirectory(prefix="warren-bench-valkey-") as directory:
-        data = Path(directory)
-        with EmbeddedValkey(free_port(), data_dir=data, log=data / "valkey.log") as valkey:
-            yield valkey
 
 
 if __name__ == "__main__":

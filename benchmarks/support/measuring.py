@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
-import struct
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from warren_local.kafka import EmbeddedKafka
+    from warren_local.server import EmbeddedValkey
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -66,8 +65,11 @@ def embedded_kafka() -> Iterator[EmbeddedKafka]:
             yield broker
 
 
-def received_bytes(connection: socket.socket) -> int:
-    """Bytes that the kernel has received on a connection (Linux, tcp_info)."""
-    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
-    (received,) = struct.unpack_from("=Q", info, 128)  # tcpi_bytes_received
-    return int(received)
+@contextmanager
+def embedded_valkey() -> Iterator[EmbeddedValkey]:
+    from warren_local.server import EmbeddedValkey, free_port
+
+    with tempfile.TemporaryDirectory(prefix="warren-bench-valkey-") as directory:
+        data = Path(directory)
+        with EmbeddedValkey(free_port(), data_dir=data, log=data / "valkey.log") as valkey:
+            yield valkey

@@ -20,15 +20,16 @@ WITHIN = 600.0  # seconds that any waiting may take
 
 @dataclass(frozen=True, slots=True)
 class ServiceProcess:
-    """`log`: where it writes, one JSON object a line."""
+    """`log`: where it writes, one JSON object a line. `ready`: path of its readiness."""
 
     pid: int
     port: int
     log: Path
+    ready: str
 
-    def is_ready(self, path: str = "/ready") -> bool:
+    def is_ready(self) -> bool:
         try:
-            answer = httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=30)
+            answer = httpx.get(f"http://127.0.0.1:{self.port}{self.ready}", timeout=30)
         except httpx.HTTPError:
             return False
         return answer.status_code == httpx.codes.OK
@@ -59,8 +60,13 @@ class ServiceProcess:
 
 
 @contextmanager
-def running_service(name: str, config: str) -> Iterator[ServiceProcess]:
-    """`config` is the content of warren.toml; the port, of metrics or the api, is chosen here."""
+def running_service(
+    name: str, config: str, release: Path | None = None
+) -> Iterator[ServiceProcess]:
+    """`config` is the content of warren.toml; the port, of metrics or the api, is chosen here.
+
+    `release`: an unpacked wheel that runs in place of the code that is here.
+    """
     with tempfile.TemporaryDirectory(prefix=f"warren-bench-{name}-") as directory:
         port, file, log = free_port(), Path(directory) / "warren.toml", Path(directory) / "log"
         file.write_text(config)
@@ -69,13 +75,15 @@ def running_service(name: str, config: str) -> Iterator[ServiceProcess]:
             **os.environ,
             f"WARREN_{name.upper()}__{'PORT' if name == 'api' else 'METRICS_PORT'}": str(port),
             "WARREN_LOG__FORMAT": "json",
+            **({"PYTHONPATH": str(release)} if release else {}),
         }
         with log.open("wb") as output:
             process = subprocess.Popen(
                 command, stderr=output, stdout=output, cwd=directory, env=environment
             )
             try:
-                yield ServiceProcess(process.pid, port, log)
+                ready = "/burrow/admin/ready" if name == "api" else "/ready"
+                yield ServiceProcess(process.pid, port, log, ready)
             finally:
                 process.terminate()
                 process.wait()

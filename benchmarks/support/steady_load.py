@@ -77,7 +77,7 @@ class SteadyLoad:
             stop.set()
             committer.join(60)
 
-    def _keys(self) -> list[tuple[int, bytes]]:
+    def keys(self) -> list[tuple[int, bytes]]:
         """Partition of the offsets topic and key of every position."""
         keys = []
         for number in range(self.groups):
@@ -97,7 +97,7 @@ class SteadyLoad:
                 "queue.buffering.max.messages": 1_000_000,
             }
         )
-        keys, turn, due = self._keys(), 0, time.monotonic()
+        keys, turn, due = self.keys(), 0, time.monotonic()
         while not stop.is_set():
             value = VALUE.pack(3, min(turn, RECORDS), -1, 0, time.time_ns() // 1_000_000)
             for index, (partition, key) in enumerate(keys):

@@ -1,16 +1,24 @@
-"""The Helm chart: what it renders is valid for Warren, and for namespaces under `restricted`."""
+"""The Helm chart: what it renders runs; Warren, Kubernetes and `restricted` accept it."""
 
+import os
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import httpx
+import kubernetes_validate
 import pytest
 import yaml
+from conftest import Broker
+from support.waiting import eventually
 from warren.entry import own_version
 from warren.settings import Settings
+from warren_local.server import free_port
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "deploy/helm/warren"
@@ -49,9 +57,9 @@ def pods(objects: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield each["metadata"]["name"], pod
 
 
-def toml_of(objects: list[dict[str, Any]]) -> dict[str, Any]:
+def toml_of(objects: list[dict[str, Any]]) -> str:
     (text,) = (each["stringData"]["warren.toml"] for each in objects if each["kind"] == "Secret")
-    return tomllib.loads(text)
+    return str(text)
 
 
 def kinds(objects: list[dict[str, Any]]) -> set[str]:
@@ -80,8 +88,12 @@ def test_each_service_is_on_or_off() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "CronJob"])
-def test_pods_are_what_restricted_allows(kind: str) -> None:
-    found = list(pods(rendered(*ALL_ON, f"--set=archiver.kind={kind}")))
+def test_kubernetes_takes_all_and_restricted_allows_the_pods(kind: str) -> None:
+    objects = rendered(*ALL_ON, f"--set=archiver.kind={kind}")
+    for each in objects:
+        if each["kind"] not in ("HTTPRoute", "ServiceMonitor", "PrometheusRule"):
+            kubernetes_validate.validate(each, "1.31", strict=True)
+    found = list(pods(objects))
     assert len(found) == 7
     for name, pod in found:
         context = pod["securityContext"]
@@ -97,7 +109,8 @@ def test_pods_are_what_restricted_allows(kind: str) -> None:
 
 
 def test_its_settings_are_warrens_and_probes_ask_where_services_answer() -> None:
-    settings = Settings(**toml_of(rendered(*ALL_ON, "--set=settings.api.without_token=nothing")))
+    given = rendered(*ALL_ON, "--set=settings.api.without_token=nothing")
+    settings = Settings(**tomllib.loads(toml_of(given)))
     assert settings.api.without_token == "nothing", "what is set wins"
     assert "warren.example.org" in settings.api.trusted_hosts
     assert list(settings.clusters) == ["main"]
@@ -126,6 +139,52 @@ def test_a_change_of_settings_restarts_and_a_secret_is_a_file() -> None:
         (container,) = pod["containers"]
         mounts = {each["mountPath"] for each in container.get("volumeMounts", ())}
         assert not mounts or "/etc/warren-secrets/kafka-login" in mounts
+
+
+@pytest.mark.heavy
+def test_what_is_rendered_runs(broker: Broker, redis_url: str, unique: str, tmp_path: Path) -> None:
+    """Each Deployment's command, variables, settings and probes, as processes of this machine.
+
+    Folders that are mounted are those of the test, and ports are free ones: in a cluster each pod
+    has an address of its own.
+    """
+    here = {"home.bootstrap": broker.bootstrap, "clusters.main.bootstrap": broker.bootstrap}
+    here |= {"home.instance": unique, "redis.url": redis_url}
+    objects = rendered(*(f"--set=settings.{name}={value}" for name, value in here.items()))
+    toml = tmp_path / "warren.toml"
+    toml.write_text(toml_of(objects).replace('"/tmp/', f'"{tmp_path}/'))
+    waiting = {}
+    with ExitStack() as closing:
+        for name, pod in pods([each for each in objects if each["kind"] == "Deployment"]):
+            (container,), service = pod["containers"], name.removeprefix("warren-")
+            environment = {each["name"]: each["value"] for each in container["env"]}
+            assert environment["WARREN_CONFIG"] == "/etc/warren/warren.toml"
+            port = "PORT" if service == "api" else "METRICS_PORT"
+            own = {
+                "WARREN_CONFIG": str(toml),
+                f"WARREN_{service.upper()}__{port}": str(free_port()),
+            }
+            program, *arguments = container["args"]
+            process = subprocess.Popen(
+                [Path(sys.executable).with_name(program), *arguments],
+                env={"PATH": os.defpath, **environment, **own},
+                cwd=tmp_path,
+            )
+            closing.callback(process.wait)
+            closing.callback(process.terminate)
+            for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+                path = container[probe]["httpGet"]["path"]
+                waiting[f"http://127.0.0.1:{own[f'WARREN_{service.upper()}__{port}']}{path}"] = name
+        assert set(waiting.values()) == {f"warren-{service}" for service in SERVICES}
+        for url, name in waiting.items():
+            eventually(lambda url=url: _answers(url), timeout=90, message=f"{name}: {url}")
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=10).status_code == httpx.codes.OK
+    except httpx.HTTPError:
+        return False
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,9 @@ class Membership:
         }
 
 
+_FIELDS = Membership.__dataclass_fields__
+
+
 def membership_after(event: GroupEvent, before: Membership | None) -> Membership:
     """What is known once the event came. A replayed one changes nothing."""
     if before is not None and event.observed_at <= before.observed_at:
@@ -187,31 +190,26 @@ def _rebalanced_at(event: GroupEvent, before: Membership | None) -> tuple[int, .
 
 
 def encode(membership: Membership) -> bytes:
-    """The subscription comes third beside who left: versions before it read the first two there,
-    and refuse fields that they do not know.
-    """
-    fields: dict[str, Any] = {
-        name: getattr(membership, name) for name in Membership.__dataclass_fields__
-    }
-    subscription: Subscription | None = fields.pop("subscription")
-    if subscription is not None:
-        fields["left"] = [*(membership.left or ("", "")), subscription.fields()]
+    fields: dict[str, Any] = {name: getattr(membership, name) for name in _FIELDS}
+    if membership.subscription is not None:
+        fields["subscription"] = membership.subscription.fields()
     return json.dumps({"v": VERSION, **fields}, separators=(",", ":")).encode()
 
 
 def decode(value: bytes) -> Membership:
-    """Raises CorruptMembership."""
+    """Fields of a newer release are ignored. Raises CorruptMembership."""
     try:
         fields = json.loads(value)
-        if fields.pop("v") != VERSION:
+        if fields["v"] != VERSION:
             raise CorruptMembership("membership of another version")
-        client_id, host, *more = fields["left"] or ("", "")
+        known = {name: each for name, each in fields.items() if name in _FIELDS}
+        subscription = fields["subscription"]
         read = {
             "members": tuple(Member(*member) for member in fields["members"]),
-            "left": (client_id, host) if client_id or host else None,
+            "left": tuple(fields["left"]) if fields["left"] else None,
             "rebalanced_at": tuple(fields["rebalanced_at"]),
-            "subscription": Subscription.from_fields(more[0]) if more else None,
+            "subscription": Subscription.from_fields(subscription) if subscription else None,
         }
-        return Membership(**{**fields, **read})
+        return Membership(**{**known, **read})
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise CorruptMembership(f"membership cannot be read: {error}") from error

@@ -4,12 +4,14 @@ Layout, little-endian: version, kind, then what `_GROUP` or `_GONE` names, the p
 the columns, compressed (lz4): partitions of a group, and most times, are much alike. A column of
 windows is stored as the newest value (64 bits) and the distances of the others from it, in 32 bits
 when they all fit. Where policy `progress` judges, its track follows: how many marks and figures
-there are (`Track.kept` says which it can read), then the marks in 64 bits, those in 32 (`NARROW`),
-and the figures in single precision. Then, when the log ends were seen: one time where it is the
-same for all partitions. At the end the offset of the last event in `warren.offsets`, when the last
-incidents opened, while some partition is not OK, when that began, and while an observation has come
-in part, what its parts reported (`Reported`). With ten intervals some 600 bytes a partition, and 30
-to 260 once compressed.
+there are, then the marks in 64 bits, those in 32 (`NARROW`), and the figures in single precision.
+Then, when the log ends were seen: one time where it is the same for all partitions. At the end the
+offset of the last event in `warren.offsets`, when the last incidents opened, while some partition
+is not OK, when that began, and while an observation has come in part, what its parts reported
+(`Reported`). With ten intervals some 600 bytes a partition, and 30 to 260 once compressed.
+
+A state grows at its end: the reader ignores what a newer release has added there. Only a change of
+what is before it needs another version, which the last release cannot read.
 
 What is before the layout stays where it is in every version to come: `remains` reads it, whoever
 wrote it.
@@ -160,10 +162,6 @@ class Reader:
 
     def rows(self, count: int, partitions: int) -> Int64 | None:
         return None if not count else self.numbers("<i8", (count, partitions)).astype(np.int64)
-
-    def expect_end(self) -> None:
-        if self._at != len(self._value):
-            raise CorruptState(f"{len(self._value) - self._at} bytes too many")
 
 
 def encode_layout(state: GroupState) -> bytes:
@@ -329,7 +327,7 @@ def _decode_group(applied: Applied, value: bytes) -> GroupState:
     source_offset, count, marks, reported = _TAIL.unpack(reader.take(_TAIL.size))
     openings = reader.numbers("<i8", (count,)).tolist()
     began = reader.rows(marks, partitions)
-    state = GroupState(
+    return GroupState(
         applied=replace(applied, source_offset=source_offset),
         status=Status(status),
         opened_at=None if opened_at == _NONE else opened_at,
@@ -343,5 +341,3 @@ def _decode_group(applied: Applied, value: bytes) -> GroupState:
         openings=tuple(openings),
         reported=reader.rows(reported, partitions),
     )
-    reader.expect_end()
-    return state

@@ -208,6 +208,15 @@ def decompressed(state: GroupState) -> bytes:
     return value[:at] + bytes(lz4.decompress_block(value[at:]))
 
 
+def test_what_a_newer_release_adds_is_ignored() -> None:
+    group = Judge()
+    group.all(commits(5, 6, 7))
+    assert isinstance(group.state, GroupState)
+    value, at = encode(group.state), COLUMNS_AT + len(encode_layout(group.state))
+    grown = decompressed(group.state)[at:] + b"new"
+    assert encode(decode(value[:at] + bytes(lz4.compress_block(grown)))) == value
+
+
 @pytest.mark.parametrize(("policy", "most"), [("burrow", 150), ("progress", 230)])
 def test_a_partition_takes_few_bytes(policy: PolicyName, most: int) -> None:
     """Less than 300 and 600, as they are when they are looked at."""
