@@ -272,12 +272,12 @@ def faults(
     for one in published:
         changes[one["data"]["incident_id"]][one["id"]] = one["data"]
     sent = [GroupIncidentEvent.from_bytes(one.body) for one in requests]
-    told = Counter(one.id for one in sent)
+    counts = Counter(one.id for one in sent)
     openings = Counter(
         one.data.incident_id for one in sent if one.data.is_open and one.data.previous == "OK"
     )
     ends = Counter(one.data.incident_id for one in sent if not one.data.is_open)
-    lost, invented, twice = [], [], [id_ for id_, times in told.items() if times > 1]
+    lost, invented, twice = [], [], [id_ for id_, times in counts.items() if times > 1]
     unexplained = dict(changes)
     for stop in stops:
         own = [i for i, each in unexplained.items() if _is_of(stop, next(iter(each.values())))]

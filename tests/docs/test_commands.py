@@ -1,4 +1,4 @@
-"""Commands that the docs tell of are there, with the options that they are told with."""
+"""Commands that the docs tell of are there, with the options that they are written with."""
 
 import re
 import shlex
@@ -10,13 +10,13 @@ import typer
 from warren_cli.main import app
 
 ROOT = Path(__file__).parents[2]
-TOLD = re.compile(r"(?:^|`)(warren [a-z][^`\n#|>…]*)", re.MULTILINE)
+WRITTEN = re.compile(r"(?:^|`)(warren [a-z][^`\n#|>…]*)", re.MULTILINE)
 
 
-def unknown(told: str) -> str | None:
+def unknown(written: str) -> str | None:
     """What of it is not there."""
     command: Any = typer.main.get_command(app)
-    _, *words = shlex.split(told.rstrip("\\"))
+    _, *words = shlex.split(written.rstrip("\\"))
     while hasattr(command, "commands") and words and words[0].islower():
         context = command.context_class(command)
         if words[0] not in command.list_commands(context):
@@ -29,9 +29,9 @@ def unknown(told: str) -> str | None:
     )
 
 
-def test_every_command_and_option_that_is_told_exists() -> None:
+def test_every_command_and_option_in_the_docs_exists() -> None:
     files = subprocess.check_output(["git", "ls-files", "*.md"], cwd=ROOT, text=True).split()
-    told = {(name, line) for name in files for line in TOLD.findall((ROOT / name).read_text())}
-    assert len(told) > 50
-    wrong = [(*each, why) for each in sorted(told) if (why := unknown(each[1])) is not None]
+    lines = {(name, line) for name in files for line in WRITTEN.findall((ROOT / name).read_text())}
+    assert len(lines) > 50
+    wrong = [(*each, why) for each in sorted(lines) if (why := unknown(each[1])) is not None]
     assert not wrong

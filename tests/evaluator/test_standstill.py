@@ -10,6 +10,7 @@ import pytest
 from support.evaluator_process import Home, Worker
 from support.group_lives import interleaved, lives
 from support.offset_events import commits
+from support.suspended import suspended
 from support.waiting import eventually
 from warren_local.kafka import EmbeddedKafka
 
@@ -59,7 +60,7 @@ def test_a_broker_that_stops_answering_ends_nobody(
         sender.send(*commits(5, 6))
         sender.flush()
         home.await_caught_up()
-        with own_kafka.suspended():
+        with suspended(own_kafka.child):
             reason = eventually(lambda: _reason(worker), timeout=60, message="it says so")
             assert reason.startswith("judging: cluster home: ")
         sender.send(*commits(5, 6, 7, 8))

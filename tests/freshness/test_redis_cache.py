@@ -8,6 +8,7 @@ import pytest
 from redis import Redis
 from structlog.testing import capture_logs
 from support.manual_clock import ManualClock
+from support.suspended import suspended
 from warren.errors import SettingsError
 from warren.metrics.freshness import FRESHNESS
 from warren.settings import RedisSettings
@@ -115,7 +116,7 @@ def test_a_redis_that_comes_back(unique: str, tmp_path: Path) -> None:
 def test_a_redis_that_hangs_costs_one_timeout(valkey: EmbeddedValkey, unique: str) -> None:
     async def work(cache: RedisCache, clock: ManualClock) -> None:
         await cache.put_many({unique: RecordTimes(1, None)})
-        with valkey.suspended(), capture_logs() as logs:
+        with suspended(valkey.child), capture_logs() as logs:
             assert await cache.get_many([unique]) == {}
             assert cache.is_left_alone
             assert await cache.get_many([unique]) == {}

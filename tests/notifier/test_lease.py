@@ -1,5 +1,7 @@
 """A notifier that stood still has lost its partitions, whatever its timers say."""
 
+import os
+import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -80,7 +82,7 @@ def test_what_was_due_while_it_was_frozen_is_left_to_the_next_owner(
         with notifier(file) as old:
             home.publish(opening)
             eventually(lambda: len(hooks.requests) >= 2, message="it is being retried")
-            old.child.suspend()
+            os.killpg(old.child.pid, signal.SIGSTOP)
             takes.set()
             before = len(hooks.requests)
             with notifier(file) as new:
@@ -88,7 +90,7 @@ def test_what_was_due_while_it_was_frozen_is_left_to_the_next_owner(
                 home.publish(closing)
                 eventually(lambda: home.states() == {}, message="the next one closes")
                 taken = len(hooks.requests)
-                old.child.resume()
+                os.killpg(old.child.pid, signal.SIGCONT)
                 eventually(
                     lambda: old.output().count("partitions taken up") > 1 and old.ready,
                     message="it has joined anew",

@@ -10,6 +10,7 @@ from aiokafka.errors import KafkaConnectionError, SaslAuthenticationFailed
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from structlog.testing import capture_logs
+from support.suspended import suspended
 from support.waiting import eventually
 from warren.errors import AuthenticationFailed, ClusterUnreachable
 from warren.kafka import rebalances
@@ -219,7 +220,7 @@ def test_a_commit_without_an_answer_holds_nobody_up(
     eventually(lambda: polled() and told, message="it is answered")
     [(error, [answer])] = told
     assert (error, answer.offset, answer.error) == (None, 1, None)
-    with own_kafka.suspended(), capture_logs() as logs:
+    with suspended(own_kafka.child), capture_logs() as logs:
         commit(2)
         assert all(polled() for _ in range(5))
         consumer.close()

@@ -31,14 +31,14 @@ class SparkCluster(Server):
 
     def start(self) -> None:
         """Returns once all workers have registered. Raises ServerFailed."""
-        self._child = self._run("master.Master", "--port", str(self._port))
+        self.child = self._run("master.Master", "--port", str(self._port))
         what = ("--cores", str(self._cores), "--memory", "1g", self.master)
         self._workers = [self._run("worker.Worker", *what) for _ in range(self._count)]
-        log = self._child.log
+        log = self.child.log
         try:
             await_ready(
                 "Spark",
-                self._child,
+                self.child,
                 lambda: log.read_text().count("Registering worker") >= self._count,
             )
         except BaseException:
@@ -50,9 +50,9 @@ class SparkCluster(Server):
         for worker in self._workers:
             worker.stop()
         self._workers = []
-        if self._child is not None:
-            self._child.stop()
-            self._child = None
+        if self.child is not None:
+            self.child.stop()
+            self.child = None
 
     def _run(self, role: str, *options: str) -> Child:
         home = _pyspark()

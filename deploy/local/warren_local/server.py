@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -59,14 +59,6 @@ class Child:
     @property
     def pid(self) -> int:
         return self._process.pid
-
-    def suspend(self) -> None:
-        """SIGSTOP to all that it started: it hangs, and its connections stay open."""
-        os.killpg(self.pid, signal.SIGSTOP)
-
-    def resume(self) -> None:
-        """After `suspend`."""
-        os.killpg(self.pid, signal.SIGCONT)
 
     def exit_code(self) -> int | None:
         """None while it runs; negative: the signal that ended it."""
@@ -202,9 +194,9 @@ LOOK_EVERY = 0.05  # seconds
 
 
 class Server(ABC):
-    """Started on entry, stopped on exit. `_child`: while it runs."""
+    """Started on entry, stopped on exit. `child`: while it runs."""
 
-    _child: Child | None = None
+    child: Child | None = None
 
     @abstractmethod
     def start(self) -> None:
@@ -216,19 +208,9 @@ class Server(ABC):
 
     def kill(self) -> None:
         """End it as a crash would (SIGKILL)."""
-        if self._child is not None:
-            self._child.kill()
-            self._child = None
-
-    @contextlib.contextmanager
-    def suspended(self) -> Iterator[None]:
-        """Meanwhile it hangs: connections stay open, and nobody answers."""
-        assert self._child is not None
-        self._child.suspend()
-        try:
-            yield
-        finally:
-            self._child.resume()
+        if self.child is not None:
+            self.child.kill()
+            self.child = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -266,9 +248,9 @@ class ProcessServer(Server):
     def start(self) -> None:
         """Start and wait until it answers; raises ServerFailed."""
         self.prepare()
-        self._child = Child(self.command(), log=self.log)
+        self.child = Child(self.command(), log=self.log)
         try:
-            self.await_ready(self._child)
+            self.await_ready(self.child)
         except ServerFailed:
             self.stop()
             raise
@@ -284,9 +266,9 @@ class ProcessServer(Server):
 
     def stop(self, grace: float = STOP_GRACE) -> None:
         """Stop it, within `grace` seconds; no harm when it does not run."""
-        if self._child is not None:
-            self._child.stop(grace)
-            self._child = None
+        if self.child is not None:
+            self.child.stop(grace)
+            self.child = None
 
 
 LATE = 10.0  # seconds until people are told what a start waits for
@@ -310,7 +292,7 @@ def await_ready(
     """
     stop = stop or threading.Event()
     began = moved = time.monotonic()
-    size, told = 0, False
+    size, is_said = 0, False
     while not is_ready():
         if (code := child.exit_code()) is not None:
             raise ServerFailed(server, f"ended with exit code {code}", child.log)
@@ -321,8 +303,8 @@ def await_ready(
             raise ServerFailed(
                 server, f"neither answered nor wrote a line for {SILENCE:g}s", child.log
             )
-        if now - began > LATE and not told:
-            told = True
+        if now - began > LATE and not is_said:
+            is_said = True
             say(f"waiting for {server} to answer, as long as its log grows: {child.log}")
         if stop.wait(LOOK_EVERY):
             return False

@@ -131,7 +131,9 @@ def _standings(
             reading = read(limit, event, lag)
             if limit.name == "lost_records":
                 seen = before.seen_lost.get(limit.key, 0)
-                seen_lost[limit.key] = _lost_by_now(reading, seen)
+                # What a look tells of how many are lost that the group has not passed yet.
+                lost = (reading.value or 0) if reading.verdict == "broken" else 0
+                seen_lost[limit.key] = seen if reading.verdict == "unknown" else lost
                 reading = _lost_in_all(reading, known_standing, seen)
         else:
             verdict = readings[base.key].verdict
@@ -141,13 +143,6 @@ def _standings(
         readings[limit.key] = reading
         standings[limit.key] = known_standing.after(reading, limit, now)
     return standings, histories, seen_lost
-
-
-def _lost_by_now(reading: Reading, seen: float) -> float:
-    """What a look tells of how many are lost that the group has not passed yet."""
-    if reading.verdict == "unknown":
-        return seen
-    return reading.value or 0 if reading.verdict == "broken" else 0
 
 
 def _lost_in_all(reading: Reading, standing: Standing, seen: float) -> Reading:

@@ -117,17 +117,6 @@ def main_body(settings: Settings) -> Body:
     }
 
 
-def storage_body(settings: Settings) -> Body:
-    rules = settings.evaluation
-    return {
-        "class-name": "inmemory",
-        "intervals": rules.intervals,
-        "min-distance": round(rules.min_distance),
-        "group-allowlist": "",
-        "expire-group": round(rules.expire_group),
-    }
-
-
 def cluster_body(name: str, settings: Settings) -> Body:
     """Of a cluster that only events have come from nothing is known here."""
     configured = settings.clusters.get(name)
@@ -267,7 +256,15 @@ def router(context: ApiContext) -> APIRouter:
         async def module(request: Request, name: Segment) -> Response:
             return _detail(request, coordinator, of(name) if name in names() else None)
 
-    add("storage", lambda: one, lambda _: storage_body(settings))
+    rules = settings.evaluation
+    storage = {
+        "class-name": "inmemory",
+        "intervals": rules.intervals,
+        "min-distance": round(rules.min_distance),
+        "group-allowlist": "",
+        "expire-group": round(rules.expire_group),
+    }
+    add("storage", lambda: one, lambda _: storage)
     # Statuses are worked out when something is observed, not kept for a time.
     add("evaluator", lambda: one, lambda _: {"class-name": "caching", "expire-cache": 0})
     add("cluster", lambda: context.clusters, lambda name: cluster_body(name, settings))

@@ -27,7 +27,6 @@ from warren_api.model.partitions import (
     badness_of,
     burrow_lags,
     foremost,
-    known_lags,
     lost,
     rows_of,
     shown_statuses,
@@ -143,7 +142,7 @@ class GroupView:
     @cached_property
     def max_lag(self) -> PartitionRow | None:
         """The partition with the largest lag; the first of equals, as in Burrow."""
-        found = foremost(self.event, known_lags)
+        found = foremost(self.event, lambda columns: [lag or 0 for lag in columns.lag])
         return self._owned(found) if found else None
 
     @cached_property

@@ -198,10 +198,6 @@ def worst_rows(event: LagEvent, count: int) -> list[PartitionRow]:
     return [_row(topic, event.topics[topic], index) for _, topic, index in nlargest(count, found)]
 
 
-def known_lags(columns: TopicLag) -> Iterable[int]:
-    return (lag or 0 for lag in columns.lag)
-
-
 def badness_of(columns: TopicLag) -> Iterable[int]:
     """As PartitionRow.badness in one number, since a lag has 63 bits: a hundred thousand tuples
     would have the garbage collector look through all that is held.

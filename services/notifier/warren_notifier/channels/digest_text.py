@@ -58,7 +58,9 @@ class DigestText:
 def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) -> DigestText:
     """The text of a digest as of `now`, Unix milliseconds, with so many groups."""
     groups = digest_groups(digest)
-    bad = sorted((group for group in groups if not group.standing.has_ended), key=_order)
+    # Those that have just begun first, whatever lasts: they are named in no other message.
+    bad = [group for group in groups if not group.standing.has_ended]
+    bad.sort(key=lambda group: (not group.is_new, group.rank))
     over = [group for group in groups if group.standing.has_ended]
     where = place(digest.key)
     # Of those that nobody handles, where there are any.
@@ -75,11 +77,6 @@ def digest_text(digest: Digest, link_base: str, now: int, shown: int = SHOWN) ->
         over_omitted=max(len(over) - shown, 0),
         link=f"{link_base.rstrip('/')}/" if link_base else "",
     )
-
-
-def _order(group: Group) -> tuple[bool, tuple[bool, bool, float, int, int]]:
-    """Those that have just begun first, whatever lasts: they are named in no other message."""
-    return not group.is_new, group.rank
 
 
 def _badness(status: str) -> int:

@@ -288,13 +288,10 @@ def is_known(notified: Notified, change: Change) -> bool:
     return notified.status == change.status and notified.conditions == change.conditions
 
 
-def acknowledgement_id(incident_id: str, route: str, channel: str, at: int) -> str:
-    """Of a delivery that tells of an acknowledgement; no number stands where its word does."""
-    return str(uuid5(_DELIVERIES, f"{route}|{channel}|acknowledged|{at}|{incident_id}"))
-
-
-def delivery_id(event_id: str, route: str, channel: str, repeat: int = 0) -> str:
-    """Deterministic. Route and channel names have no `|`, so different inputs never meet."""
+def delivery_id(event_id: str, route: str, channel: str, repeat: int | str = 0) -> str:
+    """Deterministic. Route and channel names have no `|`, so different inputs never meet; `repeat`
+    is a number, or says what else the delivery tells of.
+    """
     return str(uuid5(_DELIVERIES, f"{route}|{channel}|{repeat}|{event_id}"))
 
 

@@ -18,7 +18,7 @@ from warren_notifier.routing.decisions import (
     Decision,
     News,
     Router,
-    acknowledgement_id,
+    delivery_id,
     is_known,
     next_at,
     resend_key,
@@ -118,8 +118,8 @@ def on_acknowledged(
         if knows.acknowledged_at == acknowledgement.at:
             continue
         delivery = PendingDelivery(
-            delivery_id=acknowledgement_id(
-                incident.incident_id, knows.route, channel, acknowledgement.at
+            delivery_id=delivery_id(
+                incident.incident_id, knows.route, channel, f"acknowledged|{acknowledgement.at}"
             ),
             event_id=change.event_id,
             incident_id=incident.incident_id,
