@@ -68,6 +68,7 @@ def report(
     wanted = _wanted(last, day, week, until)
     _make_room("--html", html, is_folder=False)
     _make_room("--csv", csv, is_folder=True)
+    from warren.contracts.topics import ARCHIVER_AWAY_MS
     from warren.history.lake_tables import LakeTables
     from warren.history.reader_options import reader_options
     from warren.log import configure
@@ -79,7 +80,9 @@ def report(
 
     settings = load_settings(settings_file(config))
     configure(settings.log, service="")
-    if not as_is and _may_be_new(wanted):
+    archived_ms = SystemClock().now_ms() - ARCHIVER_AWAY_MS
+    # Topics may have something of that time that is not archived yet.
+    if not as_is and (isinstance(wanted, int) or wanted.end_ms > archived_ms):
         _archive_first(config)
     with LakeTables(settings.archiver.path, reader_options(settings.archiver)) as tables:
         made = make_report(tables, settings, wanted, clock=SystemClock(), groups=group)
@@ -97,13 +100,6 @@ def report(
             written = export.write_csv(made, csv)
         for file in written:
             typer.echo(f"wrote {file}", err=True)
-
-
-def _may_be_new(wanted: Period | int) -> bool:
-    """Whether topics may have something of that time that is not archived yet."""
-    from warren.contracts.topics import ARCHIVER_AWAY_MS
-
-    return isinstance(wanted, int) or wanted.end_ms > SystemClock().now_ms() - ARCHIVER_AWAY_MS
 
 
 def _archive_first(config: Path | None) -> None:

@@ -18,7 +18,6 @@ from warren_api.context import ApiContext
 from warren_api.http.access import Asker, asker
 from warren_api.model.group_views import GroupName
 from warren_api.pages.asking import NO_REASON, Done, back_to, lasting, to
-from warren_api.pages.overview import found_rows
 from warren_api.pages.pages import Pages
 from warren_api.pages.sentences import alternations
 from warren_api.search import GroupSearch
@@ -108,8 +107,9 @@ class Many(Pages):
         return await _silence(self.context, names, what, why[:500], who)
 
     def _found(self, q: str) -> list[GroupName]:
-        rows = found_rows(self.context.model, self.present(), GroupSearch(q))
-        return [(row.cluster, row.group) for row in rows]
+        """Worst first."""
+        rows = filter(GroupSearch(q).finds, map(self.present().row, self.context.model.groups()))
+        return [(row.cluster, row.group) for row in sorted(rows, key=lambda row: row.rank)]
 
     def _known_of(self, names: Sequence[GroupName]) -> list[GroupName]:
         """While Warren is starting, all: it may come to know them."""

@@ -214,11 +214,6 @@ def _standings(
     )
 
 
-def found_rows(model: ReadModel, present: Present, search: GroupSearch) -> list[GroupRow]:
-    """All that the search finds, worst first."""
-    return sorted(filter(search.finds, map(present.row, model.groups())), key=lambda row: row.rank)
-
-
 def last_changes(
     changes: Iterable[RecordedChange], incidents: Iterable[IncidentRecord], now: int
 ) -> LastChanges:

@@ -6,11 +6,10 @@ script, nothing from elsewhere.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from warren.report_files import REPORT_FILES
@@ -18,49 +17,11 @@ from warren.report_files import REPORT_FILES
 from warren_api.context import ApiContext
 from warren_api.http.names import Segment
 
-METHODS = ("get", "post", "delete")
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """What may be asked with; `said` is what it means."""
-
-    name: str
-    said: str
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One thing that can be asked."""
-
-    method: str
-    path: str
-    said: str
-    parameters: list[Parameter]
-
-
-def operations(document: dict[str, Any]) -> Iterator[Operation]:
-    """In the order of the document; parameters of the path are in the path."""
-    for path, methods in document["paths"].items():
-        for method in METHODS:
-            if described := methods.get(method):
-                parameters = [
-                    Parameter(each["name"], each.get("description", ""))
-                    for each in described.get("parameters", [])
-                    if each["in"] != "path"
-                ]
-                yield Operation(method.upper(), path, described["description"], parameters)
-
 
 def add_routes(routes: APIRouter, context: ApiContext, render: Callable[..., Response]) -> None:
     @routes.get("/docs")
     def docs(request: Request) -> Response:
-        document = request.app.openapi()
-        return render(
-            "reference.html",
-            operations=list(operations(document)),
-            version=document["info"]["version"],
-        )
+        return render("reference.html", **request.app.openapi())
 
     folder = context.settings.api.reports_dir
 

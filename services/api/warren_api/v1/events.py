@@ -183,9 +183,9 @@ def _make_place(followers: list[EventStream], caller: str) -> bool:
     most, count = counts.most_common(1)[0]
     if count <= counts[caller] + 1:
         return False
-    gives_way = next(each for each in followers if each.caller == most)
-    followers.remove(gives_way)
-    gives_way.end()
+    oldest = next(each for each in followers if each.caller == most)
+    followers.remove(oldest)
+    oldest.end()
     return True
 
 
@@ -221,9 +221,9 @@ def router(context: ApiContext) -> APIRouter:
         lists again. Without an id the stream begins with what comes next.
         """
         require_read(context)
-        caller = request.client.host if request.client else ""
-        is_full = len(followers) >= context.settings.api.event_streams
-        if is_full and not _make_place(followers, caller):
+        caller = str(request.client and request.client.host)
+        most = context.settings.api.event_streams
+        if len(followers) >= most and not _make_place(followers, caller):
             detail = f"{len(followers)} clients follow events already (api.event_streams)."
             raise NotDone(ProblemKind.TOO_MANY_STREAMS, detail, {"Retry-After": RETRY_SECONDS})
         matches = searcher(query.regex or "")

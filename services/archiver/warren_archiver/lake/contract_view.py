@@ -132,7 +132,7 @@ def _uneven(struct: Column, schema: StructType) -> Iterator[Column]:
     count = F.size(struct["partition"])
     yield F.size(F.array_distinct(struct["partition"])) != count
     for name in lists:
-        yield F.coalesce((F.size(struct[name]) != count) & struct[name].isNotNull(), F.lit(False))
+        yield F.when(struct[name].isNull(), False).otherwise(F.size(struct[name]) != count)
 
 
 def _any_lacking(elements: Column, element_type: DataType, nullable: bool) -> Column | None:

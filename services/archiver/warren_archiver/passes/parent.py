@@ -172,7 +172,8 @@ def run_passes(
     stop_by_signal(stop.set)
     with tempfile.TemporaryDirectory(prefix="warren-archiver-") as directory:
         archiver = settings.archiver
-        is_new = not _has_events(archiver)
+        folder = local_path(archiver.path)  # None: nobody can say without Spark
+        is_new = folder is not None and not (folder / "bronze/events/_delta_log").exists()
         first, early = (0.0, EARLY) if is_new else (FIRST_AFTER, ())
         schedule = Schedule(SystemClock(), first=first, every=archiver.every, early=early)
         quiet = dict(os.environ)  # reports count nothing, and write no files of metrics
@@ -221,9 +222,3 @@ def _begin_metrics(directory: str) -> None:
     ARCHIVER_STALLED.labels("passes").set(0)
     for topic in ARCHIVED:
         ARCHIVER_LOST.labels(topic.name)
-
-
-def _has_events(archiver: ArchiverSettings) -> bool:
-    """Whether something is archived already; True where nobody can say without Spark."""
-    folder = local_path(archiver.path)
-    return folder is None or (folder / "bronze" / "events" / "_delta_log").exists()

@@ -34,8 +34,8 @@ def summary(report: Report) -> list[Answer]:
     # One that goes on is read later than it was made: each answer says of what time it is.
     end, stamp = report.period.end_ms, report.stamp("losses")
     until = "" if report.is_closed else f" until {clock(end, end)}"
-    known = stamp.until_ms if stamp and until else None
-    lost_until = until if known is None else f" until {clock(known, end)}"
+    known = (stamp and stamp.until_ms) or end
+    lost_until = until and f" until {clock(known, end)}"
     happened = [*_groups(report), *_incidents(report), *_objectives(report)]
     return [
         Answer(f"What was lost{lost_until}", [*_lost(report), *_loss_unknown(report)]),
