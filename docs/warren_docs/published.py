@@ -1,4 +1,4 @@
-"""What a release has beside its packages: OpenAPI, and a JSON schema of each topic's event."""
+"""What a release has beside its packages: OpenAPI, AsyncAPI, a JSON schema of each event."""
 
 import json
 import sys
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from warren.clock import SystemClock
 from warren.contracts.topics import CATALOGUE
+from warren.entry import own_version
 from warren.settings import Settings
 from warren_api.context import ApiContext
 from warren_api.home.cluster import HomeWriter
@@ -17,8 +18,8 @@ from warren_api.server import create_app
 
 
 def main(into: Path) -> None:
-    """Write `openapi.json` and `schemas/TOPIC.json`; the bill of materials loses what differs each
-    time, so that two builds of a release are the same.
+    """Write `openapi.json`, `asyncapi.json` and `schemas/TOPIC.json`; the bill of materials loses
+    what differs each time, so that two builds of a release are the same.
     """
     settings = Settings()
     feed = FeedState(ready=False, problem=None)
@@ -30,8 +31,15 @@ def main(into: Path) -> None:
     schemas = into / "schemas"
     schemas.mkdir(parents=True, exist_ok=True)
     written = {into / "openapi.json": app.openapi()}
+    channels = {}
     for topic in CATALOGUE:
         written[schemas / f"{topic.name}.json"] = topic.event.model_json_schema()
+        payload = {"$ref": f"schemas/{topic.name}.json"}
+        event = {"contentType": topic.event.content_type, "payload": payload}
+        channels[topic.name] = {"address": f"warren.{topic.name}", "messages": {"event": event}}
+    about = {"title": "Warren", "version": own_version()}
+    asyncapi = {"asyncapi": "3.0.0", "info": about, "channels": channels}
+    written[into / "asyncapi.json"] = asyncapi
     for bill in into.glob("*.cdx.json"):
         written[bill] = json.loads(bill.read_text())
         del written[bill]["serialNumber"], written[bill]["metadata"]["timestamp"]
