@@ -1,6 +1,7 @@
 """A replay on a terminal."""
 
 from collections import Counter
+from dataclasses import asdict
 from statistics import median
 
 from rich.console import Group
@@ -67,15 +68,7 @@ def as_json(replay: Replay) -> dict[str, object]:
 
 
 def _incident(incident: Incident | None) -> dict[str, object] | None:
-    if incident is None:
-        return None
-    return {
-        "incident_id": incident.incident_id,
-        "opened_at": incident.opened_at,
-        "closed_at": incident.closed_at,
-        "worst": incident.worst,
-        "reason": incident.reason,
-    }
+    return {"incident_id": incident.incident_id, **asdict(incident)} if incident else None
 
 
 def _figures(pairs: list[Pair]) -> list[str]:
