@@ -29,32 +29,35 @@ class ComposeProject:
     def __init__(self, root: Path) -> None:
         self.name = f"warren-test-{uuid.uuid4().hex[:8]}"
         self.kafka_port = free_port()
-        first = free_port()
         self._root = root
         self._command = [*compose_command(), "-p", self.name]
         self._environment = {
             **os.environ,
             "COMPOSE_PROFILES": "demo,archiver",
-            "API_PORT": f"{first}-{first + 1}",
+            "API_PORT": f"{self.kafka_port + 1}-{self.kafka_port + 2}",
             "KAFKA_PORT": str(self.kafka_port),
             "WARREN_VERSION": "test",
         }
 
     def client(self) -> dict[str, str]:
         """Properties of a client of the bundled Kafka."""
-        file = "/run/secrets/bundled-kafka-password"
         return {
             "bootstrap.servers": f"127.0.0.1:{self.kafka_port}",
             "security.protocol": "SASL_PLAINTEXT",
             "sasl.mechanism": "PLAIN",
             "sasl.username": "warren",
-            "sasl.password": self.run("exec", "-T", "collector", "cat", file).strip(),
+            "sasl.password": self.run(
+                *("exec", "-T", "collector", "cat", "/run/secrets/bundled-kafka-password")
+            ).strip(),
         }
 
     def apis(self) -> list[str]:
         """Where each copy of the API is reached."""
-        ports = [each["NetworkSettings"]["Ports"]["8000/tcp"] for each in self.containers("api")]
-        return [f"http://127.0.0.1:{published[0]['HostPort']}" for published in ports if published]
+        return [
+            f"http://127.0.0.1:{published[0]['HostPort']}"
+            for each in self.containers("api")
+            if (published := each["NetworkSettings"]["Ports"]["8000/tcp"])
+        ]
 
     def run(self, *arguments: str, timeout: float = 600) -> str:
         """Compose's output. Raises AssertionError with it when compose fails."""

@@ -90,15 +90,20 @@ class PlainScreen:
         self._url = ""
 
     def say(self, line: str) -> None:
-        say(self._console, line)
+        """Print as it is; the end of the terminal or of the pipe is no reason to fail."""
+        with suppress(OSError):
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def follow(self, url: str) -> None:
         self._url = url
-        self._feed = GroupFeed(url, on_answer=self._answer, on_silence=lambda: None)
+        self._feed = GroupFeed(url, on_answer=self._answer, on_silence=self._silence)
 
     def close(self) -> None:
         if self._feed:
             self._feed.close()
+
+    def _silence(self) -> None:
+        """Nothing is new then."""
 
     def _answer(self, answer: Listing) -> None:
         if self._url:
@@ -112,23 +117,16 @@ class PlainScreen:
                 self.say(change_line(group, previous, self._clock.now_ms()))
 
 
-class TableScreen:
+class TableScreen(PlainScreen):
     """The table of groups, drawn anew each second, below the lines that were said."""
 
     def __init__(self, console: Console, clock: Clock | None = None) -> None:
-        self._console = console
-        self._clock = clock or SystemClock()
+        super().__init__(console, clock)
         self._answered: Listing | None = None
         self._silent = False
-        self._feed: GroupFeed | None = None
         self._live: Live | None = None
-        self._url = ""
-
-    def say(self, line: str) -> None:
-        say(self._console, line)
 
     def follow(self, url: str) -> None:
-        self._url = url
         self._live = Live(
             get_renderable=self._render,
             console=self._console,
@@ -136,11 +134,10 @@ class TableScreen:
             vertical_overflow="ellipsis",
         )
         self._live.start()
-        self._feed = GroupFeed(url, on_answer=self._answer, on_silence=self._silence)
+        super().follow(url)
 
     def close(self) -> None:
-        if self._feed:
-            self._feed.close()
+        super().close()
         if self._live:
             with suppress(OSError):
                 self._live.stop()
@@ -168,12 +165,6 @@ class TableScreen:
         return Group(Text(), table, Text(left_out, style="dim"), *said)
 
 
-def say(console: Console, line: str) -> None:
-    """Print as it is; the end of the terminal or of the pipe is no reason to fail."""
-    with suppress(OSError):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
 def change_line(group: Mapping[str, Any], previous: str | None, now_ms: int) -> str:
     """A change of status, or a group seen for the first time, on one line."""
     was = "" if previous is None else f" (was {previous})"
@@ -186,11 +177,13 @@ def change_line(group: Mapping[str, Any], previous: str | None, now_ms: int) -> 
     return visible(f"{name}: {status}{was}, lag {lag(group)}{where}{because}")
 
 
-def _refuse_open_api(api: ApiSettings) -> None:
-    """Raise SettingsError where the API would let everyone in, or its address cannot be had."""
+def _refuse_unusable_api(api: ApiSettings) -> None:
+    """Raise SettingsError for what the API would not start with."""
     from warren_api.http.access import Access
-    from warren_api.server import listen
+    from warren_api.server import check_tls, listen, login_of
 
+    check_tls(api)
+    login_of(api, SystemClock())
     with listen(api.model_copy(update={"port": 0})) as listener:
         Access(api, is_loopback=ip_address(listener.getsockname()[0]).is_loopback)
 
@@ -265,7 +258,7 @@ def up(
         settings = load_settings(config)
         plan = make_plan(settings, options, demo_ports=ports)
         refuse_unusable(plan.settings)
-        _refuse_open_api(plan.settings.api)
+        _refuse_unusable_api(plan.settings.api)
         configure(LogSettings(level="warning", format="console"), service="up")
         with own_foreground():
             screen = TableScreen(console) if table else PlainScreen(console)

@@ -98,8 +98,7 @@ def serve(
         with server(options, arrivals):
             stop.wait()
     except StartRefused as problem:
-        print(problem, file=sys.stderr)
-        sys.exit(1)
+        sys.exit(str(problem))
 
 
 def taken(what: str, host: str, port: int, error: OSError) -> StartRefused:

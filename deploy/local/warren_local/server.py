@@ -4,6 +4,7 @@ TCP ports of this machine.
 """
 
 import contextlib
+import math
 import os
 import random
 import signal
@@ -268,19 +269,10 @@ class ProcessServer(Server):
         self.prepare()
         self._child = Child(self.command(), log=self.log)
         try:
-            self.await_ready(self._child)
+            await_ready(self.title, self._child, self.is_ready)
         except ServerFailed:
             self.stop()
             raise
-
-    def await_ready(
-        self,
-        child: Child,
-        stop: threading.Event | None = None,
-        say: Callable[[str], None] = lambda _: None,
-    ) -> bool:
-        """As the function of that name."""
-        return await_ready(self.title, child, self.is_ready, stop=stop, say=say)
 
     def stop(self, grace: float = STOP_GRACE) -> None:
         """Stop it, within `grace` seconds; no harm when it does not run."""
@@ -309,8 +301,8 @@ def await_ready(
     Raises ServerFailed when the process ends, or writes nothing for SILENCE seconds.
     """
     stop = stop or threading.Event()
-    began = moved = time.monotonic()
-    size, told = 0, False
+    size, moved = 0, time.monotonic()
+    late = moved + LATE
     while not is_ready():
         if (code := child.exit_code()) is not None:
             raise ServerFailed(server, f"ended with exit code {code}", child.log)
@@ -321,8 +313,8 @@ def await_ready(
             raise ServerFailed(
                 server, f"neither answered nor wrote a line for {SILENCE:g}s", child.log
             )
-        if now - began > LATE and not told:
-            told = True
+        if now > late:
+            late = math.inf
             say(f"waiting for {server} to answer, as long as its log grows: {child.log}")
         if stop.wait(LOOK_EVERY):
             return False

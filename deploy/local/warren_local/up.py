@@ -33,6 +33,7 @@ from warren_local.server import (
     ProcessServer,
     StartRefused,
     Stopped,
+    await_ready,
     free_port,
 )
 from warren_local.state_folder import LOGS, Held, guard, instance_name, make_state_folder
@@ -234,7 +235,8 @@ class _Run:
             for name, server in servers.items()
         ]
         return all(
-            server.await_ready(child, self._stop, self._screen.say) for server, child in started
+            await_ready(server.title, child, server.is_ready, stop=self._stop, say=self._screen.say)
+            for server, child in started
         )
 
     def _prepare_home(self) -> bool:
