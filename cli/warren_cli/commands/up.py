@@ -36,18 +36,15 @@ PATIENCE = 5.0  # seconds for an answer that is under way at the end
 
 
 class GroupFeed:
-    """Calls `on_answer` for each answer and `on_silence` for each request without one.
+    """Calls `on_answer` for each request, with None where no answer came.
 
     Raises SettingsError for a token that cannot be sent.
     """
 
-    def __init__(
-        self, url: str, *, on_answer: Callable[[Listing], None], on_silence: Callable[[], None]
-    ) -> None:
+    def __init__(self, url: str, on_answer: Callable[[Listing | None], None]) -> None:
         sent_token()
         self._url = url
         self._on_answer = on_answer
-        self._on_silence = on_silence
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="group-feed", daemon=True)
         self._thread.start()
@@ -65,10 +62,7 @@ class GroupFeed:
                 answer = None
             if self._stop.is_set():
                 return
-            if answer is None:
-                self._on_silence()
-            else:
-                self._on_answer(answer)
+            self._on_answer(answer)
             self._stop.wait(INTERVAL)
 
 
@@ -96,16 +90,15 @@ class PlainScreen:
 
     def follow(self, url: str) -> None:
         self._url = url
-        self._feed = GroupFeed(url, on_answer=self._answer, on_silence=self._silence)
+        self._feed = GroupFeed(url, self._answer)
 
     def close(self) -> None:
         if self._feed:
             self._feed.close()
 
-    def _silence(self) -> None:
-        """Nothing is new then."""
-
-    def _answer(self, answer: Listing) -> None:
+    def _answer(self, answer: Listing | None) -> None:
+        if answer is None:
+            return
         if self._url:
             self.say(f"dashboard: {self._url}/")
             self._url = ""
@@ -142,14 +135,11 @@ class TableScreen(PlainScreen):
             with suppress(OSError):
                 self._live.stop()
 
-    def _answer(self, answer: Listing) -> None:
-        if self._url:
+    def _answer(self, answer: Listing | None) -> None:
+        if self._url and answer is not None:
             self.say(f"dashboard: {self._url}/   (Ctrl-C stops everything)")
             self._url = ""
-        self._answered, self._silent = answer, False
-
-    def _silence(self) -> None:
-        self._silent = True
+        self._answered, self._silent = answer or self._answered, answer is None
 
     def _render(self) -> Group | Text:
         if self._answered is None:

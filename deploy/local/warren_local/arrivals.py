@@ -103,5 +103,7 @@ def serve(
 
 def taken(what: str, host: str, port: int, error: OSError) -> StartRefused:
     """What a receiver says that cannot listen."""
-    problem = f"the {what} cannot listen on {host}:{port}: {error.strerror}"
-    return StartRefused(f"{problem}; choose another port with --port")
+    return StartRefused(
+        f"the {what} cannot listen on {host}:{port}: {error.strerror}; "
+        "choose another port with --port"
+    )

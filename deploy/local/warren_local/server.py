@@ -282,9 +282,9 @@ class ProcessServer(Server):
 
 
 LATE = 10.0  # seconds until people are told what a start waits for
+# Seconds without a new line in its log after which a server is given up. On a loaded machine 60 s
+# were too short for a whole start.
 SILENCE = 180.0
-"""Seconds without a new line in its log after which a server is given up. On a loaded
-machine 60 s were too short for a whole start."""
 
 
 def await_ready(
@@ -331,6 +331,9 @@ def answers_with(request: bytes, answer: bytes, port: int, host: str = HOST) -> 
         return False
 
 
+PING = b"PING\r\n", b"+PONG"
+
+
 class EmbeddedValkey(ProcessServer):
     """Keeps nothing on disk: what Warren puts there can be rebuilt."""
 
@@ -368,8 +371,4 @@ class EmbeddedValkey(ProcessServer):
         ]
 
     def is_ready(self) -> bool:
-        return answers_ping(self.port)
-
-
-def answers_ping(port: int, host: str = HOST) -> bool:
-    return answers_with(b"PING\r\n", b"+PONG", port, host)
+        return answers_with(*PING, self.port)
