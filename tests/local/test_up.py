@@ -12,7 +12,6 @@ from support.waiting import eventually
 from warren.settings import Settings
 from warren_local.plan import DemoPorts, Options, Plan, make_plan
 from warren_local.server import (
-    JarsUnavailable,
     JavaMissing,
     StartRefused,
     Stopped,
@@ -115,12 +114,6 @@ def test_without_java_nothing_starts(
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     with pytest.raises(JavaMissing):
         run(plan(tmp_path / "state"), screen, threading.Event())
-    assert screen.lines == []
-
-
-def test_without_jars_nothing_starts(tmp_path: Path, screen: Lines) -> None:
-    with pytest.raises(JarsUnavailable):
-        run(plan(tmp_path / "state", jars=tmp_path), screen, threading.Event())
     assert screen.lines == []
 
 

@@ -12,7 +12,6 @@ from confluent_kafka import Message
 
 READ = Path(__file__).parent / "cloudevents" / "read.cjs"
 SDK = Path(__file__).parents[2] / ".warren/cloudevents/node_modules"  # by `make cloudevents`
-POLL_MS = 500
 Attributes = dict[str, Any]
 
 

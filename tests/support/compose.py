@@ -2,40 +2,38 @@
 
 import json
 import os
-import shutil
 import subprocess
 import uuid
 from pathlib import Path
 from typing import Any
 
+from support.secured_kafka import login
 from warren_local.server import free_port
 
 BUILD_TIMEOUT = 1800  # seconds; cold, eight images
 
 
 def compose_command() -> list[str]:
-    """Compose v2 (`docker compose`), else v1 (`docker-compose`). Raises FileNotFoundError."""
+    """Compose v2 (`docker compose`), else v1 (`docker-compose`)."""
     plugin = subprocess.run(["docker", "compose", "version"], capture_output=True, check=False)
-    if plugin.returncode == 0:
-        return ["docker", "compose"]
-    if standalone := shutil.which("docker-compose"):
-        return [standalone]
-    raise FileNotFoundError("Docker is reachable, but compose (v2 or v1) is missing")
+    return ["docker-compose"] if plugin.returncode else ["docker", "compose"]
 
 
 class ComposeProject:
     """The services of the repository's docker-compose.yml, with the demo and ports for two APIs."""
 
     def __init__(self, root: Path) -> None:
-        self.name = f"warren-test-{uuid.uuid4().hex[:8]}"
+        name = f"warren-test-{uuid.uuid4().hex[:8]}"
         self.kafka_port = free_port()
-        first = free_port()
+        #: Where copies of the API are reached: the first one at either.
+        self.apis = [f"http://127.0.0.1:{self.kafka_port + number}" for number in (1, 2)]
         self._root = root
-        self._command = [*compose_command(), "-p", self.name]
+        self._command = [*compose_command(), "-p", name]
+        self._label = f"label=com.docker.compose.project={name}"
         self._environment = {
             **os.environ,
             "COMPOSE_PROFILES": "demo,archiver",
-            "API_PORT": f"{first}-{first + 1}",
+            "API_PORT": f"{self.kafka_port + 1}-{self.kafka_port + 2}",
             "KAFKA_PORT": str(self.kafka_port),
             "WARREN_VERSION": "test",
         }
@@ -43,18 +41,8 @@ class ComposeProject:
     def client(self) -> dict[str, str]:
         """Properties of a client of the bundled Kafka."""
         file = "/run/secrets/bundled-kafka-password"
-        return {
-            "bootstrap.servers": f"127.0.0.1:{self.kafka_port}",
-            "security.protocol": "SASL_PLAINTEXT",
-            "sasl.mechanism": "PLAIN",
-            "sasl.username": "warren",
-            "sasl.password": self.run("exec", "-T", "collector", "cat", file).strip(),
-        }
-
-    def apis(self) -> list[str]:
-        """Where each copy of the API is reached."""
-        ports = [each["NetworkSettings"]["Ports"]["8000/tcp"] for each in self.containers("api")]
-        return [f"http://127.0.0.1:{published[0]['HostPort']}" for published in ports if published]
+        password = self.run("exec", "-T", "collector", "cat", file).strip()
+        return {"bootstrap.servers": f"127.0.0.1:{self.kafka_port}", **login("warren", password)}
 
     def run(self, *arguments: str, timeout: float = 600) -> str:
         """Compose's output. Raises AssertionError with it when compose fails."""
@@ -72,33 +60,27 @@ class ComposeProject:
 
     def containers(self, service: str = "") -> list[dict[str, Any]]:
         """What `docker inspect` says of the project's containers, stopped ones too."""
-        labels = [f"com.docker.compose.project={self.name}"]
-        if service:
-            labels.append(f"com.docker.compose.service={service}")
-        filters = [word for label in labels for word in ("--filter", f"label={label}")]
-        ids = docker("ps", "--all", "--quiet", *filters).split()
-        return list(json.loads(docker("inspect", *ids))) if ids else []
+        ids = docker("ps", "-aq", "--filter", self._label).split()
+        found: list[dict[str, Any]] = json.loads(docker("inspect", *ids)) if ids else []
+        name = "com.docker.compose.service"
+        return [each for each in found if service in ("", each["Config"]["Labels"][name])]
 
     def unhealthy(self, service: str = "") -> list[str]:
         """Containers that neither run nor have ended well, or whose healthcheck does not pass."""
         return [
-            f"{container['Name']} {state['Status']} {state.get('Health', {}).get('Status', '')}"
-            for container in self.containers(service)
-            if (state := container["State"])["Status"] not in ("running", "exited")
+            f"{each['Name']} {each['State']}"
+            for each in self.containers(service)
+            if (state := each["State"])["Status"] not in ("running", "exited")
             or state["ExitCode"] != 0
             or state.get("Health", {}).get("Status", "healthy") != "healthy"
         ]
 
     def leftovers(self) -> list[str]:
         """Containers, volumes and networks that the project has."""
-        label = f"label=com.docker.compose.project={self.name}"
-        volumes = docker("volume", "ls", "--quiet", "--filter", label)
-        networks = docker("network", "ls", "--quiet", "--filter", label)
-        return [
-            *(container["Name"] for container in self.containers()),
-            *volumes.split(),
-            *networks.split(),
+        listed = [
+            docker(kind, "ls", "-q", "--filter", self._label) for kind in ("volume", "network")
         ]
+        return [each["Name"] for each in self.containers()] + "".join(listed).split()
 
 
 def docker(*arguments: str) -> str:

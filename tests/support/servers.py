@@ -21,7 +21,7 @@ from warren_local.kafka import (
     answers,
     server_properties,
 )
-from warren_local.server import EmbeddedValkey, answers_ping, free_port
+from warren_local.server import PING, EmbeddedValkey, answers_with, free_port
 
 KAFKA_IMAGE = "apache/kafka:4.3.0"
 VALKEY_IMAGE = "valkey/valkey:9"
@@ -143,7 +143,7 @@ def container_valkey() -> Iterator[str]:
 
     host, port = docker_hostname(os.environ), free_port()
     with DockerContainer(VALKEY_IMAGE).with_bind_ports(6379, port):
-        eventually(lambda: answers_ping(port, host), message=f"{VALKEY_IMAGE} answers")
+        eventually(lambda: answers_with(*PING, port, host), message=f"{VALKEY_IMAGE} answers")
         yield f"redis://{host}:{port}/0"
 
 

@@ -43,11 +43,6 @@ def refuse_unusable(settings: Settings) -> None:
         from warren_notifier.channels.configured import configured_channels
 
         configured_channels(settings.notifier, SystemClock())
-    if settings.api.tls_certificate or settings.api.oidc is not None:
-        from warren_api.server import check_tls, login_of
-
-        check_tls(settings.api)
-        login_of(settings.api, SystemClock())
     for number, saved in enumerate(settings.api.filters):
         _refuse_unknown_words(f"api.filters.{number}.q", saved)
 

@@ -37,18 +37,15 @@ PATIENCE = 5.0  # seconds for an answer that is under way at the end
 
 
 class GroupFeed:
-    """Calls `on_answer` for each answer and `on_silence` for each request without one.
+    """Calls `on_answer` for each request, with None where no answer came.
 
     Raises SettingsError for a token that cannot be sent.
     """
 
-    def __init__(
-        self, url: str, *, on_answer: Callable[[Listing], None], on_silence: Callable[[], None]
-    ) -> None:
+    def __init__(self, url: str, on_answer: Callable[[Listing | None], None]) -> None:
         sent_token()
         self._url = url
         self._on_answer = on_answer
-        self._on_silence = on_silence
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="group-feed", daemon=True)
         self._thread.start()
@@ -66,10 +63,7 @@ class GroupFeed:
                 answer = None
             if self._stop.is_set():
                 return
-            if answer is None:
-                self._on_silence()
-            else:
-                self._on_answer(answer)
+            self._on_answer(answer)
             self._stop.wait(INTERVAL)
 
 
@@ -91,17 +85,22 @@ class PlainScreen:
         self._url = ""
 
     def say(self, line: str) -> None:
-        say(self._console, line)
+        """Print as it is; the end of the terminal or of the pipe is no reason to fail."""
+        shown = shortened(visible(line), LONGEST_LINE)
+        with suppress(OSError):
+            self._console.print(shown, markup=False, highlight=False, soft_wrap=True)
 
     def follow(self, url: str) -> None:
         self._url = url
-        self._feed = GroupFeed(url, on_answer=self._answer, on_silence=lambda: None)
+        self._feed = GroupFeed(url, self._answer)
 
     def close(self) -> None:
         if self._feed:
             self._feed.close()
 
-    def _answer(self, answer: Listing) -> None:
+    def _answer(self, answer: Listing | None) -> None:
+        if answer is None:
+            return
         if self._url:
             self.say(f"dashboard: {self._url}/")
             self._url = ""
@@ -113,23 +112,16 @@ class PlainScreen:
                 self.say(change_line(group, previous, self._clock.now_ms()))
 
 
-class TableScreen:
+class TableScreen(PlainScreen):
     """The table of groups, drawn anew each second, below the lines that were said."""
 
     def __init__(self, console: Console, clock: Clock | None = None) -> None:
-        self._console = console
-        self._clock = clock or SystemClock()
+        super().__init__(console, clock)
         self._answered: Listing | None = None
         self._silent = False
-        self._feed: GroupFeed | None = None
         self._live: Live | None = None
-        self._url = ""
-
-    def say(self, line: str) -> None:
-        say(self._console, line)
 
     def follow(self, url: str) -> None:
-        self._url = url
         self._live = Live(
             get_renderable=self._render,
             console=self._console,
@@ -137,23 +129,19 @@ class TableScreen:
             vertical_overflow="ellipsis",
         )
         self._live.start()
-        self._feed = GroupFeed(url, on_answer=self._answer, on_silence=self._silence)
+        super().follow(url)
 
     def close(self) -> None:
-        if self._feed:
-            self._feed.close()
+        super().close()
         if self._live:
             with suppress(OSError):
                 self._live.stop()
 
-    def _answer(self, answer: Listing) -> None:
-        if self._url:
+    def _answer(self, answer: Listing | None) -> None:
+        if self._url and answer is not None:
             self.say(f"dashboard: {self._url}/   (Ctrl-C stops everything)")
             self._url = ""
-        self._answered, self._silent = answer, False
-
-    def _silence(self) -> None:
-        self._silent = True
+        self._answered, self._silent = answer or self._answered, answer is None
 
     def _render(self) -> Group | Text:
         if self._answered is None:
@@ -169,14 +157,6 @@ class TableScreen:
         return Group(Text(), table, Text(left_out, style="dim"), *said)
 
 
-def say(console: Console, line: str) -> None:
-    """Print as it is; the end of the terminal or of the pipe is no reason to fail."""
-    with suppress(OSError):
-        console.print(
-            shortened(visible(line), LONGEST_LINE), markup=False, highlight=False, soft_wrap=True
-        )
-
-
 def change_line(group: Mapping[str, Any], previous: str | None, now_ms: int) -> str:
     """A change of status, or a group seen for the first time, on one line."""
     was = "" if previous is None else f" (was {previous})"
@@ -189,11 +169,13 @@ def change_line(group: Mapping[str, Any], previous: str | None, now_ms: int) -> 
     return visible(f"{name}: {status}{was}, lag {lag(group)}{where}{because}")
 
 
-def _refuse_open_api(api: ApiSettings) -> None:
-    """Raise SettingsError where the API would let everyone in, or its address cannot be had."""
+def _refuse_unusable_api(api: ApiSettings) -> None:
+    """Raise SettingsError for what the API would not start with."""
     from warren_api.http.access import Access
-    from warren_api.server import listen
+    from warren_api.server import check_tls, listen, login_of
 
+    check_tls(api)
+    login_of(api, SystemClock())
     with listen(api.model_copy(update={"port": 0})) as listener:
         Access(api, is_loopback=ip_address(listener.getsockname()[0]).is_loopback)
 
@@ -268,7 +250,7 @@ def up(
         settings = load_settings(config)
         plan = make_plan(settings, options, demo_ports=ports)
         refuse_unusable(plan.settings)
-        _refuse_open_api(plan.settings.api)
+        _refuse_unusable_api(plan.settings.api)
         configure(LogSettings(level="warning", format="console"), service="up")
         with own_foreground():
             screen = TableScreen(console) if table else PlainScreen(console)

@@ -98,11 +98,12 @@ def serve(
         with server(options, arrivals):
             stop.wait()
     except StartRefused as problem:
-        print(problem, file=sys.stderr)
-        sys.exit(1)
+        sys.exit(str(problem))
 
 
 def taken(what: str, host: str, port: int, error: OSError) -> StartRefused:
     """What a receiver says that cannot listen."""
-    problem = f"the {what} cannot listen on {host}:{port}: {error.strerror}"
-    return StartRefused(f"{problem}; choose another port with --port")
+    return StartRefused(
+        f"the {what} cannot listen on {host}:{port}: {error.strerror}; "
+        "choose another port with --port"
+    )

@@ -4,6 +4,7 @@ TCP ports of this machine.
 """
 
 import contextlib
+import math
 import os
 import random
 import signal
@@ -250,19 +251,10 @@ class ProcessServer(Server):
         self.prepare()
         self.child = Child(self.command(), log=self.log)
         try:
-            self.await_ready(self.child)
+            await_ready(self.title, self.child, self.is_ready)
         except ServerFailed:
             self.stop()
             raise
-
-    def await_ready(
-        self,
-        child: Child,
-        stop: threading.Event | None = None,
-        say: Callable[[str], None] = lambda _: None,
-    ) -> bool:
-        """As the function of that name."""
-        return await_ready(self.title, child, self.is_ready, stop=stop, say=say)
 
     def stop(self, grace: float = STOP_GRACE) -> None:
         """Stop it, within `grace` seconds; no harm when it does not run."""
@@ -272,9 +264,9 @@ class ProcessServer(Server):
 
 
 LATE = 10.0  # seconds until people are told what a start waits for
+# Seconds without a new line in its log after which a server is given up. On a loaded machine 60 s
+# were too short for a whole start.
 SILENCE = 180.0
-"""Seconds without a new line in its log after which a server is given up. On a loaded
-machine 60 s were too short for a whole start."""
 
 
 def await_ready(
@@ -291,8 +283,8 @@ def await_ready(
     Raises ServerFailed when the process ends, or writes nothing for SILENCE seconds.
     """
     stop = stop or threading.Event()
-    began = moved = time.monotonic()
-    size, is_said = 0, False
+    size, moved = 0, time.monotonic()
+    late = moved + LATE
     while not is_ready():
         if (code := child.exit_code()) is not None:
             raise ServerFailed(server, f"ended with exit code {code}", child.log)
@@ -303,8 +295,8 @@ def await_ready(
             raise ServerFailed(
                 server, f"neither answered nor wrote a line for {SILENCE:g}s", child.log
             )
-        if now - began > LATE and not is_said:
-            is_said = True
+        if now > late:
+            late = math.inf
             say(f"waiting for {server} to answer, as long as its log grows: {child.log}")
         if stop.wait(LOOK_EVERY):
             return False
@@ -319,6 +311,9 @@ def answers_with(request: bytes, answer: bytes, port: int, host: str = HOST) -> 
             return connection.recv(len(answer), socket.MSG_WAITALL) == answer
     except OSError:
         return False
+
+
+PING = b"PING\r\n", b"+PONG"
 
 
 class EmbeddedValkey(ProcessServer):
@@ -358,8 +353,4 @@ class EmbeddedValkey(ProcessServer):
         ]
 
     def is_ready(self) -> bool:
-        return answers_ping(self.port)
-
-
-def answers_ping(port: int, host: str = HOST) -> bool:
-    return answers_with(b"PING\r\n", b"+PONG", port, host)
+        return answers_with(*PING, self.port)

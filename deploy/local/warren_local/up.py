@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from rich.console import Console
 from warren.clock import Clock, SystemClock
@@ -33,6 +34,7 @@ from warren_local.server import (
     ProcessServer,
     StartRefused,
     Stopped,
+    await_ready,
     free_port,
 )
 from warren_local.state_folder import LOGS, Held, guard, instance_name, make_state_folder
@@ -87,8 +89,9 @@ def child_environ(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment without Warren's variables: they are in the effective warren.toml already,
     where flags of `warren up` have overruled them.
     """
-    kept = {name: value for name, value in environ.items() if not name.startswith("WARREN_")}
-    return {**kept, "PYTHONUNBUFFERED": "1"}
+    return {name: text for name, text in environ.items() if not name.startswith("WARREN_")} | {
+        "PYTHONUNBUFFERED": "1"
+    }
 
 
 CONNECT_TIMEOUT = 5.0  # seconds for one attempt; it is also how long Ctrl-C may take meanwhile
@@ -234,7 +237,8 @@ class _Run:
             for name, server in servers.items()
         ]
         return all(
-            server.await_ready(child, self._stop, self._screen.say) for server, child in started
+            await_ready(server.title, child, server.is_ready, stop=self._stop, say=self._screen.say)
+            for server, child in started
         )
 
     def _prepare_home(self) -> bool:
@@ -295,10 +299,7 @@ def run_state(plan: Plan) -> RunState:
         api=settings.api.address,
         kafka=settings.clusters[plan.cluster].bootstrap,
         home_kafka=settings.home.bootstrap,
-        redis=settings.redis.url.get_secret_value()
-        .split("://", 1)[-1]
-        .rsplit("@", 1)[-1]
-        .split("/", 1)[0],
+        redis=urlsplit(settings.redis.url.get_secret_value()).netloc.rpartition("@")[2],
         cluster=plan.cluster,
         supervisor=os.getpid(),
     )

@@ -105,11 +105,13 @@ def main() -> None:
         prog="python -m warren_local.webhook_receiver", description=__doc__
     )
     parser.add_argument("--secret", required=True, help="the channel's signing secret")
-
-    def receiver(given: argparse.Namespace, arrivals: Arrivals) -> WebhookReceiver:
-        return WebhookReceiver(given.port, given.secret, arrivals, host=given.host)
-
-    serve(parser, 8025, receiver)
+    serve(
+        parser,
+        8025,
+        lambda given, arrivals: WebhookReceiver(
+            given.port, given.secret, arrivals, host=given.host
+        ),
+    )
 
 
 if __name__ == "__main__":

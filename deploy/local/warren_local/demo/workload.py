@@ -176,8 +176,13 @@ def run_demo(
 ) -> None:
     """Run the demo on the cluster of that name, or at that address, until told to stop."""
     name = cluster or DEMO_CLUSTER
-    connection = demo_connection(settings, name, bootstrap)
-    Workload(name, f"clusters.{name}", connection, SystemClock(), stop).run(gate)
+    Workload(
+        name,
+        f"clusters.{name}",
+        demo_connection(settings, name, bootstrap),
+        SystemClock(),
+        stop,
+    ).run(gate)
 
 
 def demo_connection(settings: Settings, name: str, bootstrap: str | None) -> KafkaConnection:
