@@ -29,7 +29,7 @@ SERVICES = ("collector", "evaluator", "freshness", "notifier", "api")
 PIPELINE = ("collector", "evaluator")  # what Burrow does
 WARM_UP = 60.0  # seconds: ten commits fill the windows
 DAY = 86_400.0  # seconds
-WARREN = "warren-bench"
+WARREN = "footprint"
 
 
 def main() -> None:
@@ -150,7 +150,7 @@ def _sizes(data: Path) -> Counter[str]:
     """Bytes of Warren's topics."""
     sizes = Counter[str]()
     for segment in data.glob(f"**/{WARREN}[.-]*/*.log"):
-        topic = segment.parent.name.rpartition("-")[0].removeprefix(f"{WARREN}")
+        topic = segment.parent.name.rpartition("-")[0].removeprefix(WARREN)
         sizes[topic[1:]] += segment.stat().st_size
     return sizes
 
