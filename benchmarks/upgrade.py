@@ -229,7 +229,8 @@ class InterruptedGroups:
         self._load = load
         self._every = every
         self._lasts = lasts
-        self._producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 5})
+        options = {"bootstrap.servers": bootstrap, "linger.ms": 5, "log_level": 0}
+        self._producer = Producer(options)
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._work)
         self._thread.start()
