@@ -150,5 +150,5 @@ def test_an_attempt_has_a_deadline_and_hanging_ones_are_counted() -> None:
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "apprise", None)
-    with pytest.raises(SettingsError, match=r"warren-notifier\[apprise\]"):
+    with pytest.raises(SettingsError, match=r"warren-kafka\[apprise\]"):
         channel("ntfys://topic")
