@@ -1,7 +1,7 @@
 #!/bin/sh
 # The service `secrets` of docker-compose.yml runs this before all others. It fills the volume /run/secrets: each file is for
-# one user only. A file of deploy/compose/secrets is copied there. A password of the bundled servers that is not among
-# them is drawn once, and kept until `down -v`.
+# one user only. A file of deploy/compose/secrets is copied there, and removed once it is gone. A password of the bundled
+# servers that is not among them is drawn once, and kept until `down -v`.
 set -eu
 umask 077
 WARREN=10001 KAFKA=1000 VALKEY=999 # users of the images
@@ -27,6 +27,12 @@ password() {
     fi
 }
 
+for name in *; do
+    case $name in
+    bundled-*) ;;
+    *) [ -f "/given/$name" ] || rm -f "$name" ;;
+    esac
+done
 for file in /given/*; do
     [ ! -f "$file" ] || put $WARREN "${file##*/}" <"$file"
 done

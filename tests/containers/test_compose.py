@@ -8,7 +8,7 @@ import httpx
 import pytest
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka.admin import AdminClient
-from support.compose import BUILD_TIMEOUT, ComposeProject
+from support.compose import TIMEOUT, ComposeProject
 from support.servers import docker_is_reachable
 from support.waiting import eventually
 from warren.contracts import NotificationEvent
@@ -24,7 +24,7 @@ START = 300.0  # seconds; twelve containers on two cores
 CHANNELS = {"mailbox", "receiver"}
 
 pytestmark = [
-    pytest.mark.timeout(BUILD_TIMEOUT + 1200),
+    pytest.mark.timeout(TIMEOUT + 1200),
     pytest.mark.skipif(
         not docker_is_reachable(), reason="Docker is not reachable: containers are not tested"
     ),
@@ -34,7 +34,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def project(pytestconfig: pytest.Config) -> Iterator[ComposeProject]:
     project = ComposeProject(pytestconfig.rootpath)
-    project.run("build", timeout=BUILD_TIMEOUT)
+    project.run("build")
     try:
         project.run("up", "-d")
         yield project
@@ -83,7 +83,7 @@ def evaluators(admin: AdminClient) -> list[int]:
 
 
 def test_containers_become_healthy_and_show_the_demo(project: ComposeProject) -> None:
-    eventually(lambda: not project.unhealthy(), timeout=START, message="containers are healthy")
+    eventually(project.is_healthy, timeout=START, message="containers are healthy")
     eventually(lambda: seen_once(project), timeout=180, message="the demo's statuses appear")
 
 
@@ -119,7 +119,7 @@ def test_a_killed_evaluator_comes_back(project: ComposeProject) -> None:
         message="the evaluator is started again",
     )
     eventually(
-        lambda: not project.unhealthy("evaluator"), timeout=START, message="it is healthy again"
+        lambda: project.is_healthy("evaluator"), timeout=START, message="it is healthy again"
     )
     eventually(lambda: seen_once(project), timeout=180, message="the statuses are right again")
 

@@ -10,7 +10,7 @@ from typing import Any
 from support.secured_kafka import login
 from warren_local.server import free_port
 
-BUILD_TIMEOUT = 1800  # seconds; cold, eight images
+TIMEOUT = 1800  # seconds; a cold build of eight images
 
 
 def compose_command() -> list[str]:
@@ -28,10 +28,11 @@ class ComposeProject:
         #: Where copies of the API are reached: the first one at either.
         self.apis = [f"http://127.0.0.1:{self.kafka_port + number}" for number in (1, 2)]
         self._root = root
-        self._command = [*compose_command(), "-p", name]
+        self._command = compose_command()
         self._label = f"label=com.docker.compose.project={name}"
         self._environment = {
             **os.environ,
+            "COMPOSE_PROJECT_NAME": name,
             "COMPOSE_PROFILES": "demo,archiver",
             "API_PORT": f"{self.kafka_port + 1}-{self.kafka_port + 2}",
             "KAFKA_PORT": str(self.kafka_port),
@@ -44,7 +45,7 @@ class ComposeProject:
         password = self.run("exec", "-T", "collector", "cat", file).strip()
         return {"bootstrap.servers": f"127.0.0.1:{self.kafka_port}", **login("warren", password)}
 
-    def run(self, *arguments: str, timeout: float = 600) -> str:
+    def run(self, *arguments: str) -> str:
         """Compose's output. Raises AssertionError with it when compose fails."""
         done = subprocess.run(
             [*self._command, *arguments],
@@ -52,7 +53,7 @@ class ComposeProject:
             env=self._environment,
             capture_output=True,
             text=True,
-            timeout=timeout,
+            timeout=TIMEOUT,
             check=False,
         )
         assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
@@ -61,19 +62,19 @@ class ComposeProject:
     def containers(self, service: str = "") -> list[dict[str, Any]]:
         """What `docker inspect` says of the project's containers, stopped ones too."""
         ids = docker("ps", "-aq", "--filter", self._label).split()
-        found: list[dict[str, Any]] = json.loads(docker("inspect", *ids)) if ids else []
+        found = json.loads(docker("inspect", *ids)) if ids else []
         name = "com.docker.compose.service"
         return [each for each in found if service in ("", each["Config"]["Labels"][name])]
 
-    def unhealthy(self, service: str = "") -> list[str]:
-        """Containers that neither run nor have ended well, or whose healthcheck does not pass."""
-        return [
-            f"{each['Name']} {each['State']}"
-            for each in self.containers(service)
-            if (state := each["State"])["Status"] not in ("running", "exited")
-            or state["ExitCode"] != 0
-            or state.get("Health", {}).get("Status", "healthy") != "healthy"
-        ]
+    def is_healthy(self, service: str = "") -> bool:
+        """Whether each container runs and passes its health check, or has ended well."""
+        states = [each["State"] for each in self.containers(service)]
+        return all(
+            state["Status"] in ("running", "exited")
+            and state["ExitCode"] == 0
+            and state.get("Health", {}).get("Status", "healthy") == "healthy"
+            for state in states
+        )
 
     def leftovers(self) -> list[str]:
         """Containers, volumes and networks that the project has."""

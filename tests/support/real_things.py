@@ -53,7 +53,6 @@ COMMANDS = (
     ("playwright", "browser"),
     ("chromium", "browser"),
     ("docker compose up", "containers"),
-    ("docker compose run", "containers"),
     ("docker-compose", "containers"),
     ("docker run", "containers"),
     ("valkey-server", "servers"),

@@ -283,15 +283,13 @@ def await_ready(
     Raises ServerFailed when the process ends, or writes nothing for SILENCE seconds.
     """
     stop = stop or threading.Event()
-    size, moved = 0, time.monotonic()
-    late = moved + LATE
+    began = time.time()
+    late = began + LATE
     while not is_ready():
         if (code := child.exit_code()) is not None:
             raise ServerFailed(server, f"ended with exit code {code}", child.log)
-        now = time.monotonic()
-        if (grown := child.log.stat().st_size) != size:
-            size, moved = grown, now
-        if now - moved > SILENCE:
+        now = time.time()
+        if now - max(began, child.log.stat().st_mtime) > SILENCE:
             raise ServerFailed(
                 server, f"neither answered nor wrote a line for {SILENCE:g}s", child.log
             )
