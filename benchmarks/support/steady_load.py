@@ -14,6 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from support.commit_load import VALUE, group_name, string
 
 RECORDS = 300  # of each partition; each turn commits two more
+MEMBERS = 2  # of a group
 _AT_ONCE = 10  # topics; creating thousands of partitions in one request takes a broker long
 
 
@@ -100,11 +101,14 @@ class SteadyLoad:
         )
         keys, turn, due = self.keys(), 0, time.monotonic()
         while not stop.is_set():
-            now = time.time_ns() // 1_000_000
+            at = now = time.time_ns() // 1_000_000
             for index, (partition, key) in enumerate(keys):
-                # No two positions are alike, or lz4 would make nothing of them.
+                # No two positions are alike, or lz4 would make nothing of them. What a member
+                # commits at once has one time.
+                if index % (self.partitions // MEMBERS) == 0:
+                    at = now - random.randrange(1000)
                 offset = min(index % 50 + 2 * turn + random.randrange(3), RECORDS)
-                value = VALUE.pack(3, offset, -1, 0, now - random.randrange(1000))
+                value = VALUE.pack(3, offset, -1, 0, at)
                 producer.produce(self.offsets_topic, value, key, partition=partition)
                 if index % 20_000 == 0:
                     producer.poll(0)
