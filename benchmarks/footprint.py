@@ -9,6 +9,7 @@ figure is without evaluation. Prints one JSON line.
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections import Counter
@@ -41,6 +42,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60, help="how long to measure each state")
     parser.add_argument("--burrow", type=Path, help="binary of LinkedIn's Burrow")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # whatever was started ends with us
     load = SteadyLoad(arguments.groups, arguments.topics, arguments.partitions, arguments.every)
     with embedded_kafka() as kafka:
         print("creating topics", file=sys.stderr)

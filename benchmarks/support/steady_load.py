@@ -1,6 +1,7 @@
 """Groups that all commit regularly, as the group coordinator writes it down."""
 
 import multiprocessing
+import random
 import struct
 import time
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.commit_load import VALUE, group_name, string
 
-RECORDS = 300  # of each partition; each turn commits one more
+RECORDS = 300  # of each partition; each turn commits two more
+MEMBERS = 2  # of a group
 _AT_ONCE = 10  # topics; creating thousands of partitions in one request takes a broker long
 
 
@@ -99,8 +101,14 @@ class SteadyLoad:
         )
         keys, turn, due = self.keys(), 0, time.monotonic()
         while not stop.is_set():
-            value = VALUE.pack(3, min(turn, RECORDS), -1, 0, time.time_ns() // 1_000_000)
+            at = now = time.time_ns() // 1_000_000
             for index, (partition, key) in enumerate(keys):
+                # No two positions are alike, or lz4 would make nothing of them. What a member
+                # commits at once has one time.
+                if index % (self.partitions // MEMBERS) == 0:
+                    at = now - random.randrange(1000)
+                offset = min(index % 50 + 2 * turn + random.randrange(3), RECORDS)
+                value = VALUE.pack(3, offset, -1, 0, at)
                 producer.produce(self.offsets_topic, value, key, partition=partition)
                 if index % 20_000 == 0:
                     producer.poll(0)
