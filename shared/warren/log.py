@@ -21,6 +21,7 @@ SELDOM = frozenset(
         "a last figure cannot be read",
         "event refused",
         "event refused, dead-lettered",
+        "record refused",
         "state refused",
         "token refused",
     )

@@ -48,7 +48,7 @@ def test_what_is_the_matter_with_it(api: Api) -> None:
     assert text(fact(soup, "State")) == "State unreachable"
     assert "no <broker> answers" in text(soup.select(".why")[0])
     totals = [text(total) for total in soup.select(".totals li")]
-    assert totals == ["0 ERR", "0 WARN", "2 UNKNOWN", "0 OK"]
+    assert totals == ["1 ERR", "0 WARN", "1 UNKNOWN", "0 OK"]
     api.clock.advance(300)
     soup = page(api, "/clusters/dark")
     assert text(fact(soup, "State")) == "State unknown"

@@ -23,8 +23,6 @@ NONE = Standings(
     endangered=0,
     first_loss_at=None,
     unknown=0,
-    needed=0,
-    lost=0,
     away=(),
     clusters=3,
 )
@@ -67,14 +65,13 @@ def said(now: int = NOW, **counts: object) -> str:
         ({"endangered": 1}, "No group needs action · 1 about to lose data"),
         ({"unknown": 2}, "No group needs action · 2 unknown"),
         (
-            {"unknown": 2, "needed": 1, "lost": 1, "away": [("eu\n", "refused")]},
-            "No group needs action · 2 unknown (before: 1 needed action, 1 lost data)",
+            {"unknown": 2, "away": [("eu\n", "refused")]},
+            "No group needs action · 2 unknown",
         ),
         (
-            {"unknown": 9, "needed": 2},
-            "No data: the status of 9 groups is unknown · before: 2 needed action",
+            {"unknown": 9},
+            "No data: the status of 9 groups is unknown",
         ),
-        ({"unknown": 9}, "No data: the status of 9 groups is unknown"),
         (
             {"groups": 1, "of_all": 1, "unknown": 1},
             "No data: the status of 1 group is unknown",

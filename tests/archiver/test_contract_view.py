@@ -86,7 +86,7 @@ def test_kafka_coordinates_and_the_day_are_kept(spark: SparkSession) -> None:
 NOT_JSON = "not JSON, or a wrong type"
 NOT_AN_OBJECT = "not a JSON object"
 ANOTHERS = "key: not that of the event's cluster and group"
-LACKING = "missing, null where null is not allowed, or columns that differ in length"
+LACKING = "missing, null or a value that is not allowed, or columns that differ in length"
 FULL = json.dumps(GOOD | {"topics": {"t": sample(LAG.event, full=True)["topics"].popitem()[1]}})
 LONG = "group: too long a name"
 BAD: dict[str, tuple[bytes, str]] = {
@@ -124,6 +124,8 @@ BAD: dict[str, tuple[bytes, str]] = {
         for name, was, becomes in (
             ("a null among numbers", '"committed": [9007199254740993,', '"committed": [null,'),
             ("columns that differ in length", '"committed": [', '"committed": [7, '),
+            ("a number out of range", '"committed": [9007199254740993', '"committed": [-2'),
+            ("a word of no contract", '"status": ["', '"status": ["NICE'),
             ("a partition twice", '"partition": [0, 1', '"partition": [0, 0'),
         )
     },

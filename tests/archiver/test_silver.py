@@ -17,11 +17,12 @@ from support.other_readers import assert_others_find_the_same, rows_of
 from support.silver_events import START, history
 from support.silver_rows import MINUTE, at
 from warren.contracts import FRESHNESS_CHANGED, STATUS_CHANGED, GroupEvent, GroupIncidentEvent
-from warren.contracts.topics import CATALOGUE
+from warren.contracts.topics import CATALOGUE, INCIDENTS
 from warren.settings import Settings
+from warren_archiver.lake.contract_view import ContractView
 from warren_archiver.lake.lake import Lake
 from warren_archiver.lake.table import Table
-from warren_archiver.refining.models import OF
+from warren_archiver.refining.models import OF, happenings
 from warren_archiver.refining.parts import in_parts
 from warren_archiver.refining.refine import Refinery
 from warren_archiver.silver import catalogue
@@ -165,6 +166,12 @@ def test_what_is_stored_of_an_incident_counts_until_a_newer_change_comes() -> No
         (row,) = tables.made("silver", catalogue.INCIDENTS, SETTINGS)
         assert (row["worst"], row["changes"], row["deliveries"]) == (worst, max(revision, 2), 1)
         assert row["told_at"] == at(START)
+
+
+def test_a_tombstone_of_incidents_tells_of_nothing(spark: SparkSession) -> None:
+    view = ContractView(INCIDENTS)
+    parsed = view.parse(event_frame(spark, [Record(key("gone"), None)]))
+    assert not happenings(INCIDENTS, view.accepted(parsed)).collect()
 
 
 def test_members_that_joined_and_left_are_told(made: Made) -> None:

@@ -72,8 +72,9 @@ def test_good_and_bad_messages() -> None:
         offset_event({"orders": [At(6, 9)]}, position=2**63),
         offset_event({"orders": [At(2**63, 9)]}),
         offset_event({"orders": [At(6, 2**70)]}),
+        offset_event({"orders": [At(9, 9)]}, position=2**62, observed_at=NOW + 2 * 86_400_000),
     ],
-    ids=["position", "committed", "log_end"],
+    ids=["position", "committed", "log_end", "dated ahead"],
 )
 def test_numbers_that_kafka_cannot_have_meant_stop_nothing(wrong: OffsetEvent) -> None:
     positions = GroupPositions()
@@ -84,6 +85,18 @@ def test_numbers_that_kafka_cannot_have_meant_stop_nothing(wrong: OffsetEvent) -
     assert [one.offset for one in letters] == [6]
     (snapshot,) = positions.snapshots(CLUSTER, [3])
     assert [state.committed.offset for state in snapshot.states] == [7]
+
+
+def test_an_offsets_topic_that_was_made_anew_is_followed_after_a_while() -> None:
+    """As the evaluator does: a position that nothing reaches any more freezes no group for good."""
+    positions = GroupPositions()
+    for position, observed_at, taken in (
+        (2**62, NOW, True),
+        (11, NOW + 60_000, False),
+        (12, NOW + 11 * 60_000, True),
+    ):
+        event = offset_event({"orders": [At(5, 9)]}, position=position, observed_at=observed_at)
+        assert positions.fold(event, home_partition=3) is taken
 
 
 class FakeFeed:

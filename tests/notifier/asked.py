@@ -12,7 +12,7 @@ def silence(id_: str = "quiet", **fields: Any) -> Silence:
     values: dict[str, Any] = {
         "id": id_,
         "cluster": "",
-        "group": "",
+        "group": ".*",
         "begins_at": OPENED_AT - MINUTE,
         "ends_at": OPENED_AT + 60 * MINUTE,
         "by": "ada",

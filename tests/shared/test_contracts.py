@@ -76,6 +76,8 @@ def changed(**change: Any) -> bytes:
         (changed(topics={"t": {"partition": [0]}}), "topics.t"),
         (changed(observed_at="yesterday"), "observed_at"),
         (changed(observed_at=-1), "observed_at"),
+        (changed(observed_at=True), "observed_at"),
+        (changed(position="7"), "position"),
         (changed(observed_at=2**63 - 1), "observed_at"),
         (changed(group="g" * 65_536), "group"),
         (changed(cluster="c" * 250), "cluster"),

@@ -91,9 +91,12 @@ def test_a_group_is_looked_for_among_thousands_once() -> None:
     assert len(asked) == 50
 
 
-def test_a_record_has_no_larger_expression_than_one_that_is_asked_for() -> None:
+def test_a_record_may_no_more_than_a_request() -> None:
     with pytest.raises(ContractViolation, match="too large"):
         put(Silences(), silence("large", group="((a|.){1,50}){18}z"))
+    of_all = silence("quiet").to_bytes().replace(b'".*"', b'""')
+    with pytest.raises(ContractViolation, match="is needed"):
+        Silences().apply(b"quiet", of_all)
 
 
 def test_a_group_is_looked_for_without_keeping_others_from_asking() -> None:

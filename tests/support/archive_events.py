@@ -1,7 +1,7 @@
 """Records for the archiver's tests."""
 
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -99,12 +99,12 @@ def sample(annotation: Any, *, full: bool) -> Any:
     """JSON of any contract: `full` fills what may be null or absent, else it is left out."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return sample(arguments[0], full=full)
+        return _within(sample(arguments[0], full=full), arguments[1:])
     if origin in (Union, types.UnionType):
         return sample(arguments[0], full=full) if full else None
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         made = {
-            name: sample(field.annotation, full=full)
+            name: _within(sample(field.annotation, full=full), field.metadata)
             for name, field in annotation.model_fields.items()
             if full or field.is_required()
         }
@@ -117,6 +117,14 @@ def sample(annotation: Any, *, full: bool) -> Any:
     if origin is Literal:
         return arguments[-1]
     return _SCALARS[annotation]
+
+
+def _within(value: Any, metadata: Iterable[Any]) -> Any:
+    """As large as the contract has it."""
+    for each in metadata:
+        limits = getattr(each, "metadata", [each])
+        value = min([value, *(limit.le for limit in limits if hasattr(limit, "le"))])
+    return value
 
 
 _SCALARS: dict[Any, Any] = {

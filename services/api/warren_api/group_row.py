@@ -180,8 +180,8 @@ class GroupRow(AnyRow):
 
     @property
     def data_loss(self) -> DataLoss:
-        """While that is to be believed."""
-        return self.view.data_loss if self.verdict.is_known else None
+        """As last known: who loses records does, until somebody knows better."""
+        return self.view.data_loss
 
     @cached_property
     def shown(self) -> Shown:

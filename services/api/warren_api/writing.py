@@ -18,7 +18,7 @@ from warren.contracts import (
     NotificationTest,
     Silence,
 )
-from warren.contracts.silence import Expression, Owner, Person, Why
+from warren.contracts.silence import Expression, Owner, Person, Why, require_target
 from warren.contracts.topics import ACKNOWLEDGEMENTS, NOTIFICATION_TESTS, SILENCES
 from warren.errors import ContractViolation
 from warren.silences import group_matcher
@@ -57,6 +57,11 @@ class NewSilence(BaseModel):
     by: Person = Field(default="", description="Who wants it; empty: whose token it is")
     why: Why = Field(min_length=1, description="What for")
 
+    @model_validator(mode="after")
+    def _of_something(self) -> NewSilence:
+        require_target(self.cluster, self.group, self.owner)
+        return self
+
     @field_validator("cluster", "group")
     @classmethod
     def _expression(cls, value: str) -> str:
@@ -65,12 +70,6 @@ class NewSilence(BaseModel):
         except ContractViolation as violation:
             raise ValueError(violation.reason) from None
         return value
-
-    @model_validator(mode="after")
-    def _of_something(self) -> NewSilence:
-        if not (self.cluster or self.group or self.owner):
-            raise ValueError('cluster, group or owner is needed; group ".*" silences everything')
-        return self
 
 
 class NewTest(BaseModel):

@@ -31,6 +31,7 @@ from warren_core.judgement.judge import Duplicate, Ended, Judged, Outcome, Taken
 from warren_core.judgement.lag_parts import in_parts
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
+from warren_core.judgement.observation import require_past
 from warren_core.judgement.state import GroupGone, GroupState
 from warren_core.judgement.state_codec import CorruptState, decode, encode, is_gone, remains
 from warren_core.ownership import NOBODY_S, Ownership
@@ -42,9 +43,6 @@ log = structlog.get_logger(__name__)
 
 # Of a value on `warren.lag`, not compressed: the topic takes twice as much.
 MOST_LAG_BYTES = MAX_MESSAGE_BYTES // 2
-# An event that is dated further ahead of this worker's clock is refused: judged, it would say of
-# its group what only that day can tell. Less is judged, and the log's order goes on after it.
-MOST_AHEAD_MS = 24 * 3_600_000
 WORTH_IT = 4  # groups of a cohort, at least
 ReadValue: TypeAlias = Callable[[bytes], bytes | None]
 Input: TypeAlias = tuple[SourceRecord, bytes, OffsetEvent | ContractViolation]
@@ -128,12 +126,7 @@ class BatchEvaluator:
             try:
                 if isinstance(event, ContractViolation):
                     raise event
-                ahead = event.observed_at - self._clock.now_ms()
-                if ahead > MOST_AHEAD_MS:
-                    raise ContractViolation(
-                        f"observed_at: {duration(ahead)} ahead of this worker's clock; is the "
-                        "collector's, or this one's, set wrong?"
-                    )
+                require_past("observed_at", event.observed_at, self._clock.now_ms())
             except ContractViolation as violation:
                 self._refuse(record, violation.reason, result)
                 continue

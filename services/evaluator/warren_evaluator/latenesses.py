@@ -17,11 +17,11 @@ from warren.clock import Clock
 from warren.contracts import FreshnessEvent, StatusChangeEvent, split_group_key
 from warren.errors import ContractViolation
 from warren.metrics import evaluator as metrics
-from warren.words import duration
 from warren_core.evaluation import GroupRules, Rules
 from warren_core.judgement.counted import without
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
+from warren_core.judgement.observation import require_past
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.state_codec import CorruptState, decode as decode_state
 from warren_core.judgement.unsubscribed import left_alike, topics_left
@@ -40,7 +40,7 @@ from warren_core.objectives.group_record import (
 from warren_core.objectives.limits import ObjectiveBook
 from warren_core.objectives.readings import GroupLag, group_lag
 
-from warren_evaluator.batch import MOST_AHEAD_MS, GoneGroups, RulesFor
+from warren_evaluator.batch import GoneGroups, RulesFor
 from warren_evaluator.broken_limits import BrokenLimits
 from warren_evaluator.records import Publication, SourceRecord, Table
 
@@ -150,9 +150,7 @@ class Latenesses:
     def _read_event(self, record: SourceRecord, key: bytes) -> FreshnessEvent:
         """Raises ContractViolation."""
         event = FreshnessEvent.from_record(key, record.value)
-        ahead = event.measured_at - self._clock.now_ms()
-        if ahead > MOST_AHEAD_MS:
-            raise ContractViolation(f"measured_at: {duration(ahead)} ahead of this worker's clock")
+        require_past("measured_at", event.measured_at, self._clock.now_ms())
         return event
 
     def _left_out(

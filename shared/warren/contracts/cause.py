@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from warren.contracts.event import Milliseconds, Offset, Partition, is_empty, is_none
+from warren.contracts.event import Moment, Offset, Partition, is_empty, is_none
 
 
 class CauseEvidence(BaseModel):
@@ -19,7 +19,7 @@ class CauseEvidence(BaseModel):
     partitions: int | None = Field(
         default=None, exclude_if=is_none, description="Partitions that it is about"
     )
-    since: Milliseconds | None = Field(default=None, exclude_if=is_none)
+    since: Moment | None = Field(default=None, exclude_if=is_none)
     client_id: str | None = Field(default=None, exclude_if=is_none)
     host: str | None = Field(default=None, exclude_if=is_none)
     members: int | None = Field(default=None, exclude_if=is_none)
@@ -31,7 +31,7 @@ class CauseEvidence(BaseModel):
     )
     produced_per_s: float | None = Field(default=None, exclude_if=is_none)
     produced_before_per_s: float | None = Field(default=None, exclude_if=is_none)
-    caught_up_at: Milliseconds | None = Field(
+    caught_up_at: Moment | None = Field(
         default=None, exclude_if=is_none, description="If the rates stay as is said"
     )
     times: int | None = Field(

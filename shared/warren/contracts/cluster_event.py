@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from warren.contracts.event import ClusterName, KeyedEvent, Milliseconds, Moment, is_empty
+from warren.contracts.event import ClusterName, KeyedEvent, Moment, is_empty
 
 ClusterStateName = Literal[
     "connecting", "rebuilding", "ok", "partial", "failing", "refused", "unreachable"
@@ -32,15 +32,15 @@ class ClusterEvent(KeyedEvent):
         "problem names is read; failing: see problem; "
         "refused: credentials or rights; unreachable"
     )
-    since: Milliseconds = Field(description="When this state began")
+    since: Moment = Field(description="When this state began")
     problem: str = Field(default="", description="What is wrong and which setting to look at")
     sources: list[str] = Field(default_factory=list, description="Where offsets are read from")
     groups: int = Field(default=0, ge=0, description="Groups that this collector holds")
     positions: int = Field(default=0, ge=0, description="Committed positions that it holds")
     source_partitions: int = Field(default=0, ge=0, description="Of the offsets topic, owned")
     backlog: int = Field(default=0, ge=0, description="Records of them not read yet")
-    published_at: Milliseconds | None = Field(default=None, description="Last tick published")
-    log_ends_at: Milliseconds | None = Field(default=None, description="When log ends were read")
+    published_at: Moment | None = Field(default=None, description="Last tick published")
+    log_ends_at: Moment | None = Field(default=None, description="When log ends were read")
     refused_topics: list[str] = Field(
         default_factory=list,
         exclude_if=is_empty,

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Base64Bytes, Field
 
-from warren.contracts.event import MOST_BYTES, Event, Milliseconds
+from warren.contracts.event import MOST_BYTES, Event, Moment
 
 MOST_KEY_BYTES = 64 * 1024
 MOST_REASON_LENGTH = 4096  # characters
@@ -22,7 +22,7 @@ class DeadLetter(Event):
     partition: int
     offset: int
     reason: str
-    failed_at: Milliseconds
+    failed_at: Moment
     key: Base64Bytes | None = Field(description="Raw key, base64")
     value: Base64Bytes | None = Field(description="Raw value, base64")
     cut: bool = Field(

@@ -22,6 +22,7 @@ MOST_NAME = 65_535
 """Characters of a consumer group's name: as large as one may be on Kafka's wire."""
 GroupName = Annotated[str, Field(max_length=MOST_NAME, description="Consumer group")]
 Offset = Annotated[int, Field(ge=-1, description="Kafka offset; -1 unknown")]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
 Partition = Annotated[int, Field(ge=0, description="Partition number")]
 Row = Annotated[int, Field(ge=0, lt=200_000, description="Partition number")]
 """Of which readers make lists: no topic has as many as a whole cluster is built for."""
@@ -52,7 +53,7 @@ class Event(BaseModel):
         if value is None:
             raise ContractViolation("no value (a tombstone where an event is expected)")
         try:
-            return cls.model_validate_json(value)
+            return cls.model_validate_json(value, strict=True)
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or "value"

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from warren.contracts.event import (
+    Count,
     EventOfGroup,
     Milliseconds,
     Moment,
@@ -64,7 +65,7 @@ class TopicFreshness(BaseModel):
         description="How far the value may be off; where it is unknown, what it is at least: of "
         "no_commit, since when records have come after it was first seen so; null: none has"
     )
-    lost_records: list[int] = Field(description="Offsets deleted before they were consumed")
+    lost_records: list[Count] = Field(description="Offsets deleted before they were consumed")
     time_to_loss_ms: list[int | None] = Field(
         description="Until time or size (retention.ms, retention.bytes) may delete the oldest "
         "record not consumed, at least; null when there is none, or it is kept for ever, or that "
@@ -158,7 +159,7 @@ class OpenTransaction(BaseModel):
     topic: str
     partition: Partition
     first_offset: Offset = Field(description="The partition's last stable offset")
-    since: Milliseconds | None = Field(
+    since: Moment | None = Field(
         default=None, description="Append time of its first record; null unknown"
     )
     producer_id: int | None = Field(
@@ -184,7 +185,7 @@ class FreshnessEvent(EventOfGroup):
         description="observed_at of the newest offset event that the positions come from"
     )
     freshness_ms: int | None = Field(description="Worst known of all partitions; null: none known")
-    lost_records: int = Field(ge=0, description="Sum over all partitions")
+    lost_records: Count = Field(description="Sum over all partitions")
     time_to_loss_ms: int | None = Field(description="Smallest known of all partitions")
     time_to_loss_reason: TimeToLossReason | None = Field(
         default=None,

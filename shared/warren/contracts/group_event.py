@@ -6,7 +6,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from warren.contracts.event import (
     EventOfGroup,
-    Milliseconds,
     Moment,
     Partition,
     is_empty,
@@ -49,7 +48,7 @@ class GroupEvent(EventOfGroup):
     coordinator: int | None = Field(default=None, description="Broker id")
     members: list[GroupMember] = Field(default_factory=list)
     rebalances: int = Field(default=0, ge=0, description="Rebalances seen")
-    last_rebalance_at: Milliseconds | None = None
+    last_rebalance_at: Moment | None = None
     idle_members: int | None = Field(
         default=None, description="Members that are assigned nothing; null unknown"
     )

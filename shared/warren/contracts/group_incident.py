@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from warren.contracts.event import (
     ClusterName,
+    Count,
     GroupName,
     Headers,
     KeyedEvent,
-    Milliseconds,
     Moment,
     is_empty,
     is_none,
@@ -45,7 +45,7 @@ class Condition(BaseModel):
         default_factory=list, exclude_if=is_empty, description="The same of when it was open before"
     )
     since: Moment = Field(description="When it began; of one that came again, the last time")
-    until: Milliseconds | None = Field(
+    until: Moment | None = Field(
         default=None, exclude_if=is_none, description="When it was over; absent: it lasts"
     )
     event_id: str = Field(description="Of its newest status change")
@@ -90,7 +90,7 @@ class GroupIncident(BaseModel):
     by: EventTypeName = Field(description="Of which condition this change is")
     did: Literal["began", "changed", "ended"] = Field(description="What it did")
     loses: bool = Field(default=False, description="Whether it begins to lose records by this")
-    closed_at: Milliseconds | None = Field(
+    closed_at: Moment | None = Field(
         default=None, exclude_if=is_none, description="When it ended; absent: it is open"
     )
     reason: str | None = Field(
@@ -98,14 +98,16 @@ class GroupIncident(BaseModel):
         exclude_if=is_none,
         description="Why it ended without the group being OK, as a status change has it",
     )
-    max_total_lag: int = Field(description="The largest lag that a change of it has told, at least")
-    lost_records: int = Field(
+    max_total_lag: Count = Field(
+        description="The largest lag that a change of it has told, at least"
+    )
+    lost_records: Count = Field(
         default=0, description="What retention has deleted unread in the course of it, at least"
     )
     lost_before: int = Field(
         default=0, description="Of these, by conditions, or losses, that are over"
     )
-    losing_since: Milliseconds | None = Field(
+    losing_since: Moment | None = Field(
         default=None,
         exclude_if=is_none,
         description="Since when retention deletes unread records; absent: it does not",

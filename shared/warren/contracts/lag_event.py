@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from warren.contracts.cause import Cause
 from warren.contracts.event import (
+    Count,
     EventOfGroup,
     Milliseconds,
     Moment,
@@ -27,7 +28,7 @@ class Incident(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: str
-    opened_at: Milliseconds
+    opened_at: Moment
 
 
 class WindowEdge(BaseModel):
@@ -96,7 +97,7 @@ class LagEvent(EventOfGroup):
     )
     complete: Share = Field(description="Share of partitions with a full window, 0 to 1")
     policy: str
-    total_lag: int = Field(
+    total_lag: Count = Field(
         ge=0,
         description="Sum of the known lags, records, and of what is known "
         "of the others: where a log ended when that was told last",

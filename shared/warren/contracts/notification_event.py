@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from warren.contracts.event import Event, EventOfGroup, Milliseconds, Moment, is_empty, is_none
+from warren.contracts.event import Event, EventOfGroup, Moment, is_empty, is_none
 from warren.contracts.silence import Person
 from warren.contracts.status import GroupStatusName
 
@@ -35,7 +35,7 @@ class NotificationEvent(EventOfGroup):
         "over"
     )
     detail: str = Field(description="What the receiver answered, or why")
-    next_attempt_at: Milliseconds | None = None
+    next_attempt_at: Moment | None = None
     digest: str | None = Field(
         default=None, exclude_if=is_none, description="Id of the message that told it with others"
     )

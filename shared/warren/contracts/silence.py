@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from warren.contracts.event import ClusterName, Event, Milliseconds, is_empty, is_none
+from warren.contracts.event import ClusterName, Event, Moment, is_empty, is_none
 
 LONGEST_SILENCE_MS = 90 * 24 * 3_600_000
 # A name of 300 characters of which each is escaped has its place.
@@ -12,6 +12,12 @@ Expression = Annotated[str, StringConstraints(max_length=1000)]
 Owner = Annotated[str, StringConstraints(max_length=300)]
 Person = Annotated[str, StringConstraints(max_length=100)]
 Why = Annotated[str, StringConstraints(max_length=500)]
+
+
+def require_target(cluster: str, group: str, owner: str) -> None:
+    """Raise ValueError for a silence of nothing in particular."""
+    if not (cluster or group or owner):
+        raise ValueError('cluster, group or owner is needed; group ".*" silences everything')
 
 
 class Silence(Event):
@@ -36,17 +42,18 @@ class Silence(Event):
         exclude_if=is_empty,
         description="Only groups of this owner, those that come later among them; absent: of all",
     )
-    begins_at: Milliseconds
-    ends_at: Milliseconds = Field(description="From then on it holds no longer")
+    begins_at: Moment
+    ends_at: Moment = Field(description="From then on it holds no longer")
     by: Person = Field(description="Who wants it")
     why: Why = Field(description="What for")
-    created_at: Milliseconds
+    created_at: Moment
     ended_by: Person | None = Field(
         default=None, exclude_if=is_none, description="Who ended it early; absent: nobody did"
     )
 
     @model_validator(mode="after")
     def _not_for_ever(self) -> Self:
+        require_target(self.cluster, self.group, self.owner)
         if self.ends_at - self.begins_at > LONGEST_SILENCE_MS:
             raise ValueError("a silence lasts 90 days at most")
         return self
@@ -73,4 +80,4 @@ class Acknowledgement(Event):
     group: str
     by: Person = Field(description="Who looks after it")
     why: Why = Field(description="What they say about it; may be empty")
-    at: Milliseconds
+    at: Moment

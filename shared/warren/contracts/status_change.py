@@ -16,6 +16,7 @@ from pydantic import (
 from warren.contracts.cause import Cause
 from warren.contracts.event import (
     ClusterName,
+    Count,
     GroupName,
     Headers,
     KeyedEvent,
@@ -159,7 +160,7 @@ class StatusChange(BaseModel):
     )
     incident_id: str
     opened_at: Moment
-    total_lag: int
+    total_lag: Count
     late_ms: int | None = Field(
         default=None,
         exclude_if=is_none,

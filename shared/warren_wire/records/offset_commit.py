@@ -110,11 +110,6 @@ class Layout:
     tags: bytes = b""
     """How they must begin: the number of tagged fields, tag and size."""
 
-    def metadata_size(self, length: int) -> int:
-        """Bytes of metadata when the whole value has `length` bytes; may be negative: no fit."""
-        size_bytes = 1 if self.compact else 2
-        return length - self.metadata_at - size_bytes - _TIMESTAMP - self.following
-
 
 LAYOUTS = (
     Layout(version=3, metadata_at=14, compact=False, following=0),
@@ -170,7 +165,9 @@ def _decode_block(block: _Bytes, indexes: Int64s, columns: CommitColumns) -> Non
     """Decodes values of equal length: a row each."""
     length = block.shape[1]
     for layout in LAYOUTS:
-        size = layout.metadata_size(length)
+        size_bytes = 1 if layout.compact else 2
+        # Of metadata; may be negative: no fit.
+        size = length - layout.metadata_at - size_bytes - _TIMESTAMP - layout.following
         if size < 0 or (layout.compact and size > _MAX_COMPACT):
             continue
         fits = _fits(block, layout, size)

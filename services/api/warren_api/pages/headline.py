@@ -31,10 +31,7 @@ class Standings(NamedTuple):
     first_loss_at: int | None
     """Of those that are endangered; None where that is not known."""
     unknown: int
-    needed: int
-    """Of those that are unknown: somebody had to act, as they were last judged."""
-    lost: int
-    """Likewise: they were losing data."""
+    """Of those that were well; the others count as they were last judged."""
     away: Sequence[tuple[str, str]]
     """Clusters that cannot be read, each with its state."""
     clusters: int
@@ -56,7 +53,7 @@ def headline(of: Standings, now: int) -> list[Part]:
     if not of.groups:
         return parts
     if of.unknown == of.groups:
-        return [*parts, *_no_data(of)]
+        return [*parts, _no_data(of)]
     needs = "needs" if of.urgent == 1 else "need"
     said = f"{grouped(of.urgent)} {needs} action" if of.urgent else "No group needs action"
     parts.append(Part(said))
@@ -70,8 +67,7 @@ def headline(of: Standings, now: int) -> list[Part]:
     if of.handled:
         parts.append(Part(f"{grouped(of.handled)} handled"))
     if of.unknown:
-        before = _before(of)
-        parts.append(Part(f"{grouped(of.unknown)} unknown{f' ({before})' if before else ''}"))
+        parts.append(Part(f"{grouped(of.unknown)} unknown"))
     return parts
 
 
@@ -95,21 +91,11 @@ def _endangered(of: Standings, now: int) -> Part:
     return Part(f"{who}{does}{' at' if is_one else ', the first at'}", of.first_loss_at)
 
 
-def _no_data(of: Standings) -> list[Part]:
+def _no_data(of: Standings) -> Part:
     if len(of.away) == of.clusters:
         what = "the cluster is" if of.clusters == 1 else "every cluster is"
-        said = f"No data: {what} unreachable"
-    else:
-        said = f"No data: the status of {counted(of.groups, 'group')} is unknown"
-    before = _before(of)
-    return [Part(said), Part(before)] if before else [Part(said)]
-
-
-def _before(of: Standings) -> str:
-    """What is known of those that are unknown now."""
-    said = [(of.needed, "needed action"), (of.lost, "lost data")]
-    known = ", ".join(f"{grouped(count)} {words}" for count, words in said if count)
-    return f"before: {known}" if known else ""
+        return Part(f"No data: {what} unreachable")
+    return Part(f"No data: the status of {counted(of.groups, 'group')} is unknown")
 
 
 class Readers(NamedTuple):

@@ -35,7 +35,7 @@ class Indexes(Pages):
         known = [self.context.model.cluster(name, about.now) for name in self.context.clusters]
         for state in sorted(known, key=lambda state: state.rank):
             views = self.context.model.views_of(state.cluster)
-            statuses = Counter(about.row(view).status for view in views)
+            statuses = Counter(about.row(view).last_status for view in views)
             rows.append((state, no_groups() | statuses))
         return self.render(
             template_of(request, "clusters"),
@@ -48,7 +48,7 @@ class Indexes(Pages):
         ready = self.is_ready
         now, about = self.context.clock.now_ms(), self.present()
         rows = [about.row(view) for view in self.context.model.views_of(cluster)]
-        totals = no_groups() | Counter(row.status for row in rows)
+        totals = no_groups() | Counter(row.last_status for row in rows)
         bad = sorted((row for row in rows if row.kind != "ok"), key=lambda row: row.rank)
         is_known = cluster in self.context.clusters
         incidents = [one for one in self.context.model.incidents().all if one.cluster == cluster]

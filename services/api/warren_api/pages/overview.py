@@ -139,7 +139,7 @@ def overview(
     rows = [row for row in map(present.row, groups) if rest.problems or hints or rest.finds(row)]
     by_cluster = defaultdict[str, Totals](no_groups)
     for row in rows:
-        by_cluster[row.cluster][row.status] += 1
+        by_cluster[row.cluster][row.last_status] += 1
     kinds = Counter(row.kind for row in rows)
     tabs = {kind: kinds[kind] for kind in get_args(Kind)}
     view = view.opened(tabs)
@@ -195,7 +195,6 @@ def _standings(
 ) -> Standings:
     """`of_all`: how many groups there are, found or not."""
     endangered = [row for row in rows if row.data_loss == "soon"]
-    unknown = [row for row in rows if row.kind == "unknown"]
     return Standings(
         groups=sum(tabs.values()),
         of_all=of_all,
@@ -207,8 +206,6 @@ def _standings(
         endangered=len(endangered),
         first_loss_at=min((at for row in endangered if (at := row.first_loss_at)), default=None),
         unknown=tabs["unknown"],
-        needed=sum(row.view.needs_somebody and not row.is_looked_after for row in unknown),
-        lost=sum(row.view.data_loss == "now" for row in unknown),
         away=[(one.cluster, one.state) for one in clusters if one.state in TROUBLE],
         clusters=len(clusters),
     )

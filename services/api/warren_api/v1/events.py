@@ -69,6 +69,7 @@ class EventStream:
     """From where it is followed: callers share the places."""
     news: asyncio.Event = field(default_factory=asyncio.Event)
     is_over: bool = False
+    """It makes place for another caller's."""
     _positions: dict[int, int] = field(default_factory=dict)
 
     async def text(self) -> AsyncIterator[str]:
@@ -109,11 +110,6 @@ class EventStream:
                     yield f": still here\nid: {id_of(self._positions)}\n\n"
         finally:
             stop_listening()
-
-    def end(self) -> None:
-        """Makes place for another caller's."""
-        self.is_over = True
-        self.news.set()
 
     def _told(self, changes: Iterable[RecordedChange]) -> str:
         """Those that are wanted; all of them count as seen."""
@@ -180,12 +176,13 @@ class _StreamAnswer(StreamingResponse):
 def _make_place(followers: list[EventStream], caller: str) -> bool:
     """Of the caller with the most streams the oldest ends, if it has more than this one would."""
     counts = Counter(each.caller for each in followers)
-    most, count = counts.most_common(1)[0]
+    ((most, count),) = counts.most_common(1)
     if count <= counts[caller] + 1:
         return False
     oldest = next(each for each in followers if each.caller == most)
     followers.remove(oldest)
-    oldest.end()
+    oldest.is_over = True
+    oldest.news.set()
     return True
 
 

@@ -23,10 +23,9 @@ from warren.settings import CollectorSettings, EvaluationSettings
 from warren_core.evaluation import GroupRules, RuleBook
 from warren_core.judgement.cohort import Brief, Entry, is_ordinary, judge_together
 from warren_core.judgement.judge import Ended, Judged, Taken, judge
+from warren_core.judgement.observation import require_past
 from warren_core.judgement.state import GroupGone, GroupState, Rows
 
-# As the evaluator does, which knows a record when it is appended.
-MOST_AHEAD_MS = 24 * 3_600_000
 GroupKey = tuple[str, str]
 """Cluster and group."""
 Known = dict[GroupKey, GroupState | GroupGone | None]
@@ -99,10 +98,11 @@ def _event(source: Source, key: GroupKey) -> OffsetEvent | None:
     """None for one that the evaluator refuses."""
     try:
         event = OffsetEvent.from_bytes(source.value)
+        # The evaluator knows a record when it is appended.
+        require_past("observed_at", event.observed_at, source.appended // 1000)
     except ContractViolation:
         return None
-    ahead = event.observed_at - source.appended // 1000
-    return event if (event.cluster, event.group) == key and ahead <= MOST_AHEAD_MS else None
+    return event if (event.cluster, event.group) == key else None
 
 
 def _judge(

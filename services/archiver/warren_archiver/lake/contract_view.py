@@ -4,14 +4,16 @@ Computed from bronze whenever it is asked for: a field that is new to the contra
 all that was archived before.
 """
 
+import operator
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from operator import or_
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pyspark.sql import (
     Column,
     DataFrame,
@@ -40,7 +42,7 @@ from warren_archiver.lake.lake import EARLIEST, LATEST
 
 MALFORMED = "_malformed"
 """Field of the parsed struct that has the text when it could not be parsed."""
-_LACKING = "missing, null where null is not allowed, or columns that differ in length"
+_LACKING = "missing, null or a value that is not allowed, or columns that differ in length"
 _JSON_SPACE = " \t\r\n"
 
 
@@ -102,26 +104,27 @@ def _lacking_fields(struct: Column, schema: StructType) -> Iterator[tuple[str, C
     for field in schema.fields:
         column = struct[field.name]
         conditions = [] if field.nullable else [column.isNull()]
-        if (inner := _lacking(column, field.dataType)) is not None:
+        if (inner := _lacking(column, field.dataType, field.metadata)) is not None:
             conditions.append(inner)
         if conditions:
             yield field.name, reduce(or_, conditions)
 
 
-def _lacking(column: Column, data_type: DataType) -> Column | None:
-    """Whether something required is null inside; None when nothing inside is required."""
+def _lacking(column: Column, data_type: DataType, allowed: Mapping[str, Any]) -> Column | None:
+    """Whether something inside is not as the contract has it; None when it asks for nothing."""
     match data_type:
         case StructType():
             conditions = [condition for _, condition in _lacking_fields(column, data_type)]
             conditions += _uneven(column, data_type)
             return column.isNotNull() & reduce(or_, conditions) if conditions else None
         case ArrayType():
-            return _any_lacking(column, data_type.elementType, data_type.containsNull)
+            return _any_lacking(column, data_type.elementType, data_type.containsNull, allowed)
         case MapType():
             values = F.map_values(column)
-            return _any_lacking(values, data_type.valueType, data_type.valueContainsNull)
+            return _any_lacking(values, data_type.valueType, data_type.valueContainsNull, allowed)
         case _:
-            return None
+            conditions = list(_outside(column, allowed))
+            return F.coalesce(reduce(or_, conditions), F.lit(False)) if conditions else None
 
 
 def _uneven(struct: Column, schema: StructType) -> Iterator[Column]:
@@ -135,13 +138,15 @@ def _uneven(struct: Column, schema: StructType) -> Iterator[Column]:
         yield F.when(struct[name].isNull(), False).otherwise(F.size(struct[name]) != count)
 
 
-def _any_lacking(elements: Column, element_type: DataType, nullable: bool) -> Column | None:
+def _any_lacking(
+    elements: Column, element_type: DataType, nullable: bool, allowed: Mapping[str, Any]
+) -> Column | None:
     def element_lacks(element: Column) -> Column:
-        inner = _lacking(element, element_type)
+        inner = _lacking(element, element_type, allowed)
         conditions = [] if nullable else [element.isNull()]
         return reduce(or_, [*conditions, *([] if inner is None else [inner])])
 
-    if nullable and _lacking(elements, element_type) is None:
+    if nullable and _lacking(elements, element_type, allowed) is None:
         return None
     return F.coalesce(F.exists(elements, element_lacks), F.lit(False))
 
@@ -164,8 +169,33 @@ def struct_of(model: type[BaseModel]) -> StructType:
     fields = []
     for name, field in model.model_fields.items():
         data_type, nullable = _column(field.annotation, f"{model.__name__}.{name}")
-        fields.append(StructField(name, data_type, nullable or not field.is_required()))
+        nullable = nullable or not field.is_required()
+        allowed = _allowed(field.annotation, *field.metadata)
+        fields.append(StructField(name, data_type, nullable, allowed))
     return StructType(fields)
+
+
+def _allowed(annotation: Any, *metadata: Any) -> dict[str, Any]:
+    """What the contract asks of the numbers and words in a field, at whatever depth."""
+    found: dict[str, Any] = {}
+    if get_origin(annotation) is Literal:
+        return {"words": list(get_args(annotation))}
+    # Of a mapping's values alone.
+    for part in get_args(annotation)[get_origin(annotation) is dict :]:
+        found |= _allowed(part, part)
+    for each in metadata:
+        found |= _allowed(None, *each.metadata) if isinstance(each, FieldInfo) else {}
+        found |= {sign: getattr(each, sign) for sign in ("ge", "le", "lt") if hasattr(each, sign)}
+    return found
+
+
+def _outside(column: Column, allowed: Mapping[str, Any]) -> Iterator[Column]:
+    """Null where the column is."""
+    if "words" in allowed:
+        yield ~column.isin(allowed["words"])
+    for sign, refuses in (("ge", operator.lt), ("le", operator.gt), ("lt", operator.ge)):
+        if allowed.get(sign, 2**63) < 2**63:  # Spark has no larger whole number
+            yield refuses(column, F.lit(allowed[sign]))
 
 
 def versions(model: type[BaseModel]) -> tuple[int, ...]:

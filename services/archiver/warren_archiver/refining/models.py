@@ -79,6 +79,8 @@ def happenings(topic: Topic, accepted: DataFrame) -> DataFrame:
     when it was appended, and the key says whose it is."""
     name = MOMENTS[topic]
     if topic is INCIDENTS:
+        # No tombstone is written there: one tells of nothing.
+        accepted = accepted.where(~F.col("deleted"))
         own = {each: F.col(f"data.{each}") for each in ("cluster", "group")}
         return accepted.withColumns({**own, "happened": bounded(F.col(name))})
     key = F.col("kafka_key").cast("string")

@@ -24,7 +24,7 @@ from warren.kafka.producer import EventProducer
 from warren.kafka.topic_reader import TopicReader
 from warren.metrics.freshness import FRESHNESS_EVENTS
 from warren.settings import HomeSettings
-from warren_core.judgement.observation import check_columns, check_ranges
+from warren_core.judgement.observation import check_columns, check_ranges, require_past
 
 from warren_freshness.home.offsets_feed import HOME
 from warren_freshness.positions.group_positions import GroupKey, GroupPositions
@@ -149,6 +149,7 @@ class Intake:
             try:
                 event = OffsetEvent.from_record(message.key(), message.value())
                 check_ranges(event)
+                require_past("observed_at", event.observed_at, self._clock.now_ms())
                 check_columns(event)
             except ContractViolation as problem:
                 topic, partition, offset = message.topic(), message.partition(), message.offset()
@@ -173,13 +174,14 @@ class Intake:
                 )
                 result = "refused"
             else:
-                result = self._fold(event, message.partition() or 0)
+                result = self._fold(event, message)
             FRESHNESS_EVENTS.labels(result).inc()
         return refused
 
-    def _fold(self, event: OffsetEvent, home_partition: int) -> str:
+    def _fold(self, event: OffsetEvent, message: Message) -> str:
         if event.cluster in self._clusters:
-            return "applied" if self._positions.fold(event, home_partition) else "duplicate"
+            place = message.partition() or 0, message.offset() or 0
+            return "applied" if self._positions.fold(event, *place) else "duplicate"
         if event.cluster not in self._foreign:
             self._foreign.add(event.cluster)
             log.warning(

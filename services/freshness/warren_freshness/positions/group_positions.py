@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from warren.contracts import OffsetEvent
+from warren_core.evaluation import UNKNOWN
+from warren_core.judgement.state import Applied
 
 from warren_freshness.positions.topic_columns import (
     LogRange,
@@ -14,27 +16,20 @@ from warren_freshness.positions.topic_columns import (
     partition_states,
 )
 
-NO_POSITION = -1
 GroupKey = tuple[str, str]
 """Cluster and group."""
 
 
 @dataclass(slots=True)
 class KnownGroup:
-    """One group. `home_partition` is where its events are on warren.offsets; `order` is the
-    (position, observed_at) of the newest one."""
+    """One group. `home_partition` is where its events are on warren.offsets; `newest` of these."""
 
     cluster: str
     group: str
     home_partition: int
-    order: tuple[int, int]
+    newest: Applied
     topics: dict[str, TopicColumns] = field(default_factory=dict)
     pace: dict[str, Pace] = field(default_factory=dict)
-
-
-def _is_before(order: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Only events that have a position in the offsets topic can be compared by it."""
-    return order[1] < other[1] if NO_POSITION in (order[0], other[0]) else order < other
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +62,15 @@ class GroupPositions:
         self._logs: dict[tuple[str, str], LogRange] = {}
         self._deleted: dict[GroupKey, int] = {}
 
-    def fold(self, event: OffsetEvent, home_partition: int) -> bool:
-        """Takes an event in; False for one that observes nothing newer than what is there."""
+    def fold(self, event: OffsetEvent, home_partition: int, offset: int = UNKNOWN) -> bool:
+        """Takes an event in, of that offset in its home partition; False for one that observes
+        nothing newer than what is there.
+        """
         if event.forget is not None:
             return False
         key = (event.cluster, event.group)
-        order = (event.position, event.observed_at)
-        known = self._groups.get(key)
-        if known is not None and not _is_before(known.order, order):
+        known, applied = self._groups.get(key), Applied.by(event, offset)
+        if known is not None and not known.newest.is_before(event, offset):
             return False
         if event.deleted:
             self._groups.pop(key, None)
@@ -82,8 +78,8 @@ class GroupPositions:
             return True
         self._deleted.pop(key, None)
         if known is None:
-            known = self._groups[key] = KnownGroup(*key, home_partition, order)
-        known.order = order
+            known = self._groups[key] = KnownGroup(*key, home_partition, applied)
+        known.newest = applied
         self._fold_topics(known, event)
         return True
 
@@ -141,7 +137,7 @@ class GroupPositions:
         return GroupSnapshot(
             cluster=group.cluster,
             group=group.group,
-            observed_at=group.order[1],
+            observed_at=group.newest.observed_at,
             topics={
                 topic: list(
                     partition_states(
