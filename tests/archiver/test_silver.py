@@ -16,7 +16,13 @@ from support.manual_clock import ManualClock
 from support.other_readers import assert_others_find_the_same, rows_of
 from support.silver_events import START, history
 from support.silver_rows import MINUTE, at
-from warren.contracts import FRESHNESS_CHANGED, STATUS_CHANGED, GroupEvent, GroupIncidentEvent
+from warren.contracts import (
+    FRESHNESS_CHANGED,
+    STATUS_CHANGED,
+    FreshnessEvent,
+    GroupEvent,
+    GroupIncidentEvent,
+)
 from warren.contracts.topics import CATALOGUE, INCIDENTS
 from warren.settings import Settings
 from warren_archiver.lake.contract_view import ContractView
@@ -119,6 +125,17 @@ def test_how_late_a_group_was_is_told_of_each_minute(made: Made) -> None:
     ]
     assert {(row["unknown_partitions"], row["produce_rate"]) for row in rows} == {(1, 2.5)}
     assert [row["lost_records"] for row in rows] == [2, 5, 8, 11]
+
+
+def test_where_a_record_is_gone_a_group_is_as_late_as_it_is_at_least() -> None:
+    record = next(each for each in _events() if each.topic == "warren.freshness" and each.value)
+    event = FreshnessEvent.from_bytes(record.value)
+    (topic, known), *_ = event.topics.items()
+    count = len(known.partition)
+    gone = {"freshness_ms": [None] * count, "bound_ms": [70_000] * count}
+    value = event.model_copy(update={"topics": {topic: known.model_copy(update=gone)}}).to_bytes()
+    (row,) = whole([replace(record, value=value)], SETTINGS)[catalogue.LATENESS_MINUTES.name]
+    assert (row["late_ms"], row["unknown_partitions"]) == (70_000, count)
 
 
 def test_an_incident_is_one_row_as_its_newest_change_says(made: Made) -> None:

@@ -123,7 +123,8 @@ LATENESS_MINUTES = Table(
         Field(
             "late_ms",
             WHOLE,
-            "Age of the oldest record not consumed, of the latest partition, then; 0 caught up",
+            "Age of the oldest record not consumed, of the latest partition, then; at least, where "
+            "it is gone; 0 caught up",
             null="unknown",
         ),
         Field("late_max_ms", WHOLE, "The same, the greatest of the minute", null="unknown"),

@@ -1,4 +1,5 @@
--- How late each group was with a topic: the last measurement of a minute, and the greatest in it.
+-- How late each group was with a topic: the last measurement of a minute, and the greatest in it. Where
+-- the record is gone, what it is at least.
 WITH topics AS (
   SELECT *, explode(map_entries(topics)) AS entry FROM events WHERE NOT deleted
 ), lists AS (
@@ -6,7 +7,8 @@ WITH topics AS (
     explode(sequence(1, size(entry.value.partition), 1)) AS number
   FROM topics WHERE size(entry.value.partition) > 0
 ), single AS (
-  SELECT *, try_element_at(list.freshness_ms, number) AS late_ms,
+  SELECT *, try_element_at(list.freshness_ms, number) AS known_ms,
+    coalesce(try_element_at(list.freshness_ms, number), try_element_at(list.bound_ms, number)) AS late_ms,
     try_element_at(list.lost_records, number) AS lost,
     try_element_at(list.time_to_loss_ms, number) AS left_ms,
     try_element_at(list.produce_rate, number) AS rate
@@ -14,7 +16,7 @@ WITH topics AS (
 ), every AS (
   SELECT cluster, "group", topic, date_trunc('minute', happened) AS "minute", happened AS "at",
     max(late_ms) AS late_ms, max(late_ms) AS late_max_ms,
-    count(*) - count(late_ms) AS unknown_partitions, try_sum(coalesce(lost, 0)) AS lost_records,
+    count(*) - count(known_ms) AS unknown_partitions, try_sum(coalesce(lost, 0)) AS lost_records,
     min(left_ms) AS time_to_loss_ms, sum(rate) AS produce_rate,
     kafka_topic, kafka_topic_id, kafka_partition, kafka_offset, kafka_timestamp
   FROM single
