@@ -23,6 +23,7 @@ MOST_NAME = 65_535
 GroupName = Annotated[str, Field(max_length=MOST_NAME, description="Consumer group")]
 Offset = Annotated[int, Field(ge=-1, description="Kafka offset; -1 unknown")]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
+"""Of records; Spark and Java have no larger whole number."""
 Partition = Annotated[int, Field(ge=0, description="Partition number")]
 Row = Annotated[int, Field(ge=0, lt=200_000, description="Partition number")]
 """Of which readers make lists: no topic has as many as a whole cluster is built for."""
