@@ -97,3 +97,27 @@ def test_trouble_with_a_cluster_is_a_doubt_everywhere(api: Api, state: str) -> N
     doubt = f"Cluster demo is {state} for 1m: no broker answers (see clusters.demo)."
     assert api.get("/api/v1/groups").json()["doubts"] == [doubt]
     assert doubt in api.get("/").text
+
+
+def test_a_clock_that_is_ahead_hides_no_silence(api: Api) -> None:
+    """One record of the year 9999 is enough, of a group as of a collector."""
+    api.put("one", evaluated_at=NOW - 300_000)
+    api.put("two", evaluated_at=NOW + 300_000)
+    everything = ["No group has been judged for 5m: check the collector and the evaluator."]
+    assert api.get("/api/v1/groups").json()["doubts"] == everything
+    say(api, "a", "ok", observed_at=NOW - 300_000)
+    say(api, "b", "ok", observed_at=NOW + 300_000)
+    assert state_of(api)["state"] == "unknown"
+    api.model.apply_cluster(group_key("demo", "a"), None)
+    assert api.get("/api/v1/groups").json()["doubts"] == [
+        "No collector of cluster demo has been heard of but by a clock that is 5m ahead."
+    ]
+
+
+@pytest.mark.parametrize(
+    "path", ["groups", "topics", "incidents", "incidents?open=true", "notifications", "events"]
+)
+def test_a_cluster_that_nobody_knows_is_no_empty_list(api: Api, path: str) -> None:
+    answer = api.get(f"/api/v1/{path}{'&' if '?' in path else '?'}cluster=dmo")
+    assert answer.status_code == 404
+    assert answer.json()["detail"] == "Warren knows no cluster dmo. Did you mean demo?"

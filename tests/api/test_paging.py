@@ -20,7 +20,7 @@ def test_pages_in_order_with_unknown_ones_last() -> None:
     lags = {"a": 1, "b": None, "c": 3, "d": 3, "e": 0}
     shown, cursor = list[str](), None
     for _ in range(3):
-        page = Query(limit=2, cursor=cursor).page(rows(lags))
+        page = Query(limit=2, cursor=cursor).page(rows(lags), ())
         assert page.total == 5
         shown, cursor = shown + page.rows, page.next
     assert (shown, cursor) == (["c", "d", "a", "e", "b"], None)
@@ -48,7 +48,7 @@ QUERY = Query()._made_for()
 )
 def test_what_is_no_cursor_of_this_list_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidCursor):
-        Query(cursor=cursor).page(rows({"a": 1, "b": 2}))
+        Query(cursor=cursor).page(rows({"a": 1, "b": 2}), ())
 
 
 def test_a_list_that_a_client_has_is_not_sent_again(api: Api) -> None:

@@ -53,7 +53,6 @@ def names(api: Api, query: str = "") -> list[str]:
         ("topic=orders", ["billing", "fine", "thumbnails"]),
         ("cluster=eu", ["mailer"]),
         ("cluster=eu&status=OK", []),
-        ("cluster=nowhere", []),
     ],
 )
 def test_filters_and_orders(filled: Api, query: str, expected: list[str]) -> None:

@@ -79,7 +79,6 @@ def test_a_topic_with_its_rates_and_groups(topics: Api) -> None:
         ("sort=lag", ["orders", "mails"]),
         ("sort=produce_rate", ["orders", "mails"]),
         ("regex=^m", ["mails"]),
-        ("cluster=eu", []),
         ("limit=1", ["mails"]),
     ],
 )

@@ -26,15 +26,17 @@ def test_what_is_dated_in_the_year_99999_is_archived_and_every_reader_opens_the_
     near["data"] |= {"cluster": "prod", "group": "g"}  # those of its key
     late = offset_event("g", 1).model_copy(update={"observed_at": YEAR_99999_MS})
     lab.send([*events_between(0, 1), late.to_bytes()])
+    lines = "a line\u2028a paragraph\u2029"  # in the log of commits, among statistics
+    lab.send([offset_event(lines, 1).to_bytes()], group=lines)
     lab.topic = INCIDENTS
     lab.create(INCIDENTS)
     lab.send([json.dumps(event).encode() for event in (far, near)])
     lab.whole_pass(OFFSETS)
     expected = {
-        "bronze/events": 4,
+        "bronze/events": 5,
         "silver/quarantine": 2,  # what every other reader refuses, too
         "silver/incident_changes": 1,
-        "silver/group_minutes": 1,
+        "silver/group_minutes": 2,
     }
     lake = Path(lab.settings.archiver.path)
     rows = {name: assert_others_find_the_same(lab.spark, str(lake / name)) for name in expected}

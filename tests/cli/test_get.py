@@ -90,7 +90,7 @@ def test_nothing_of_a_group_that_nobody_judges_is_said_to_be_none(api: Api, addr
     ("command", "refusal"),
     [
         ("get groups -q late:soon", r"late: needs a duration, e\.g\. late:>10m"),
-        ("get groups --cluster demoo", "no cluster demoo; there are: demo, eu"),
+        ("get groups --cluster demoo", r"no cluster demoo\. Did you mean demo\?"),
         ("describe group mailer", "demo/mailer, eu/mailer"),
         ("describe group biling", "no group biling; `warren get groups` lists them"),
         ("describe group eu/", "no group"),

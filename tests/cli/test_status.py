@@ -203,9 +203,10 @@ def test_nobody_answers(address: str) -> None:
 def test_what_there_is_not_is_no_success(served: ServedGroups) -> None:
     served.body = {"groups": [], "doubts": []}
     assert run(served, "--group", "nobody", "--fail-on", "err").exit_code == 4
+    served.code, served.body = 404, {"detail": "Warren knows no cluster euu. Did you mean eu?"}
     result = run(served, "--cluster", "euu", "--fail-on", "err")
     assert isinstance(result.exception, SettingsError)
-    assert str(result.exception) == "--cluster: no cluster euu; there are: demo, eu"
+    assert str(result.exception) == "--cluster: Warren knows no cluster euu. Did you mean eu?"
 
 
 @pytest.mark.parametrize(

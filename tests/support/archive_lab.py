@@ -31,7 +31,7 @@ class Archive:
     producer: Producer
     topic: Topic = OFFSETS
 
-    def send(self, values: Sequence[bytes | None], partition: int = 0) -> None:
+    def send(self, values: Sequence[bytes | None], partition: int = 0, group: str = "g") -> None:
         refused: list[KafkaError] = []
 
         def delivered(error: KafkaError | None, _: Message) -> None:
@@ -40,7 +40,7 @@ class Archive:
 
         for value in values:
             self.producer.produce(
-                self.name, value, key=key("g"), partition=partition, on_delivery=delivered
+                self.name, value, key=key(group), partition=partition, on_delivery=delivered
             )
         assert self.producer.flush(60) == 0
         assert not refused

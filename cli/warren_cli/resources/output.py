@@ -59,16 +59,17 @@ def fetch(
 
     first: dict[str, Any] = {}
     rows: list[Row] = []
-    with understood(address):
-        for body in pages(ask):
-            first = first or body
-            rows += body[resource.name]
-            if limit is not None and len(rows) >= limit:
-                break
-        for row in rows:
-            resource.identity(row)
-    if not rows and (cluster := filters.get("cluster")):
-        require_cluster(address, cluster)
+    try:
+        with understood(address):
+            for body in pages(ask):
+                first = first or body
+                rows += body[resource.name]
+                if limit is not None and len(rows) >= limit:
+                    break
+            for row in rows:
+                resource.identity(row)
+    except ApiFoundNothing as nothing:
+        raise SettingsError("--cluster", str(nothing)) from None
     rows = rows[:limit]
     kept = {name: value for name, value in first.items() if name != "next"}
     return Listing(rows, {**kept, resource.name: rows}, first.get("total", len(rows)))
@@ -77,11 +78,6 @@ def fetch(
 def clusters(address: str) -> list[str]:
     """Names of those that the API knows."""
     return [row["cluster"] for row in fetch(CLUSTERS, address, {}).rows]
-
-
-def require_cluster(address: str, name: str) -> None:
-    """Raises SettingsError when the API knows no such cluster."""
-    require_known(name, clusters(address))
 
 
 def require_known(name: str, known: Collection[str]) -> None:
@@ -158,7 +154,7 @@ def _named(
     found = found or _in(resource, address, known, name)
     if not found:
         if cluster is not None:
-            require_cluster(address, cluster)
+            require_known(cluster, clusters(address))
         hint = f"`warren get {resource.name}` lists them"
         raise SettingsError("NAME", f"no {kind} {visible(name)}; {hint}")
     if len(found) > 1:

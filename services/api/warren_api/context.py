@@ -117,7 +117,8 @@ class ApiContext:
 
     def doubts(self) -> Doubts:
         """Why what is served may not be how things are, one sentence each; empty when it is."""
-        now, newest = self.clock.now_ms(), self.model.newest_evaluations()
+        now = self.clock.now_ms()
+        newest = self.model.newest_evaluations(now + self.stale_after_ms)
         clusters = [self.model.cluster(cluster, now) for cluster in self.clusters]
         return doubts(self.feed_state(), newest, now, self.stale_after_ms, clusters)
 

@@ -8,10 +8,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Annotated
 from uuid import uuid4
 
 import structlog
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 from warren.contracts import (
     LONGEST_SILENCE_MS,
     Acknowledgement,
@@ -55,7 +63,9 @@ class NewSilence(BaseModel):
         default=None, ge=0, le=LATEST_MS, description="Unix milliseconds; null: now"
     )
     by: Person = Field(default="", description="Who wants it; empty: whose token it is")
-    why: Why = Field(min_length=1, description="What for")
+    why: Annotated[Why, StringConstraints(min_length=1, strip_whitespace=True)] = Field(
+        description="What for"
+    )
 
     @model_validator(mode="after")
     def _of_something(self) -> NewSilence:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from warren.contracts import ClusterEvent
 from warren.contracts.cluster_event import EVERY_MS
-from warren.words import counted, visible
+from warren.words import counted, duration, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,14 @@ class FeedState:
     standstill: str | None = None
 
 
+def silence(at: int, now: int) -> str:
+    """For how long nothing was heard that was last heard `at`, which may be to come. Unix
+    milliseconds.
+    """
+    apart = duration(abs(now - at))
+    return f"for {apart}" if at <= now else f"but by a clock that is {apart} ahead"
+
+
 SILENT_AFTER_MS = 3 * EVERY_MS
 # Worst first: one collector that cannot read its part makes the cluster's picture incomplete.
 _RANK = ("unreachable", "refused", "failing", "partial", "connecting", "rebuilding", "ok")
@@ -32,8 +40,8 @@ TROUBLE = ("unreachable", "refused", "failing")
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """`events` are those of collectors that were heard of lately, worst first; `heard_at`: when the
-    last collector was, however long ago (Unix milliseconds).
+    """`events` are those of collectors that were heard of lately, worst first; `heard_at`: when one
+    was, the nearest to now, however long ago (Unix milliseconds).
     """
 
     cluster: str
@@ -43,11 +51,11 @@ class ClusterView:
     @classmethod
     def of(cls, cluster: str, events: Iterable[ClusterEvent], now: int) -> ClusterView:
         known = list(events)
-        heard = [e for e in known if now - e.observed_at <= SILENT_AFTER_MS]
+        heard = [e for e in known if abs(now - e.observed_at) <= SILENT_AFTER_MS]
         return cls(
             cluster,
             tuple(sorted(heard, key=lambda e: (_RANK.index(e.state), e.collector))),
-            max((e.observed_at for e in known), default=None),
+            min((e.observed_at for e in known), key=lambda at: abs(now - at), default=None),
         )
 
     @property

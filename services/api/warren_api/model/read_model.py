@@ -3,6 +3,7 @@
 Fed by one thread, read by many: views are immutable and replaced whole under a lock.
 """
 
+import math
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -305,15 +306,23 @@ class ReadModel:
             told = {cluster for cluster, _ in self._clusters}
         return told | self.newest_evaluations().keys() | set(self._topics)
 
-    def newest_evaluations(self) -> dict[str, int]:
-        """When a group of each cluster was last judged, in Unix milliseconds."""
+    def newest_evaluations(self, now: float = math.inf) -> dict[str, int]:
+        """When a group of each cluster was last judged, as far as that is past `now`; where no time
+        is, the first one to come. Unix milliseconds.
+        """
         with self._lock:
             if self._newest is None:
-                self._newest = {}
-                for event in (view.event for view in self._views):
-                    newest = max(event.evaluated_at, self._newest.get(event.cluster, 0))
-                    self._newest[event.cluster] = newest
-            return dict(self._newest)
+                self._newest = self._last_judged(math.inf)
+            if max(self._newest.values(), default=0) <= now:
+                return dict(self._newest)
+            return self._last_judged(now)
+
+    def _last_judged(self, now: float) -> dict[str, int]:
+        last = dict[str, int]()
+        for event in (view.event for view in self._views):
+            times = event.evaluated_at, last.get(event.cluster, event.evaluated_at)
+            last[event.cluster] = max(times, key=lambda at: (at <= now, at if at <= now else -at))
+        return last
 
     def listed_topics(self) -> list[TopicsEvent]:
         """Of each cluster the newest list of all its topics."""

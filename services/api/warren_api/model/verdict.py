@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 from warren.words import counted, duration
 
-from warren_api.model.cluster import TROUBLE, UNKNOWN, ClusterView, FeedState
+from warren_api.model.cluster import TROUBLE, UNKNOWN, ClusterView, FeedState, silence
 from warren_api.model.group import GroupView, Rank, Verdict
 
 _IN_WORDS = {
@@ -60,7 +60,7 @@ def _why(cluster: ClusterView, feed: FeedState, now: int) -> tuple[str, str]:
         what = _IN_WORDS[cluster.state]
         return f"cluster_{cluster.state}", f"cluster {what} for {duration(now - cluster.since)}"
     if cluster.state == UNKNOWN and cluster.heard_at is not None:
-        return "collector_silent", f"no collector heard of for {duration(now - cluster.heard_at)}"
+        return "collector_silent", f"no collector heard of {silence(cluster.heard_at, now)}"
     return "not_judged_lately", ""
 
 
@@ -101,14 +101,12 @@ class Doubts(NamedTuple):
 
 def doubts(
     feed: FeedState,
-    newest_evaluations: Mapping[str, int],
+    last_judged: Mapping[str, int],
     now: int,
     stale_after: int,
     clusters: Iterable[ClusterView] = (),
 ) -> Doubts:
-    """`newest_evaluations`: when a group of a cluster was last judged, by cluster. Times in Unix
-    milliseconds.
-    """
+    """`last_judged`: when a group of a cluster was, by cluster. Times in Unix milliseconds."""
     general = []
     if feed.problem:
         general.append(f"Warren cannot read its own topics: {feed.problem}.")
@@ -116,18 +114,18 @@ def doubts(
         general.append("Warren is still reading what it knew before it was started.")
         return Doubts(general, {})
     own = {cluster.cluster: _cluster_doubts(cluster, now) for cluster in clusters}
-    old = {name: at for name, at in newest_evaluations.items() if now - at > stale_after}
-    if old and len(old) == len(newest_evaluations) and not any(own.values()):
-        general.append(_not_judged("group", now - max(old.values())))
+    old = {name: at for name, at in last_judged.items() if abs(now - at) > stale_after}
+    if old and len(old) == len(last_judged) and not any(own.values()):
+        general.append(_not_judged("group", max(old.values()), now))
     else:
         for name, at in old.items():
             if not own.get(name):
-                own[name] = [_not_judged(f"group of cluster {name}", now - at)]
+                own[name] = [_not_judged(f"group of cluster {name}", at, now)]
     return Doubts(general, {name: sentences for name, sentences in own.items() if sentences})
 
 
-def _not_judged(what: str, age: int) -> str:
-    return f"No {what} has been judged for {duration(age)}: check the collector and the evaluator."
+def _not_judged(what: str, at: int, now: int) -> str:
+    return f"No {what} has been judged {silence(at, now)}: check the collector and the evaluator."
 
 
 def _cluster_doubts(cluster: ClusterView, now: int) -> list[str]:
@@ -136,8 +134,8 @@ def _cluster_doubts(cluster: ClusterView, now: int) -> list[str]:
         problem = f": {cluster.problem}" if cluster.problem else ""
         return [f"Cluster {cluster.cluster} is {_IN_WORDS[cluster.state]}{since}{problem}."]
     if cluster.state == UNKNOWN and cluster.heard_at is not None:
-        silent = duration(now - cluster.heard_at)
-        return [f"No collector of cluster {cluster.cluster} has been heard of for {silent}."]
+        silent = silence(cluster.heard_at, now)
+        return [f"No collector of cluster {cluster.cluster} has been heard of {silent}."]
     if cluster.refusal:
         return [f"Cluster {cluster.cluster}: {cluster.refusal}."]
     return []

@@ -25,7 +25,7 @@ from warren.patterns import searcher
 from warren_api.context import ApiContext
 from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.model.status_history import Positions, RecordedChange, StatusHistory
-from warren_api.v1.lists import Name, Regex, require_read, routes_of
+from warren_api.v1.lists import Name, Regex, require_cluster, require_read, routes_of
 from warren_api.v1.openapi import EVENTS
 
 HEARTBEAT_SECONDS = 15.0  # below the idle timeouts of usual proxies
@@ -197,6 +197,7 @@ def router(context: ApiContext) -> APIRouter:
             200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}, "example": EVENTS}}},
             **documented(
                 ProblemKind.INVALID_REQUEST,
+                ProblemKind.CLUSTER_NOT_FOUND,
                 ProblemKind.STARTING,
                 ProblemKind.TOO_MANY_STREAMS,
             ),
@@ -218,6 +219,8 @@ def router(context: ApiContext) -> APIRouter:
         lists again. Without an id the stream begins with what comes next.
         """
         require_read(context)
+        if query.cluster is not None:
+            require_cluster(context.clusters, query.cluster)
         caller = str(request.client and request.client.host)
         most = context.settings.api.event_streams
         if len(followers) >= most and not _make_place(followers, caller):

@@ -158,7 +158,7 @@ def router(context: ApiContext) -> APIRouter:
             and (query.topic is None or query.topic in row.topics)
             and search.finds(row)
         ]
-        page = query.page([Entry(_key(row, query.sort), row) for row in rows])
+        page = query.page([Entry(_key(row, query.sort), row) for row in rows], context.clusters)
         hints = search.hints(lambda: known)
         here = [row for row in known if query.cluster in (None, row.cluster)]
         if query.topic is not None and not any(query.topic in row.topics for row in here):

@@ -180,7 +180,7 @@ def router(context: ApiContext) -> APIRouter:
     ) -> ClusterHistory:
         """All groups of a cluster minute by minute, the last 24 hours."""
         require_read(context)
-        require_cluster(context, cluster)
+        require_cluster(context.clusters, cluster)
         span = period(query, context.clock.now_ms())
         return ClusterHistory(**steps(cluster, span, context.model.past.cluster(cluster, *span)))
 

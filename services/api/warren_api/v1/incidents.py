@@ -216,7 +216,7 @@ def router(context: ApiContext) -> APIRouter:
             and query.open in (None, each.is_open)
             and matches(each.group)
         ]
-        page, about = query.page(entries), present()
+        page, about = query.page(entries, context.clusters), present()
         said = about.notes.acknowledgement_among
         return Incidents(
             incidents=[shown(each, about, said(each.ids)) for each in page.rows],

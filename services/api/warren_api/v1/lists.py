@@ -9,6 +9,7 @@ import binascii
 import json
 import zlib
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Generic, NamedTuple, TypeVar, get_origin
 
@@ -23,6 +24,7 @@ from warren_api.http.problem import NotDone, ProblemKind, documented
 from warren_api.model.group import GroupView
 from warren_api.model.membership import Membership
 from warren_api.model.topics import TopicView
+from warren_api.search import near_names
 
 Row = TypeVar("Row")
 Key = tuple[int | float | str, ...]
@@ -70,6 +72,7 @@ USUAL_ROWS = 100
 """On a page where nobody asks for more: one answer stays below 100 KB."""
 LIST_PROBLEMS = documented(
     ProblemKind.INVALID_REQUEST,
+    ProblemKind.CLUSTER_NOT_FOUND,
     ProblemKind.INVALID_CURSOR,
     ProblemKind.STARTING,
 )
@@ -98,8 +101,12 @@ class ListQuery(BaseModel):
         None, max_length=6000, description="`next` of the page before; all else as it was"
     )
 
-    def page(self, entries: list[Entry[Row]]) -> Page[Row]:
-        """The page that is asked for. Raises InvalidCursor when the cursor is of another list."""
+    def page(self, entries: list[Entry[Row]], clusters: Collection[str]) -> Page[Row]:
+        """The page that is asked for. Raises InvalidCursor when the cursor is of another list;
+        NotDone where it is empty because the cluster is none of these.
+        """
+        if not entries and self.cluster is not None:
+            require_cluster(clusters, self.cluster)
         query, rest = self._made_for(), sorted(entries, key=lambda entry: entry.key)
         if self.cursor is not None:
             last = _behind(self.cursor, query)
@@ -127,10 +134,11 @@ def require_read(context: ApiContext) -> None:
         raise NotDone(ProblemKind.STARTING, why, {"Retry-After": "1"})
 
 
-def require_cluster(context: ApiContext, cluster: str) -> None:
-    """Raise NotDone for one that nobody knows."""
-    if cluster not in context.clusters:
-        raise NotDone(ProblemKind.CLUSTER_NOT_FOUND, f"Warren knows no cluster {cluster}.")
+def require_cluster(clusters: Collection[str], cluster: str) -> None:
+    """Raise NotDone for one that is none of these."""
+    if cluster not in clusters:
+        near = "".join(f" Did you mean {each}?" for each in near_names(cluster, clusters, 1))
+        raise NotDone(ProblemKind.CLUSTER_NOT_FOUND, f"Warren knows no cluster {cluster}.{near}")
 
 
 def find_group(context: ApiContext, cluster: str, group: str) -> GroupView | Membership:

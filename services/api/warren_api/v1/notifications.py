@@ -251,7 +251,7 @@ def router(context: ApiContext) -> APIRouter:
             if query.outcome in (None, e.outcome)
             and wanted(e.cluster, e.group, e.incident_id, e.channel)
         ]
-        page = query.page(entries)
+        page = query.page(entries, context.clusters)
         pending = [
             one
             for one in known.waiting()

@@ -113,7 +113,7 @@ def clusters_router(context: ApiContext) -> APIRouter:
     def cluster(cluster: Segment) -> ClusterSummary:
         """One cluster."""
         require_read(context)
-        require_cluster(context, cluster)
+        require_cluster(context.clusters, cluster)
         return summary(cluster)
 
     return routes
@@ -223,7 +223,7 @@ def router(context: ApiContext) -> APIRouter:
             if query.cluster in (None, view.cluster) and matches(view.topic)
         ]
         entries = [Entry((*_key(row, query.sort), row.cluster, row.topic), row) for row in rows]
-        page = query.page(entries)
+        page = query.page(entries, context.clusters)
         return Topics(topics=page.rows, next=page.next, total=page.total)
 
     @routes.get(

@@ -257,7 +257,7 @@ class Commits:
         path = f"{self._folder}/{commit_name(version)}"
         if not self._files.exists(path):
             return []
-        return [json.loads(line) for line in self._files.read(path).splitlines() if line]
+        return [json.loads(line) for line in self._files.read(path).split("\n") if line]
 
     def infos(self) -> Iterator[dict[str, Any]]:
         """What the last commits say of themselves, the newest first."""
