@@ -118,17 +118,25 @@ class LazyCommands(TyperGroup):
             raise _missing(str(ctx.invoked_subcommand), error) from error
 
 
+def _lacking(listed: Listed) -> str | None:
+    """The module without which nothing of the command works, where it is not there."""
+    if listed.extra is None or listed.partly:
+        return None
+    brought = _BRINGS[listed.extra]
+    return brought if find_spec(brought) is None else None
+
+
 def _help(listed: Listed) -> str:
-    if listed.extra and not listed.partly and find_spec(_BRINGS[listed.extra]) is None:
+    if _lacking(listed):
         return f"Not installed here: needs the extra {listed.extra} of warren-kafka."
     return listed.help
 
 
 def _loaded(name: str) -> Any:
-    try:
-        module = import_module(f"warren_cli.commands.{name}")
-    except ModuleNotFoundError as error:
-        return _absent(name, _missing(name, error))
+    listed = COMMANDS[name]
+    if listed.extra and (lacking := _lacking(listed)):
+        return _absent(name, ExtraMissing(name, listed.extra, lacking))
+    module = import_module(f"warren_cli.commands.{name}")
     if hasattr(module, "app"):
         group = get_group(module.app)
         group.name, group.help = name, COMMANDS[name].help
@@ -152,7 +160,7 @@ def _absent(name: str, missing: ExtraMissing) -> Any:
 
     @alone.command(
         name,
-        help=f"Not installed here: needs the extra {missing.extra} of warren-kafka.",
+        help=_help(COMMANDS[name]),
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     )
     def absent() -> None:

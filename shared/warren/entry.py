@@ -18,12 +18,11 @@ def main() -> None:
     """
     script = Path(sys.argv[0]).resolve().stem
     try:
-        module = import_module(f"{script.replace('-', '_')}.__main__")
+        import_module(f"{script.replace('-', '_')}.__main__").main()
     except ModuleNotFoundError as error:
         print(
-            f"{script}: needs {error.name}, which is not installed: "
+            f"{script}: needs {str(error.name).partition('.')[0]}, which is not installed: "
             f"pip install 'warren-kafka[{script.removeprefix('warren-')}]'",
             file=sys.stderr,
         )
         sys.exit(2)
-    module.main()

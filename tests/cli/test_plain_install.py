@@ -84,6 +84,15 @@ def test_a_service_without_its_extra_names_it(installed: Path, service: str) -> 
     assert ended.stderr.endswith(f": pip install 'warren-kafka[{service}]'\n")
 
 
+@pytest.mark.parametrize("argument", ["--help", "--once", "--config=no.toml"])
+def test_the_archiver_beside_services_that_bring_all_but_spark(argument: str) -> None:
+    words = f"sys.modules['pyspark'] = None; sys.argv = ['warren-archiver', {argument!r}]"
+    ended = run(sys.executable, "-c", f"import sys; {words}; from warren.entry import main; main()")
+    assert ended.returncode == 2
+    needed = "needs pyspark, which is not installed: pip install 'warren-kafka[archiver]'"
+    assert ended.stderr == f"warren-archiver: {needed}\n"
+
+
 def test_it_is_small(installed: Path) -> None:
     files = [path for path in installed.rglob("*") if path.is_file() and not path.is_symlink()]
     assert 10_000_000 < sum(path.stat().st_size for path in files) <= LIMIT

@@ -1,6 +1,7 @@
 """The Helm chart: what it renders runs; Warren, Kubernetes and `restricted` accept it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,7 @@ EVERYTHING = [
     *("archiver", "networkPolicy", "ingress", "httpRoute"),
     *("serviceMonitor", "prometheusRule", "dashboards"),
 ]
+CLUSTER = "--set=settings.clusters.prod.bootstrap=kafka:9092"
 ALL_ON = [f"--set={name}.enabled=true" for name in EVERYTHING]
 
 pytestmark = [
@@ -41,9 +43,9 @@ def helm(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def rendered(*arguments: str) -> list[dict[str, Any]]:
+def rendered(*arguments: str, release: str = "warren") -> list[dict[str, Any]]:
     # A helm that was built from its module takes itself for one of Kubernetes 1.20.
-    made = helm("template", "warren", str(CHART), "--kube-version=1.31.0", *arguments)
+    made = helm("template", release, str(CHART), "--kube-version=1.31.0", CLUSTER, *arguments)
     assert made.returncode == 0, made.stderr
     return [each for each in yaml.safe_load_all(made.stdout) if each]
 
@@ -67,7 +69,7 @@ def kinds(objects: list[dict[str, Any]]) -> set[str]:
 
 
 def test_lint_and_version() -> None:
-    linted = helm("lint", "--strict", str(CHART))
+    linted = helm("lint", "--strict", str(CHART), CLUSTER)
     assert linted.returncode == 0, linted.stdout + linted.stderr
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     assert chart["version"] == chart["appVersion"] == own_version()
@@ -108,21 +110,45 @@ def test_kubernetes_takes_all_and_restricted_allows_the_pods(kind: str) -> None:
         assert not any("hostPath" in volume for volume in pod.get("volumes", ()))
 
 
-def test_its_settings_are_warrens_and_probes_ask_where_services_answer() -> None:
-    given = rendered(*ALL_ON, "--set=settings.api.without_token=nothing")
-    settings = Settings(**tomllib.loads(toml_of(given)))
-    assert settings.api.without_token == "nothing", "what is set wins"
+@pytest.mark.parametrize(
+    "set_",
+    [
+        ["settings.api.without_token=nothing"],
+        ["settings.api.port=8443", "settings.api.tls_certificate=/c", "settings.api.tls_key=/k"],
+        [f"settings.{service}.metrics_port=9200" for service in {*SERVICES, "archiver"} - {"api"}],
+    ],
+)
+def test_its_settings_are_warrens_and_probes_ask_where_services_answer(set_: list[str]) -> None:
+    objects = rendered(*ALL_ON, *(f"--set={each}" for each in set_))
+    settings = Settings(**tomllib.loads(toml_of(objects)))
+    given = set_[0].removeprefix("settings.").partition("=")
+    service, _, name = given[0].partition(".")
+    assert str(getattr(getattr(settings, service), name)) == given[2], "what is set wins"
     assert "warren.example.org" in settings.api.trusted_hosts
-    assert list(settings.clusters) == ["main"]
-    for name, pod in pods(rendered("--set=archiver.enabled=true")):
-        if name == "warren-test":
-            continue
+    assert list(settings.clusters) == ["prod"]
+    served = {each["metadata"]["name"]: each for each in objects if each["kind"] == "Service"}
+    for name, pod in pods([each for each in objects if each["kind"] != "Pod"]):
         (container,) = pod["containers"]
         service = name.removeprefix("warren-")
         (port,) = (each["containerPort"] for each in container["ports"])
         own = getattr(settings, service)
         assert port == (own.port if service == "api" else own.metrics_port)
+        scheme = "HTTPS" if service == "api" and own.tls_certificate else "HTTP"
+        for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+            assert container[probe]["httpGet"]["scheme"] == scheme
+        assert served[name]["spec"]["ports"][0]["name"] == scheme.lower(), "as it is scraped"
         assert container["args"] == [f"warren-{service}"]
+
+
+def test_names_have_the_lengths_and_characters_that_kubernetes_takes() -> None:
+    secrets = f"--set=secrets={{{'kafka.login' * 20}}}"
+    arguments = [*ALL_ON, "--set=archiver.kind=CronJob", secrets]
+    for each in rendered(*arguments, release="a" * 53):
+        most = 52 if each["kind"] == "CronJob" else 63
+        assert len(each["metadata"]["name"]) <= most
+        for _, pod in pods([each]):
+            names = [volume["name"] for volume in pod.get("volumes", ())]
+            assert all(re.fullmatch("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", name) for name in names)
 
 
 def test_a_change_of_settings_restarts_and_a_secret_is_a_file() -> None:
@@ -148,7 +174,7 @@ def test_what_is_rendered_runs(broker: Broker, redis_url: str, unique: str, tmp_
     Folders that are mounted are those of the test, and ports are free ones: in a cluster each pod
     has an address of its own.
     """
-    here = {"home.bootstrap": broker.bootstrap, "clusters.main.bootstrap": broker.bootstrap}
+    here = {"home.bootstrap": broker.bootstrap, "clusters.prod.bootstrap": broker.bootstrap}
     here |= {"home.instance": unique, "redis.url": redis_url}
     objects = rendered(*(f"--set=settings.{name}={value}" for name, value in here.items()))
     toml = tmp_path / "warren.toml"
@@ -200,6 +226,11 @@ def test_a_wrong_value_is_refused(wrong: str) -> None:
     refused = helm("template", "warren", str(CHART), "--kube-version=1.31.0", "--set", wrong)
     assert refused.returncode != 0
     assert "values don't meet the specifications" in refused.stderr
+
+
+def test_a_cluster_is_named() -> None:
+    refused = helm("template", "warren", str(CHART), "--kube-version=1.31.0")
+    assert "settings.clusters: name a cluster to watch" in refused.stderr
 
 
 def test_rules_and_dashboards_are_those_of_deploy() -> None:

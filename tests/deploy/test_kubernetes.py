@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from deploy.test_chart import CHART, HELM, SERVICES
+from deploy.test_chart import CHART, CLUSTER, HELM, SERVICES
 from support.waiting import eventually
 
 pytestmark = [
@@ -20,7 +20,8 @@ pytestmark = [
 ]
 NAMESPACE = f"warren-chart-{os.getpid()}"
 # Without kinds that an operator brings along: ServiceMonitor, PrometheusRule, HTTPRoute.
-ON = [f"--set={x}.enabled=true" for x in ("archiver", "networkPolicy", "ingress", "dashboards")]
+PARTS = ("archiver", "networkPolicy", "ingress", "dashboards")
+ON = [CLUSTER, *(f"--set={part}.enabled=true" for part in PARTS)]
 LAB = f"""\
 apiVersion: v1
 kind: Namespace

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from warren.entry import own_version
@@ -31,6 +32,8 @@ def _main() -> None:
     parser.add_argument("--version", action="version", version=f"warren-archiver {own_version()}")
     given, more = parser.parse_known_args()
     if not more and not is_submitted(os.environ):
+        if find_spec("pyspark") is None:  # of its passes
+            raise ModuleNotFoundError(name="pyspark")
         settings = load_settings(given.config)
         configure(settings.log, service="archiver")
         run_passes(settings, given.config)

@@ -1,5 +1,6 @@
 {{- define "warren.name" -}}
-{{- if contains "warren" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-warren" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end }}
+{{- /* A CronJob's name has 52 characters at most, nine of them for "-archiver". */ -}}
+{{- (contains "warren" .Release.Name | ternary .Release.Name (printf "%s-warren" .Release.Name)) | trunc 43 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "warren.selector" -}}
@@ -19,10 +20,35 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{ .Values.serviceAccount.name | default (ternary (include "warren.name" .) "default" .Values.serviceAccount.create) }}
 {{- end }}
 
-{{/* warren.toml: what this chart needs for probes comes first, what somebody sets wins. */}}
-{{- define "warren.toml" -}}
+{{/* warren.toml as JSON: what this chart needs for probes comes first, what somebody sets wins. */}}
+{{- define "warren.settings" -}}
+{{- if not .Values.settings.clusters }}{{ fail "settings.clusters: name a cluster to watch, as in --set settings.clusters.prod.bootstrap=kafka:9092" }}{{ end -}}
 {{- $own := dict "log" (dict "format" "json") "collector" (dict "metrics_port" 9100) "evaluator" (dict "metrics_port" 9100 "data_dir" "/tmp/evaluator") "freshness" (dict "metrics_port" 9100) "notifier" (dict "metrics_port" 9100) "archiver" (dict "metrics_port" 9100 "path" "/var/lib/warren/lake") "api" (dict "host" "0.0.0.0" "port" 8000 "without_token" "read" "trusted_hosts" (include "warren.hosts" . | fromJsonArray)) -}}
-{{ mergeOverwrite $own (deepCopy .Values.settings) | toToml }}
+{{ mergeOverwrite $own (deepCopy .Values.settings) | toJson }}
+{{- end }}
+
+{{/* Where a service answers: `root`, `service`. */}}
+{{- define "warren.port" -}}
+{{ index (include "warren.settings" .root | fromJson) .service (eq .service "api" | ternary "port" "metrics_port") }}
+{{- end }}
+
+{{- define "warren.scheme" -}}
+{{ and (eq .service "api") (ne "" (include "warren.settings" .root | fromJson | dig "api" "tls_certificate" "")) | ternary "HTTPS" "HTTP" }}
+{{- end }}
+
+{{- define "warren.service" -}}
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ include "warren.name" .root }}-{{ .service }}
+  labels: {{ include "warren.labels" . | nindent 4 }}
+  {{- with .annotations }}
+  annotations: {{ toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  selector: {{ include "warren.selector" . | nindent 4 }}
+  ports:
+    - {name: {{ include "warren.scheme" . | lower }}, port: {{ .port | default 9100 }}, targetPort: http}
 {{- end }}
 
 {{/* Names under which people and services reach the API: pages of other sites have others. */}}
@@ -41,7 +67,7 @@ metadata:
     {{- include "warren.labels" . | nindent 4 }}
     {{- with .root.Values.podLabels }}{{ toYaml . | nindent 4 }}{{ end }}
   annotations:
-    checksum/settings: {{ include "warren.toml" .root | sha256sum }}
+    checksum/settings: {{ include "warren.settings" .root | sha256sum }}
     {{- with .root.Values.podAnnotations }}{{ toYaml . | nindent 4 }}{{ end }}
 spec:
   serviceAccountName: {{ include "warren.account" .root }}
@@ -89,19 +115,19 @@ spec:
         {{- with .root.Values.env }}{{ toYaml . | nindent 8 }}{{ end }}
       {{- if not (eq (.restart | default "") "Never") }}
       ports:
-        - {name: http, containerPort: {{ eq .service "api" | ternary 8000 9100 }}}
+        - {name: http, containerPort: {{ include "warren.port" . }}}
       # Alive while the process answers; ready while it can work. A monitored cluster that is away is no reason to be neither.
       startupProbe:
-        httpGet: {path: {{ eq .service "api" | ternary "/burrow/admin" "/live" }}, port: http}
+        httpGet: {path: {{ eq .service "api" | ternary "/burrow/admin" "/live" }}, port: http, scheme: {{ include "warren.scheme" . }}}
         periodSeconds: 5
         failureThreshold: 60
       livenessProbe:
-        httpGet: {path: {{ eq .service "api" | ternary "/burrow/admin" "/live" }}, port: http}
+        httpGet: {path: {{ eq .service "api" | ternary "/burrow/admin" "/live" }}, port: http, scheme: {{ include "warren.scheme" . }}}
         periodSeconds: 20
         timeoutSeconds: 10
         failureThreshold: 6
       readinessProbe:
-        httpGet: {path: {{ eq .service "api" | ternary "/burrow/admin/ready" "/ready" }}, port: http}
+        httpGet: {path: {{ eq .service "api" | ternary "/burrow/admin/ready" "/ready" }}, port: http, scheme: {{ include "warren.scheme" . }}}
         periodSeconds: 10
         timeoutSeconds: 5
       {{- end }}
@@ -114,7 +140,7 @@ spec:
         - {name: settings, mountPath: /etc/warren, readOnly: true}
         - {name: tmp, mountPath: /tmp}
         {{- range .root.Values.secrets }}
-        - {name: {{ printf "secret-%s" . }}, mountPath: {{ printf "/etc/warren-secrets/%s" . }}, readOnly: true}
+        - {name: {{ printf "secret-%s" . | replace "." "-" | trunc 63 | trimSuffix "-" }}, mountPath: {{ printf "/etc/warren-secrets/%s" . }}, readOnly: true}
         {{- end }}
         {{- if eq .service "archiver" }}
         - {name: lake, mountPath: /var/lib/warren/lake}
@@ -125,7 +151,7 @@ spec:
     - name: tmp
       emptyDir: {}
     {{- range .root.Values.secrets }}
-    - name: {{ printf "secret-%s" . }}
+    - name: {{ printf "secret-%s" . | replace "." "-" | trunc 63 | trimSuffix "-" }}
       secret: {secretName: {{ . }}}
     {{- end }}
     {{- if eq .service "archiver" }}
