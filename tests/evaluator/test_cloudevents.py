@@ -125,7 +125,7 @@ def record(value: bytes | None, offset: int = 0) -> SourceRecord:
 
 
 def run(table: MemoryTable, *values: bytes | None) -> Memberships:
-    memberships = Memberships(table)
+    memberships = Memberships(table, ManualClock(NOW + 60_000))
     asyncio.run(memberships.run([record(value, n) for n, value in enumerate(values)]))
     return memberships
 
@@ -143,7 +143,7 @@ def test_records_of_a_batch_are_taken_in_one_after_the_other() -> None:
 def test_a_value_that_cannot_be_read_is_no_membership() -> None:
     table = MemoryTable()
     table.values[KEY] = b"\xff"
-    assert Memberships(table).of(KEY) is None
+    assert Memberships(table, ManualClock(NOW)).of(KEY) is None
     assert run(table, group_event(0, "a").to_bytes()).of(KEY) is not None
 
 

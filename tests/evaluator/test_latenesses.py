@@ -79,7 +79,9 @@ class World:
 
     def worker(self, **more: Any) -> Latenesses:
         book = ObjectiveBook([ObjectiveSettings.model_validate(LATE)])
-        return Latenesses(self, book, "w.lag-status", self.publish, ManualClock(NOW), **more)
+        return Latenesses(
+            self, book, "w.lag-status", self.publish, ManualClock(NOW + 3_600_000), **more
+        )
 
 
 def sources(*values: bytes | FreshnessEvent | None, key: bytes = KEY) -> list[SourceRecord]:

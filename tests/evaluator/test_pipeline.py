@@ -66,7 +66,7 @@ def broker() -> Iterator[Broker]:
 
 
 def pipeline(broker: Broker) -> Pipeline:
-    clock = ManualClock(NOW)
+    clock = ManualClock(NOW + 60 * MINUTE)
     evaluator = BatchEvaluator(lambda _cluster, _group: GroupRules(Rules()), "w.", clock)
     return Pipeline(evaluator, broker, broker.publish, lambda: broker.committed, clock)
 

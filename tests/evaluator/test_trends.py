@@ -14,6 +14,8 @@ BEGIN = 1_795_244_400_000  # of a minute
 TICK = 10_000
 BELIEVED = 35_000
 
+LATER = BEGIN + 60 * MINUTE_MS
+
 
 class Worker:
     """One after another; a new one knows the table only."""
@@ -24,7 +26,7 @@ class Worker:
         self.batch = BatchEvaluator(
             lambda _cluster, _group: GroupRules(Rules()),
             "w.",
-            ManualClock(BEGIN),
+            ManualClock(LATER),
             trends=self.trends,
         )
         self.offset = 0
@@ -98,7 +100,10 @@ def test_minutes_without_an_evaluation_that_is_still_believed() -> None:
     worker = Worker()
     worker.trends = Trends(10 * MINUTE_MS)
     worker.batch = BatchEvaluator(
-        lambda _c, _g: GroupRules(Rules()), "w.", ManualClock(BEGIN), trends=worker.trends
+        lambda _c, _g: GroupRules(Rules()),
+        "w.",
+        ManualClock(LATER),
+        trends=worker.trends,
     )
     told = worker.judge(tick(BEGIN, 100), tick(BEGIN + 3 * MINUTE_MS, 160))
     assert [trend.status_ms for trend in told] == [{"OK": MINUTE_MS}] * 3

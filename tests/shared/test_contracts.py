@@ -24,6 +24,7 @@ from warren.contracts import (
     NotifierState,
     OffsetEvent,
     Status,
+    StatusChangeEvent,
     TopicPositions,
     TopicsEvent,
     group_key,
@@ -111,8 +112,22 @@ def test_a_notifiers_state_has_the_events_that_it_speaks_of() -> None:
         NotifierState.from_bytes(json.dumps(body).encode())
 
 
+def told_at(time: str) -> StatusChangeEvent:
+    body = json.loads(STATUS_CHANGE.to_bytes()) | {"time": time}
+    return StatusChangeEvent.from_bytes(json.dumps(body).encode())
+
+
 def test_times_are_written_with_milliseconds_in_utc() -> None:
-    assert json.loads(STATUS_CHANGE.to_bytes())["time"] == "2026-11-21T07:00:00.123Z"
+    written = json.loads(told_at("2026-11-21T09:00:00.123+02:00").to_bytes())["time"]
+    assert written == "2026-11-21T07:00:00.123Z"
+
+
+@pytest.mark.parametrize(
+    "time", ["2026-11-21T07:00:00", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"]
+)
+def test_a_time_that_utc_does_not_have_is_refused(time: str) -> None:
+    with pytest.raises(ContractViolation, match=r"^time"):
+        told_at(time)
 
 
 def test_dead_letter_keeps_the_raw_bytes() -> None:

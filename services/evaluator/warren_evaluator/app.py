@@ -80,7 +80,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
     table, members, lateness, open_incidents = (
         cast(WindowTable, app.Table(name, partitions=partitions, **_TABLE)) for name in TABLES
     )
-    memberships = Memberships(members)
+    memberships = Memberships(members, clock)
     groups = app.topic(GROUPS.full_name(settings.home.topic_prefix), **raw)
     freshness = app.topic(FRESHNESS.full_name(settings.home.topic_prefix), **raw)
     source = app.topic(OFFSETS.full_name(settings.home.topic_prefix), **raw)

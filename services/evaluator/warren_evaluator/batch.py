@@ -24,6 +24,7 @@ from warren.contracts import (
 )
 from warren.errors import ContractViolation
 from warren.words import duration
+from warren_core.clocks import is_ahead, require_past
 from warren_core.evaluation import GroupRules
 from warren_core.judgement.cohort import Entry, is_ordinary, tell_together
 from warren_core.judgement.facts import Knowledge
@@ -31,7 +32,6 @@ from warren_core.judgement.judge import Duplicate, Ended, Judged, Outcome, Taken
 from warren_core.judgement.lag_parts import in_parts
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
-from warren_core.judgement.observation import require_past
 from warren_core.judgement.state import GroupGone, GroupState
 from warren_core.judgement.state_codec import CorruptState, decode, encode, is_gone, remains
 from warren_core.ownership import NOBODY_S, Ownership
@@ -109,7 +109,6 @@ class BatchEvaluator:
                 self._publish(outcome, key, record, result)
                 if isinstance(outcome, Taken | Judged | Ended):
                     self._tell_of_minutes(outcome, key, states[key], record, result)
-                    _tell_of_time(event, states[key])
                     states[key] = outcome.state
                     changed[key] = record
         for key, record in changed.items():
@@ -165,8 +164,9 @@ class BatchEvaluator:
     ) -> GroupState | GroupGone | None:
         if value is None:
             return None
+        now = self._clock.now_ms()
         try:
-            return decode(value)
+            state = decode(value)
         except CorruptState as error:
             counts.discarded_states += 1
             left = remains(value) or self.incidents.get(key)
@@ -176,7 +176,14 @@ class BatchEvaluator:
                 problem=str(error),
                 incident_opened_at=left.opened_at if left else None,
             )
-            return left
+            return left.as_of(now) if left else None
+        if is_ahead(state.applied.observed_at, now):
+            log.warning(
+                "a state is dated ahead of this worker's clock, judging its group anew",
+                group=key.decode(errors="replace"),
+                ahead=duration(state.applied.observed_at - now),
+            )
+        return state.as_of(now)
 
     def _publish(
         self, outcome: Outcome, key: bytes, record: SourceRecord, result: BatchResult
@@ -252,16 +259,6 @@ class BatchEvaluator:
         )
         return Publication(
             self._dead_letters, letter.key, letter.to_bytes(), record.partition, record
-        )
-
-
-def _tell_of_time(event: OffsetEvent, state: GroupState | GroupGone | None) -> None:
-    if state is not None and event.forget is None and state.applied.was_ahead(event):
-        log.warning(
-            "an event was dated ahead of those after it, judging its group anew",
-            cluster=event.cluster,
-            group=event.group,
-            ahead=duration(state.applied.observed_at - event.observed_at),
         )
 
 

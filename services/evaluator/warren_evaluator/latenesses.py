@@ -17,11 +17,11 @@ from warren.clock import Clock
 from warren.contracts import FreshnessEvent, StatusChangeEvent, split_group_key
 from warren.errors import ContractViolation
 from warren.metrics import evaluator as metrics
+from warren_core.clocks import require_past
 from warren_core.evaluation import GroupRules, Rules
 from warren_core.judgement.counted import without
 from warren_core.judgement.lateness import Lateness
 from warren_core.judgement.membership import Membership
-from warren_core.judgement.observation import require_past
 from warren_core.judgement.state import GroupState
 from warren_core.judgement.state_codec import CorruptState, decode as decode_state
 from warren_core.judgement.unsubscribed import left_alike, topics_left
@@ -115,7 +115,8 @@ class Latenesses:
             if (key := record.key) is None:
                 continue
             if key not in known:
-                known[key] = before = self._read(key)
+                before = self._read(key)
+                known[key] = before = before and before.as_of(self._clock.now_ms())
                 if before is not None and key not in self._told:
                     owed += [self._publication(record, text) for text in before.untold]
             after = self._after(record, key, known[key])

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import structlog
+from warren.clock import Clock
 from warren.contracts import GroupEvent
 from warren.errors import ContractViolation
+from warren_core.clocks import is_ahead, require_past
 from warren_core.judgement.membership import (
     CorruptMembership,
     Membership,
@@ -27,8 +29,9 @@ TOO_MANY = "too many members to remember"
 class Memberships:
     """What is known of the groups of this worker's partitions."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, clock: Clock) -> None:
         self._table = table
+        self._clock = clock
 
     def of(self, key: bytes) -> Membership | None:
         """None while nothing is known."""
@@ -42,16 +45,18 @@ class Memberships:
         for record in records:
             if record.key is None:
                 continue
+            now = self._clock.now_ms()
             try:
-                event = (
-                    None
-                    if record.value is None
-                    else GroupEvent.from_record(record.key, record.value)
-                )
+                event = None
+                if record.value is not None:
+                    event = GroupEvent.from_record(record.key, record.value)
+                    require_past("observed_at", event.observed_at, now)
             except ContractViolation as violation:
                 log.warning("event refused", **record.place, reason=violation.reason)
                 continue
             before = known[record.key] if record.key in known else self.of(record.key)
+            if before is not None and is_ahead(before.observed_at, now):
+                before = None
             known[record.key] = None if event is None else membership_after(event, before)
             changed[record.key] = record
         waiting = [await self._save(record, known[key]) for key, record in changed.items()]

@@ -1,7 +1,8 @@
 """`warren.lag-status`: status-change events, what users subscribe to (CloudEvents 1.0)."""
 
 import operator
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import (
@@ -52,15 +53,22 @@ LimitName = Literal[
 LIMITS: tuple[LimitName, ...] = get_args(LimitName)
 
 
-def _with_zone(time: datetime) -> datetime:
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _moment(time: datetime) -> datetime:
+    """In UTC: what has no date there, or none that Unix milliseconds have, ends no reader."""
     if time.tzinfo is None:
         raise ValueError("no time zone")
-    return time
+    with suppress(OverflowError):
+        if (moment := time.astimezone(UTC)) >= _EPOCH:
+            return moment
+    raise ValueError("no date from 1970 to 9999")
 
 
 Time = Annotated[
     datetime,
-    AfterValidator(_with_zone),
+    AfterValidator(_moment),
     PlainSerializer(
         lambda t: t.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         return_type=str,

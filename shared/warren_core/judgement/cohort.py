@@ -103,8 +103,7 @@ def is_ordinary(entry: Entry, rules: GroupRules) -> bool:
         and event.parts == 1
         and not says_more
         and is_in_range
-        and state.applied.is_before(event, entry.source_offset)
-        and not state.applied.was_ahead(event)
+        and state.applied.is_before(event)
         and state.applied.shares_order_with(event)
     ):
         return False

@@ -262,7 +262,7 @@ def judge(
     forgets = event.forget is not None
     if forgets:
         source_offset = source_offset if known is None else known.applied.source_offset
-    elif state is not None and not state.applied.is_before(event, source_offset):
+    elif state is not None and not state.applied.is_before(event):
         return Duplicate()
     else:
         known = known and known.followed_by(event)

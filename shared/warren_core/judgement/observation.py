@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from warren.contracts.offset_event import OffsetEvent, TopicPositions
 from warren.errors import ContractViolation
-from warren.words import duration
 
 from warren_core.evaluation import MAX_TIME, UNKNOWN, Column, Int64, Track, Windows, presence_of
 from warren_core.judgement.columns import Latest, Reported, slices, unknown
@@ -55,20 +54,6 @@ class Observation:
                 if getattr(positions, column.field) is not None:
                     self.before[column, rows] = _column([(topic, positions)], column.field)
         return self.before
-
-
-MOST_AHEAD_MS = 24 * 3_600_000
-"""An event that is dated further ahead of its reader's clock is refused: it would say of its group
-what only that day can tell. Less is taken, and the log's order goes on after it."""
-
-
-def require_past(field: str, at: int, now: int) -> None:
-    """Raise ContractViolation for what is dated too far ahead of `now`, both Unix milliseconds."""
-    if (ahead := at - now) > MOST_AHEAD_MS:
-        raise ContractViolation(
-            f"{field}: {duration(ahead)} ahead of this worker's clock; is the writer's, or this "
-            "one's, set wrong?"
-        )
 
 
 def check_ranges(event: OffsetEvent) -> None:

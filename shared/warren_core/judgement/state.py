@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from warren.contracts import OffsetEvent, SourceName, Status
 
+from warren_core.clocks import is_ahead
 from warren_core.evaluation import (
     UNKNOWN,
     Began,
@@ -38,8 +39,6 @@ Forgotten = Mapping[str, frozenset[int]]
 """Partitions, by topic, that are not known until they commit again: somebody asked for that."""
 
 MADE_ANEW_AFTER_MS = 10 * 60_000
-AHEAD_MS = 10 * 60_000
-"""An event dated so long before one that is above it in the log shows that the other was ahead."""
 MOST_OPENINGS = 6
 ENOUGH_COMMITS = 4
 """Of a partition of which nothing was known: by then it goes on."""
@@ -62,25 +61,17 @@ class Applied:
     def by(cls, event: OffsetEvent, source_offset: int = UNKNOWN) -> Applied:
         return cls(event.source, event.position, event.observed_at, source_offset)
 
-    def is_before(self, event: OffsetEvent, source_offset: int = UNKNOWN) -> bool:
+    def is_before(self, event: OffsetEvent) -> bool:
         """Whether the event is newer.
 
         One at an earlier position is not, whatever its time: a collector that lost its partitions
-        may say it. Only when that has gone on for long was `__consumer_offsets` made anew. Where
-        the time decides, one that was dated far ahead does not: the log's order does then.
+        may say it. Only when that has gone on for long was `__consumer_offsets` made anew.
         """
         if self.source != event.source or _NO_POSITION in (self.position, event.position):
-            is_newer = self.observed_at < event.observed_at
-        elif event.position < self.position:
+            return self.observed_at < event.observed_at
+        if event.position < self.position:
             return event.observed_at - self.observed_at > MADE_ANEW_AFTER_MS
-        else:
-            mine, other = (self.position, self.observed_at), (event.position, event.observed_at)
-            is_newer = mine < other
-        return is_newer or (self.was_ahead(event) and 0 <= self.source_offset < source_offset)
-
-    def was_ahead(self, event: OffsetEvent) -> bool:
-        """Whether, if the event is newer, this one had a time that was still to come."""
-        return self.observed_at - event.observed_at > AHEAD_MS
+        return (self.position, self.observed_at) < (event.position, event.observed_at)
 
     def shares_order_with(self, event: OffsetEvent) -> bool:
         """Whether positions of the (newer) event can be compared with those before."""
@@ -146,19 +137,25 @@ class GroupState:
         return bool(np.all(goes_on | ~left | (self.latest[Latest.COMMITTED] < 0)))
 
     def followed_by(self, event: OffsetEvent) -> GroupState:
-        """What counts of it once this newer event is there: not times and orders that cannot be
-        compared with its own.
+        """What counts of it once this newer event is there: not orders that cannot be compared with
+        its own.
         """
-        known = self
-        if self.applied.was_ahead(event):
-            anew = GroupState.new(self.applied, self.status, self.opened_at)
-            known = replace(anew, forgotten=self.forgotten)
-        if known.applied.shares_order_with(event):
-            return known
-        windows = known.windows.copied()
+        if self.applied.shares_order_with(event):
+            return self
+        windows = self.windows.copied()
         # Any commit is newer than those that are here: what orders them is about to change.
         windows.columns[Column.ORDER] = np.arange(-windows.intervals, 0)
-        return replace(known, windows=windows)
+        return replace(self, windows=windows)
+
+    def as_of(self, now: int) -> GroupState:
+        """What counts of it at that time, Unix milliseconds: of a state that is dated ahead of it
+        the incident. Any event is newer.
+        """
+        if not is_ahead(self.applied.observed_at, now):
+            return self
+        opened_at = None if self.opened_at is None else min(self.opened_at, now)
+        anew = GroupState.new(Applied(self.applied.source, _NO_POSITION, 0), self.status, opened_at)
+        return replace(anew, forgotten=self.forgotten)
 
     def grown(self, event: OffsetEvent, rules: GroupRules) -> tuple[GroupState, PartitionRules]:
         """A copy with the event's partitions, which an update may change in place, and the rules by
@@ -260,6 +257,10 @@ class GroupGone:
     """A group that was deleted or has expired: kept until no event before that can be replayed."""
 
     applied: Applied  # the event that ended it
+
+    def as_of(self, now: int) -> GroupGone | None:
+        """What counts of it at that time, Unix milliseconds: nothing where it is dated ahead."""
+        return None if is_ahead(self.applied.observed_at, now) else self
 
 
 def _joined(parts: Sequence[Int64 | None], columns: int, sizes: Sequence[int]) -> Int64 | None:

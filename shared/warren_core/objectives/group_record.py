@@ -6,9 +6,11 @@ What is to be told is part of it (`untold`): it is stored before it is told, so 
 that is not remembered, and nothing is forgotten that was not told.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic_core import to_json
@@ -21,6 +23,7 @@ from warren.contracts import (
 )
 from warren.errors import WarrenError
 
+from warren_core.clocks import is_ahead
 from warren_core.judgement.lateness import Lateness, from_fields, lateness_of
 from warren_core.objectives.burn import Buckets, History, Standing
 from warren_core.objectives.limits import Limit
@@ -29,8 +32,6 @@ from warren_core.objectives.verdicts import Objectives, OpenIncident, ended, jud
 
 VERSION = 3
 _NONE_BROKEN = b'"standings":{}'
-AHEAD_MS = 10 * 60_000
-"""An event dated so long before one that is above it in the log shows that the other was ahead."""
 
 
 class CorruptRecord(WarrenError):
@@ -54,11 +55,9 @@ class GroupRecord:
     def is_gone(self) -> bool:
         return self.lateness is None
 
-    def is_before(self, event: FreshnessEvent, offset: int) -> bool:
-        """Whether the event is newer: measured later, or this one was dated far ahead."""
-        if self.measured_at < event.measured_at:
-            return True
-        return (self.measured_at - event.measured_at > AHEAD_MS) and self.source_offset < offset
+    def as_of(self, now: int) -> GroupRecord:
+        """What counts of it at that time, Unix milliseconds: not that it was measured later."""
+        return replace(self, measured_at=now) if is_ahead(self.measured_at, now) else self
 
 
 def after_event(
@@ -69,7 +68,7 @@ def after_event(
     lag: AskLag,
 ) -> GroupRecord | None:
     """None for an event that was applied before, or is older than one that was."""
-    if before is not None and not before.is_before(event, offset):
+    if before is not None and event.measured_at <= before.measured_at:
         return None
     verdict = judge(event, Objectives() if before is None else before.objectives, limits, lag)
     return GroupRecord(

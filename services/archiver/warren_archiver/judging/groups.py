@@ -20,10 +20,10 @@ from pyspark.sql.types import StructType
 from warren.contracts import OffsetEvent, Status, split_group_key
 from warren.errors import ContractViolation
 from warren.settings import CollectorSettings, EvaluationSettings
+from warren_core.clocks import require_past
 from warren_core.evaluation import GroupRules, RuleBook
 from warren_core.judgement.cohort import Brief, Entry, is_ordinary, judge_together
 from warren_core.judgement.judge import Ended, Judged, Taken, judge
-from warren_core.judgement.observation import require_past
 from warren_core.judgement.state import GroupGone, GroupState, Rows
 
 GroupKey = tuple[str, str]
@@ -112,7 +112,9 @@ def _judge(
     cohorts: dict[GroupRules, list[GroupKey]] = {}
     entries = {}
     for key, (source, event) in due.items():
-        entry = Entry(event, known.get(key), source.offset)
+        before = known.get(key)
+        known[key] = before and before.as_of(source.appended // 1000)
+        entry = Entry(event, known[key], source.offset)
         of_group = rules.rules_for(*key)
         if is_ordinary(entry, of_group):
             cohorts.setdefault(of_group, []).append(key)

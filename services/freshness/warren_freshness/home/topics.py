@@ -24,7 +24,8 @@ from warren.kafka.producer import EventProducer
 from warren.kafka.topic_reader import TopicReader
 from warren.metrics.freshness import FRESHNESS_EVENTS
 from warren.settings import HomeSettings
-from warren_core.judgement.observation import check_columns, check_ranges, require_past
+from warren_core.clocks import require_past
+from warren_core.judgement.observation import check_columns, check_ranges
 
 from warren_freshness.home.offsets_feed import HOME
 from warren_freshness.positions.group_positions import GroupKey, GroupPositions
@@ -180,8 +181,9 @@ class Intake:
 
     def _fold(self, event: OffsetEvent, message: Message) -> str:
         if event.cluster in self._clusters:
-            place = message.partition() or 0, message.offset() or 0
-            return "applied" if self._positions.fold(event, *place) else "duplicate"
+            now = self._clock.now_ms()
+            is_new = self._positions.fold(event, message.partition() or 0, now)
+            return "applied" if is_new else "duplicate"
         if event.cluster not in self._foreign:
             self._foreign.add(event.cluster)
             log.warning(

@@ -1,11 +1,12 @@
 """Where the groups stand: the newest offset events, folded. No clock, no I/O."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
 from warren.contracts import OffsetEvent
-from warren_core.evaluation import UNKNOWN
+from warren_core.clocks import is_ahead
 from warren_core.judgement.state import Applied
 
 from warren_freshness.positions.topic_columns import (
@@ -62,15 +63,16 @@ class GroupPositions:
         self._logs: dict[tuple[str, str], LogRange] = {}
         self._deleted: dict[GroupKey, int] = {}
 
-    def fold(self, event: OffsetEvent, home_partition: int, offset: int = UNKNOWN) -> bool:
-        """Takes an event in, of that offset in its home partition; False for one that observes
-        nothing newer than what is there.
+    def fold(self, event: OffsetEvent, home_partition: int, now: float = math.inf) -> bool:
+        """Takes an event of that home partition in; False for one that observes nothing newer than
+        what is there, unless that is dated ahead of `now`, Unix milliseconds.
         """
         if event.forget is not None:
             return False
         key = (event.cluster, event.group)
-        known, applied = self._groups.get(key), Applied.by(event, offset)
-        if known is not None and not known.newest.is_before(event, offset):
+        known, applied = self._groups.get(key), Applied.by(event)
+        counts = known is not None and not is_ahead(known.newest.observed_at, now)
+        if known is not None and counts and not known.newest.is_before(event):
             return False
         if event.deleted:
             self._groups.pop(key, None)
