@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import io
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -170,6 +171,26 @@ def test_the_end_of_a_group_ends_its_status(tmp_path: Path) -> None:
     add_bronze(tmp_path, records)
     found = _counted(_made(tmp_path, Period(END - HOUR, END)))
     assert found == recount(records, END - HOUR, END, MAX_GAP)
+
+
+def test_what_every_other_reader_refuses_is_not_reported_while_silver_is_behind(
+    tmp_path: Path,
+) -> None:
+    at = START + 12 * HOUR
+    good = lag_event("mail", at, "OK", 7).to_bytes()
+    changes: list[dict[str, object]] = [
+        {"group": "other"},
+        {"cluster": 0},
+        {"group": {}},
+        {"status": "WELL"},
+        {"evaluated_at": 2**63 - 1},
+    ]
+    wrong = [json.dumps(json.loads(good) | change).encode() for change in changes]
+    keys = [b"prod|mail"] * 2 + [b"prod|mail"] * len(wrong) + [b"+1|prod|mail", b"none"]
+    values = [good, b"{", *wrong, good, good]
+    add_bronze(tmp_path, [LagRecord(k, v, at) for k, v in zip(keys, values, strict=True)])
+    (group,) = _made(tmp_path, Period(at - HOUR, at + HOUR)).groups
+    assert (group.cluster, group.group, group.evaluations) == ("prod", "mail", 1)
 
 
 def test_a_closed_day_has_the_same_bytes_whenever_it_is_reported(

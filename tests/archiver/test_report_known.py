@@ -261,7 +261,7 @@ def test_strange_causes_of_others_spoil_nobody_elses(tmp_path: Path) -> None:
     bad["data"] |= {"revision": 9, "conditions": [1, None, {"name": 1}]}
     values = (event.to_bytes(), json.dumps(bad).encode(), b"[]", None)
     told += [("warren.incidents", value) for value in values]
-    add_records(lake, *((topic, b"prod|slow", value, ENDS) for topic, value in told))
+    add_records(lake, *((topic, event.key, value, ENDS) for topic, value in told))
     after = advice(_made(lake))
     assert [each for each in after if each.group in ("losing", "slow")] == before
     assert [each.sentence for each in after if each.group == "odd"] == [

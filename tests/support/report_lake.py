@@ -16,7 +16,7 @@ from support.lake_files import write_table
 from support.report_recount import LagRecord
 from support.silver_events import folded, status_change
 from warren.contracts import StatusChangeEvent
-from warren.contracts.event import Event
+from warren.contracts.event import KeyedEvent
 from warren.contracts.topics import Topic
 from warren_archiver.gold.conventions import GROWTH
 
@@ -89,14 +89,13 @@ def add_bronze(path: Path, records: Sequence[LagRecord]) -> None:
     add_records(path, *(("warren.lag", *each) for each in records))
 
 
-def add_events(path: Path, *events: tuple[Topic, Event, int]) -> None:
+def add_events(path: Path, *events: tuple[Topic, KeyedEvent, int]) -> None:
     """With when they were appended."""
     add_records(
         path,
         *(
-            (topic.full_name("warren."), b"prod|" + who.encode(), event.to_bytes(), at)
+            (topic.full_name("warren."), event.key, event.to_bytes(), at)
             for topic, event, at in events
-            for who in [str(event.model_dump().get("group", ""))]
         ),
     )
 

@@ -19,7 +19,9 @@ from warren_archiver.report.period import Period
 _APPENDED_MS = 60_000
 """How much later than it is dated an evaluation may be appended, to be read for its cause."""
 _INCIDENT = typed(
-    VARCHAR="incident_id", TIMESTAMPTZ="opened_at closed_at changed_at told_at", BLOB="event"
+    VARCHAR="incident_id",
+    TIMESTAMPTZ="opened_at closed_at changed_at told_at",
+    BLOB="event",
 )
 _CHANGE = typed(VARCHAR="incident_id", TIMESTAMPTZ="at", BIGINT="revision", BLOB="event")
 
@@ -48,13 +50,16 @@ def incidents(
         "changes", "silver/incident_changes", Period(first, period.end_ms).days, _CHANGE, of_these
     )
     values = [*stored, *tables.rows(_OTHERS, {"topic": changes, "end": period.end_ms})]
-    known: dict[str, GroupIncident] = {}
+    known: dict[tuple[str, str, str], GroupIncident] = {}
     for row in values:
         with suppress(ContractViolation):  # others may publish to the topic, too
-            each = GroupIncidentEvent.from_bytes(row["event"]).data
-            found = known.get(each.incident_id)
+            event = GroupIncidentEvent.from_bytes(row["event"])
+            if row["key"] not in (None, event.key):  # of bronze: nobody has looked whose it is
+                continue
+            each, name = event.data, (*event.about, event.data.incident_id)
+            found = known.get(name)
             if each.changed_at < period.end_ms and (not found or found.revision < each.revision):
-                known[each.incident_id] = each
+                known[name] = each
     notified = {
         row["incident_id"]: row["at"]
         for row in tables.rows(_NOTIFIED, {"topic": deliveries, "end": period.end_ms})
@@ -88,15 +93,17 @@ def _judged(tables: LakeTables, period: Period, topic: str, latest_ms: int) -> d
 
 
 _STORED = """
-SELECT incident_id, epoch_ms(opened_at) AS opened_ms, epoch_ms(changed_at) AS changed_ms, event
+SELECT incident_id, epoch_ms(opened_at) AS opened_ms, epoch_ms(changed_at) AS changed_ms, event,
+  NULL::BLOB AS key
 FROM incidents
 WHERE event IS NOT NULL AND epoch_ms(opened_at) < $end
   AND (closed_at IS NULL OR epoch_ms(closed_at) > $start)
 """
 _OTHERS = """
-SELECT value AS event FROM raw WHERE topic = $topic AND value IS NOT NULL
+SELECT key, value AS event FROM raw WHERE topic = $topic AND value IS NOT NULL
 UNION ALL
-SELECT arg_max(event, revision) FROM changes WHERE epoch_ms("at") < $end GROUP BY incident_id
+SELECT NULL, arg_max(event, revision) FROM changes WHERE epoch_ms("at") < $end
+GROUP BY incident_id
 """
 _JSON = """
 SELECT CASE WHEN json_valid(j) THEN j END AS j

@@ -4,9 +4,11 @@ newest are in bronze alone.
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, get_args
 
+from warren.contracts import GroupStatusName
 from warren.history.lake_tables import LakeTables, moment, text, typed
+from warren.words import LATEST_MOMENT
 
 from warren_archiver.report.lag_sketch import SKETCH, of_sketch, percentiles
 from warren_archiver.report.period import Period, Split
@@ -82,7 +84,8 @@ def prepare(
     skewed = {day for each in wanted for day in each.widened(CLOCK_SKEW_MS, CLOCK_SKEW_MS).days}
     where = f"topic IN ({listed}) AND {appended}"
     tables.view("raw", "bronze/events", skewed.intersection(raw.days), _EVENTS, where)
-    bounds = {"topic": topics[0], "end": period.end_ms, "gap": max_gap_ms}
+    bounds: dict[str, Any] = {"topic": topics[0], "end": period.end_ms, "gap": max_gap_ms}
+    bounds |= {"statuses": get_args(GroupStatusName), "latest": LATEST_MOMENT}
     tables.rows(f"CREATE OR REPLACE TEMP TABLE judged AS {_JUDGED}", bounds)
     tables.view("hours", "gold/status_hours", parts.hours.days, _HOURS)
 
@@ -123,12 +126,14 @@ WITH published AS (
   SELECT try(decode(key)) AS k, try(decode(value)) AS j, value IS NULL AS is_end, timestamp
   FROM raw WHERE topic = $topic
 ), told AS (
-  SELECT coalesce(j->>'$.cluster', split_part(k, '|', 1)) AS cluster,
-    coalesce(j->>'$.group', substr(k, strpos(k, '|') + 1)) AS "group",
+  SELECT split_part(k, '|', 1) AS cluster, substr(k, strpos(k, '|') + 1) AS "group",
     coalesce(try_cast(j->>'$.evaluated_at' AS BIGINT), epoch_ms(timestamp)) AS "at",
     coalesce(try_cast(j->>'$.position' AS BIGINT), -2) AS position,
     j->>'$.status' AS status, try_cast(j->>'$.total_lag' AS BIGINT) AS lag, 0 AS source
-  FROM published WHERE is_end OR CASE WHEN json_valid(j) THEN j->>'$.evaluated_at' IS NOT NULL END
+  FROM published WHERE NOT starts_with(k, '+') AND (is_end OR CASE WHEN json_valid(j)
+    THEN concat(j->>'$.cluster', '|', j->>'$.group') = k
+      AND list_contains($statuses, j->>'$.status')
+      AND try_cast(j->>'$.evaluated_at' AS BIGINT) BETWEEN 0 AND $latest END)
   UNION ALL
   SELECT cluster, "group", epoch_ms("at"), position, status, total_lag, 1 FROM typed
 ), once AS (
