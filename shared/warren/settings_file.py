@@ -91,7 +91,7 @@ def _read_toml(path: Path | None) -> dict[str, Any]:
     if not is_named and not file.exists():
         return {}
     try:
-        return tomllib.loads(file.read_text())
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(str(file), why_unread(error)) from None
 

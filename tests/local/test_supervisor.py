@@ -53,23 +53,31 @@ def test_who_does_not_stop_in_time_is_killed_with_all_that_it_started(tmp_path: 
     eventually(lambda: not still_running([grandchild]), message="the grandchild is gone")
 
 
-def test_a_child_dies_with_its_parent_even_when_that_one_is_killed(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    parent = (
-        "import sys, time; from pathlib import Path; from warren_local.supervisor import Child;"
-        f"child = Child(['sleep', '600'], log=Path({str(log)!r}));"
-        "print(child.pid, flush=True); time.sleep(600)"
-    )
-    with subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE) as process:
+@pytest.mark.parametrize(
+    "child",
+    [
+        "from warren_local.server import Child; child = Child(SLEEP, log=Path('log'))",
+        "from warren_archiver.passes.parent import Child; child = Child('pass', SLEEP, {})",
+    ],
+    ids=["service", "pass"],
+)
+def test_a_child_dies_with_its_parent_even_when_that_one_is_killed(
+    tmp_path: Path, child: str
+) -> None:
+    begun = "import time; from pathlib import Path; SLEEP = ['/bin/sleep', '600']"
+    parent = f"{begun}; {child}; print(child.pid, flush=True); time.sleep(600)"
+    with subprocess.Popen(
+        [sys.executable, "-c", parent], stdout=subprocess.PIPE, cwd=tmp_path
+    ) as process:
         assert process.stdout is not None
-        child = int(process.stdout.readline())
-        eventually(lambda: psutil.Process(child).name() == "sleep", message="the child runs")
+        pid = int(process.stdout.readline())
+        eventually(lambda: psutil.Process(pid).name() == "sleep", message="the child runs")
         process.kill()
-    eventually(lambda: not still_running([child]), message="the child is gone as well")
+    eventually(lambda: not still_running([pid]), message="the child is gone as well")
 
 
 def test_a_leash_whose_parent_is_gone_already_does_not_start_the_command(tmp_path: Path) -> None:
-    from warren_local import leash
+    from warren import leash
 
     wrapper = [sys.executable, "-I", "-S", leash.__file__, str(os.getppid())]
     done = subprocess.run([*wrapper, "touch", str(tmp_path / "started")], check=False)

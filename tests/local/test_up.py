@@ -73,6 +73,9 @@ def test_a_taken_port_is_refused_before_anything_starts(
         port = taken.getsockname()[1]
         with pytest.raises(StartRefused, match=variable):
             run(plan(tmp_path, **{option: port}), screen, threading.Event())
+    same = plan(tmp_path, api_port=port, kafka_port=port)
+    with pytest.raises(StartRefused, match="for the API is taken by the embedded Kafka broker"):
+        run(same, screen, threading.Event())
     assert screen.lines == []
     assert not (tmp_path / "run.json").exists()
 

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 from structlog.testing import capture_logs
 from support.manual_clock import ManualClock
 from support.starting_broker import starting_broker
-from warren.errors import AuthenticationFailed, ClusterUnreachable
+from warren.errors import AuthenticationFailed, ClusterUnreachable, SettingsError
 from warren.kafka import connection
 from warren.kafka.connection import Refusals, Trouble
 from warren.logins.client_credentials import ClientCredentialsToken
@@ -43,6 +43,15 @@ def test_a_request_that_is_never_over_is_given_up(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ClusterUnreachable):
         connection.connect("home", "home", home, 0.1)
     assert not connection.answers(AdminClient({"bootstrap.servers": home.bootstrap}), 0.1)
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    properties = {"security.protocol": "SSL", "ssl.ca.location": "/nowhere.pem"}
+    home = KafkaConnection.model_validate({"bootstrap": "127.0.0.1:1", "kafka": properties})
+    with pytest.raises(SettingsError) as refused:
+        connection.require_usable("home", "home", home)
+    said = "/nowhere.pem cannot be read: No such file or directory"
+    assert str(refused.value) == f"home.kafka.ssl.ca.location: {said}"
 
 
 def test_a_broker_that_knows_no_brokers_does_not_end_the_process() -> None:

@@ -31,6 +31,11 @@ def write(tmp_path: Path, text: str) -> Path:
     return file
 
 
+def test_a_byte_order_mark_is_no_setting(tmp_path: Path) -> None:
+    file = write(tmp_path, '\ufeff[home]\nbootstrap = "kafka:1"\n')
+    assert load_settings(file).home.bootstrap == "kafka:1"
+
+
 def test_defaults_without_any_file() -> None:
     settings = load_settings()
     assert settings.home.bootstrap == "localhost:9092"

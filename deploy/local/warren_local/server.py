@@ -3,6 +3,8 @@
 TCP ports of this machine.
 """
 
+from __future__ import annotations
+
 import contextlib
 import math
 import os
@@ -10,7 +12,6 @@ import random
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -22,18 +23,14 @@ from typing import ClassVar, Self
 
 from warren.errors import WarrenError
 from warren.files import append_private
-
-from warren_local import leash
+from warren.leash import leashed
 
 STOP_GRACE = 60.0
 """Seconds from SIGTERM to SIGKILL. A service needs up to 10 where 20 processes share 2 cores."""
 
 
 class Child:
-    """A running process. Start it in a thread that lives as long as the process should.
-
-    (The kernel ties the process to the thread that started it, not to the whole parent.)
-    """
+    """A running process. Start it in a thread that lives as long as the process should."""
 
     def __init__(
         self,
@@ -44,10 +41,9 @@ class Child:
         directory: Path | None = None,
     ) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
-        wrapper = [sys.executable, "-I", "-S", leash.__file__, str(os.getpid())]
         with os.fdopen(append_private(log), "ab") as output:
             self._process = subprocess.Popen(
-                [*wrapper, *map(str, command)],
+                leashed(list(map(str, command))),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -149,11 +145,13 @@ class Port:
     flag: str
     variable: str
 
-    def require_free(self) -> None:
-        """Raise StartRefused when something listens on it."""
-        if not is_free(self.number):
+    def require_free(self, ports: Sequence[Port] = ()) -> None:
+        """Raise StartRefused when something listens on it, or another of `ports` is the same."""
+        others = [each.purpose for each in ports if each != self and each.number == self.number]
+        others += [] if is_free(self.number) else ["another program"]
+        if others:
             raise StartRefused(
-                f"port {self.number} for {self.purpose} is taken by another program: "
+                f"port {self.number} for {self.purpose} is taken by {others[0]}: "
                 f"choose another one with {self.flag} or {self.variable}"
             )
 

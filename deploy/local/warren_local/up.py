@@ -182,8 +182,9 @@ class _Run:
     def run(self) -> None:
         for name in stop_leftovers(self._run_file):
             self._screen.say(f"stopped {name}, left over from a run that was killed")
-        for port in self._plan.ports():
-            port.require_free()
+        ports = self._plan.ports()
+        for port in ports:
+            port.require_free(ports)
         kafka = self._kafka() if self._plan.kafka else None
         try:
             if self._start_servers(kafka) and self._prepare_home():

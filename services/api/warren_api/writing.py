@@ -211,9 +211,11 @@ async def withdraw(context: ApiContext, incident: IncidentRecord) -> None:
 
 
 def find_incident(context: ApiContext, id_: str) -> IncidentRecord | None:
-    """A group's incident that is remembered, by its id or that of one of its conditions."""
-    known = context.model.incidents().all
-    return next((each for each in known if id_ in each.ids), None)
+    """A group's incident that is remembered, by its id or that of one of its conditions: the first
+    that had it.
+    """
+    known = context.model.incidents().all  # newest first
+    return next((each for each in reversed(known) if id_ in each.ids), None)
 
 
 async def shown(is_so: Callable[[], bool]) -> None:

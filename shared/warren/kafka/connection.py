@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import confluent_kafka
@@ -166,6 +167,11 @@ def new_client(
         name, problem = refused_property(
             cause.str() if isinstance(cause, confluent_kafka.KafkaError) else str(cause)
         )
+        if name.endswith(".location"):  # of a file that is not there OpenSSL says "BIO lib"
+            try:
+                Path(str(librdkafka_properties(connection)[name])).read_bytes()
+            except OSError as unread:
+                problem = f"{unread.filename} cannot be read: {unread.strerror}"
         raise unusable(setting, connection, problem, name) from None
 
 

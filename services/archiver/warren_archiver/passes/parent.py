@@ -18,6 +18,7 @@ from warren.clock import Clock, SystemClock
 from warren.contracts.topics import ARCHIVED
 from warren.errors import SettingsError
 from warren.lake_path import local_path
+from warren.leash import leashed
 from warren.service import probed, stop_by_signal
 from warren.settings import ArchiverSettings, Settings
 
@@ -38,7 +39,7 @@ class Child:
     def __init__(self, name: str, command: Sequence[str], environ: Mapping[str, str]) -> None:
         self._name = name
         self._process = subprocess.Popen(
-            command,
+            leashed(list(command)),
             env=dict(environ),
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

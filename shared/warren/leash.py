@@ -13,6 +13,13 @@ import sys
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>; survives exec
 
 
+def leashed(command: list[str]) -> list[str]:
+    """The command that runs it so. The kernel ties it to the thread that starts it: one that lives
+    as long as the process should.
+    """
+    return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *command]
+
+
 def main() -> None:
     parent = int(sys.argv[1])
     command = sys.argv[2:]
