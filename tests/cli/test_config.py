@@ -88,7 +88,7 @@ def test_refusals_are_one_line(tmp_path: Path, text: str | None, problem: str) -
         ),
         (
             '"security.protocol" = "SSL"\n"ssl.ca.location" = "/no/such.pem"',
-            "ssl.ca.location: cannot be used: error:",
+            "ssl.ca.location: /no/such.pem cannot be read: ",
         ),
     ],
 )

@@ -152,6 +152,16 @@ def test_a_loss_of_before_the_incident_is_none_of_it() -> None:
     assert Standing.of(ended, Known(judged(), since)).lost == 0
 
 
+def test_what_is_lost_does_not_say_when_more_will_be() -> None:
+    """Somebody deleted records that retention would have kept for a week."""
+    week = 7 * 24 * HOUR
+    lost = late(7_000, lost_records=66, reason="expired", time_to_loss_ms=week, retention_left=0.9)
+    lag = judged(topics={"orders": topic({}, {"status": "STOP", "lag": 7})})
+    of = Standing.of(incident(stuck(time_to_loss_ms=week)), Known(lag, measured(CAUGHT_UP, lost)))
+    assert of.lost == 66
+    assert of.figures.loss_at == (NOW - 1_000 + week, NOW - 1_000, False)
+
+
 def test_a_cause_keeps_its_figure_where_the_measurement_is_older() -> None:
     said = "3,110 unread records deleted by retention (orders/0)"
     losing = late(7_000, lost_records=66, reason="expired", time_to_loss_ms=0)

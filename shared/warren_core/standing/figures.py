@@ -124,11 +124,9 @@ def has_bounds(columns: TopicLag) -> bool:
 
 
 def loss_in(freshness: FreshnessEvent, lag: LagEvent) -> int | None:
-    """Milliseconds from the measurement until the first loss, where that runs down: a group that
-    reads on is in no danger, however short the retention is. 0 while records are lost.
+    """Milliseconds from the measurement until the first loss, or the next one, where that runs
+    down: a group that reads on is in no danger, however short the retention is.
     """
-    if freshness.lost_records:
-        return 0
     return min((left for left, _ in _running_down(freshness, lag)), default=None)
 
 
