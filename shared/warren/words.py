@@ -239,13 +239,13 @@ class Broken(Protocol):
 
 
 def deleted(count: int, place: str, partitions: int = 1) -> str:
-    """`3,110 unread records deleted by retention (orders/0 and 2 more)`.
+    """`3,110 unread records deleted (orders/0 and 2 more)`.
 
     `place`: the partition that has lost most, of so many `partitions`; empty where unknown.
     """
     more = f" and {grouped(partitions - 1)} more" if partitions > 1 else ""
     where = f" ({place}{more})" if place else ""
-    return f"{counted(count, 'unread record')} deleted by retention{where}"
+    return f"{counted(count, 'unread record')} deleted{where}"
 
 
 def after_loss(topic: str = "", *, undated: bool = False) -> str:
@@ -253,7 +253,7 @@ def after_loss(topic: str = "", *, undated: bool = False) -> str:
     `undated`: its records have no timestamp that can be true, and retention goes by those.
     """
     of_topic = f" of {topic}" if topic else ""
-    fix = f"Raise retention.ms{of_topic} now, then fix the consumer"
+    fix = f"Raise retention.ms{of_topic} now, unless somebody deleted them, and fix the consumer"
     if undated:
         fix = f"Set message.timestamp.type{of_topic} to LogAppendTime: its timestamps are too old"
     return f"{fix}; deleted records cannot be recovered"

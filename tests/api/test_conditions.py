@@ -32,7 +32,7 @@ def api(api: Api) -> Api:
     condition(api, ROOT, -9 * MINUTE, **FRESHNESS)
     api.put("billing", status="ERR", incident={"id": "stuck-1", "opened_at": NOW - 8 * MINUTE})
     condition(api, "stuck-1", -8 * MINUTE, cause=STUCK)
-    lost = "9 unread records deleted by retention (orders/0)"
+    lost = "9 unread records deleted (orders/0)"
     condition(api, "lost-1", -7 * MINUTE, explanation=lost, **RETENTION)
     return api
 
@@ -122,7 +122,7 @@ def lost(count: int) -> dict[str, Any]:
         "since": NOW,
         "value": count,
         "wanted": 0,
-        "sentence": f"{count} unread records deleted by retention (orders/0)",
+        "sentence": f"{count} unread records deleted (orders/0)",
     }
 
 
@@ -142,7 +142,7 @@ def test_what_is_over_says_the_root_and_what_was_lost_in_the_end(api: Api) -> No
     soup = page(api, "/incidents/down-1")
     said = text(soup.main)  # type: ignore[arg-type]
     assert "Explanation: at 06:51 UTC : No commit for 40s." in said
-    assert "4270 unread records deleted by retention (orders/0)" in said
+    assert "4270 unread records deleted (orders/0)" in said
     assert text(fact(soup, "Lost")) == "Lost 4,270 records stay lost"
     assert api.get("/api/v1/incidents/gone-1").json()["lost_records"] == 4_270
     assert api.get(f"/api/v1/incidents/{ROOT}").json()["lost_records"] is None

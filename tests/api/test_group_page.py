@@ -74,7 +74,7 @@ def test_the_cause_what_to_do_and_until_when_lead_the_page(filled: Api) -> None:
     filled.measure("billing", late(2_700_000, lost_records=1_204))
     filled.put("billing", status="ERR", explanation=WHY, cause={**cause, "name": "unknown"})
     why, lost = page(filled, "/groups/demo/billing").select(".why")
-    assert "1,204 unread records deleted by retention (orders/0). Then: Raise" in text(lost)
+    assert "1,204 unread records deleted (orders/0). Then: Raise" in text(lost)
     assert "nobody" not in text(why)
 
 

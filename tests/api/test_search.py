@@ -125,6 +125,9 @@ KEYS = "cluster, group, topic, client, host, owner, cause, status, is, late, los
         ("10.9.8.7:9092", []),
         ("nobody", []),
         ("foo:", []),
+        ("cluster:nope is:action", ["Nothing here has cluster:nope"]),
+        ("owner:nope", ["Nothing here has owner:nope"]),
+        ("-topic:nope", []),
     ],
 )
 def test_a_word_with_a_colon_that_finds_nothing_is_said_to_be_no_key(

@@ -50,7 +50,7 @@ def test_who_has_caught_up_loses_nothing_by_its_trend() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "todo"), [("OK", "It keeps up again; raise"), ("ERR", "then fix the consumer")]
+    ("status", "todo"), [("OK", "It keeps up again; raise"), ("ERR", "and fix the consumer")]
 )
 def test_who_keeps_up_again_is_not_to_be_mended(status: str, todo: str) -> None:
     (told,) = said(made(group(lost_records=64, status=status)))

@@ -12,7 +12,7 @@ from warren_archiver.report.page import render
 from warren_archiver.report.summary import summary
 
 DOWN = {"name": "no_members", "sentence": "No members for 40s", "action": "Restart it"}
-GONE = "80 unread records deleted by retention (orders/0)"
+GONE = "80 unread records deleted (orders/0)"
 LATE = "orders/0 is 4m late"
 SECOND = 1_000
 

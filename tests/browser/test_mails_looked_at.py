@@ -20,7 +20,7 @@ CAUSE = Cause(
     short="Stuck at one record",
     sentence="orders/1 has stood at offset 1,180 for 6s",
     action=f"look at it: {COMMAND}",
-    also=[Finding(name="records_lost", sentence="66 unread records deleted by retention")],
+    also=[Finding(name="records_lost", sentence="66 unread records deleted")],
 )
 BAD = event(
     group="orders-settlement-reconciliation-worker-eu-central-1",

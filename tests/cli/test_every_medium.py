@@ -49,7 +49,7 @@ LOST = {
     "objective": "retention",
     "limit": "lost_records",
     "value": 66,
-    "sentence": "66 unread records deleted by retention (orders/1)",
+    "sentence": "66 unread records deleted (orders/1)",
 }
 FRESHNESS = {"type": "warren.group.freshness.changed", "incident_id": "late-1"}
 RETENTION = {"type": "warren.group.retention.changed", "incident_id": "lost-1"}

@@ -106,7 +106,7 @@ def test_a_reminder_speaks_of_now() -> None:
     said = reminder(now(before))
     assert GONE in said
     assert "Restart the consumers" in said
-    assert "2,100 unread records deleted by retention (orders/0)" in said
+    assert "2,100 unread records deleted (orders/0)" in said
     assert "9,000 records" in said
     assert "Late by      17m" in said
     assert "Data loss    now" in said

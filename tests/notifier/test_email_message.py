@@ -123,7 +123,7 @@ LOOK = "What to do   Look at it: warren describe group"
         ),
         (
             {"objectives": [breach("lost_records", 1.0, topic="orders")]},
-            ["What to do   Raise retention.ms of orders now, then fix the consumer"],
+            ["What to do   Raise retention.ms of orders now, unless somebody deleted them"],
             [],
         ),
         ({"objectives": LIMITS[:1]}, [f"{LOOK} prod/billing"], []),

@@ -23,7 +23,7 @@ from warren_notifier.state.telling import Delivery
 SECOND = 1_000
 NOW = OPENED_AT + 2 * MINUTE
 STANDS = "orders/1 has stood at offset 120 for 6s"
-DELETED = "66 unread records deleted by retention (orders/0)"
+DELETED = "66 unread records deleted (orders/0)"
 LOSING = "orders/0 may lose unread records at 07:02 UTC (in 28s; limit 1m)"
 LATE = "orders/0 is at least 9m late (limit 5m)"
 STUCK = Cause(name="stuck_record", sentence=STANDS)

@@ -25,10 +25,10 @@ MINUTE, HOUR = 60_000, 3_600_000
 @pytest.mark.parametrize(
     ("count", "partitions", "said"),
     [
-        (1, 1, "1 unread record deleted by retention (orders/0)"),
-        (1, 2, "1 unread record deleted by retention (orders/0 and 1 more)"),
-        (3_110, 1, "3,110 unread records deleted by retention (orders/0)"),
-        (3_110, 1_001, "3,110 unread records deleted by retention (orders/0 and 1,000 more)"),
+        (1, 1, "1 unread record deleted (orders/0)"),
+        (1, 2, "1 unread record deleted (orders/0 and 1 more)"),
+        (3_110, 1, "3,110 unread records deleted (orders/0)"),
+        (3_110, 1_001, "3,110 unread records deleted (orders/0 and 1,000 more)"),
     ],
 )
 def test_records_that_are_gone(count: int, partitions: int, said: str) -> None:

@@ -55,7 +55,7 @@ LOST = {
     "objective": "retention",
     "limit": "lost_records",
     "value": 66,
-    "sentence": "66 unread records deleted by retention (orders/1)",
+    "sentence": "66 unread records deleted (orders/1)",
 }
 
 
@@ -163,7 +163,7 @@ def test_what_is_lost_does_not_say_when_more_will_be() -> None:
 
 
 def test_a_cause_keeps_its_figure_where_the_measurement_is_older() -> None:
-    said = "3,110 unread records deleted by retention (orders/0)"
+    said = "3,110 unread records deleted (orders/0)"
     losing = late(7_000, lost_records=66, reason="expired", time_to_loss_ms=0)
     lag = judged(cause={"name": "records_lost", "sentence": said})
     for at, expected in ((NOW - HOUR, "3,110"), (NOW - 2_000, "66")):
@@ -234,7 +234,7 @@ def test_a_loss_that_is_over_is_said_once() -> None:
     data = incident(stuck(), broken(NOW - MINUTE, LOST))
     caught_up = measured(CAUGHT_UP, CAUGHT_UP)
     said = facts(Standing.of(data, Known(judged(), caught_up, LIMITS)))["Lost"]
-    assert said == "66 unread records deleted by retention (orders/1)"
+    assert said == "66 unread records deleted (orders/1)"
 
 
 @pytest.mark.parametrize("group", ["a;b", "it's", 'say "hi"', "new\nline", "a (b)", "$(id)"])

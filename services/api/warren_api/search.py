@@ -59,6 +59,10 @@ def near_names(name: str, known: Collection[str], n: int = 3) -> list[str]:
     return [] if len(known) * len(name) ** 2 > MOST_COMPARED else get_close_matches(name, known, n)
 
 
+NAMES = frozenset(("cluster", "group", "topic", "owner"))
+"""Keys of what is there, whether it is well or not."""
+
+
 def _no_key(written: str, keys: Collection[str]) -> str:
     near = near_names(written[:-1], keys, 1)
     meant = f"did you mean {near[0]}:?" if near else f"there are: {', '.join(keys)}."
@@ -114,14 +118,16 @@ class Search(ABC, Generic[T]):
 
     def hints(self, rows: Callable[[], Iterable[T]]) -> list[str]:
         """About words that begin as if with a key and that no row has: then they were hardly meant
-        as names. `rows`: all; asked for only where there are such words.
+        as names; and about names that nothing has. `rows`: all; asked for only where needed.
         """
-        suspects = (term for term in self._terms if term.no_key)
-        return [
-            _no_key(term.no_key, self.keys)
-            for term in suspects
-            if not any(term.fits(self.words(row)) for row in rows())
-        ]
+        found = []
+        for term in [] if self.problems else self._terms:
+            if term.no_key and not any(term.fits(self.words(row)) for row in rows()):
+                found.append(_no_key(term.no_key, self.keys))
+            known = list(rows()) if term.key in NAMES and not term.is_excluded else []
+            if known and not any(map(self.keys[term.key](term), known)):
+                found.append(f"Nothing here has {term.key}:{term.value}")
+        return found
 
     @property
     def corrected(self) -> str:

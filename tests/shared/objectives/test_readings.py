@@ -107,7 +107,7 @@ def test_records_that_are_lost() -> None:
     lost = limit("lost_records", 0)
     found = reading(lost, late(None, lost_records=3), WELL, late(None, lost_records=61))
     assert (found.verdict, found.value) == ("broken", 64)
-    assert found.sentence == ("64 unread records deleted by retention (orders/2 and 1 more)")
+    assert found.sentence == ("64 unread records deleted (orders/2 and 1 more)")
     assert reading(lost, WELL, late(5)).verdict == "kept"
     assert reading(lost, WELL, UNHEARD).verdict == "unknown"
 

@@ -110,7 +110,7 @@ def test_records_lost_are_told_of_every_group_at_once() -> None:
     (change,) = group.told(0, WELL, LOST)
     assert (change.type, change.data.status) == ("warren.group.retention.changed", "ERR")
     assert (change.data.previous, change.data.reason) == ("OK", "lost_records")
-    assert change.data.explanation == ("64 unread records deleted by retention (orders/1)")
+    assert change.data.explanation == ("64 unread records deleted (orders/1)")
     assert change.data.objectives is not None
     (breach,) = change.data.objectives
     assert (breach.objective, breach.value, breach.since) == ("retention", 64, NOW)
@@ -132,14 +132,14 @@ def test_how_many_were_lost_in_the_end_is_told_once() -> None:
         )
         return [each.data.explanation for each in group.told(at, *rows)]
 
-    assert lost(0, 62, 0) == ["62 unread records deleted by retention (orders/0)"]
+    assert lost(0, 62, 0) == ["62 unread records deleted (orders/0)"]
     assert lost(10, 900, 512) == []
     assert lost(20, 0, 512) == []  # the other one reads on
-    assert lost(30, 0, 0) == ["1,412 unread records deleted by retention (orders/0 and 1 more)"]
+    assert lost(30, 0, 0) == ["1,412 unread records deleted (orders/0 and 1 more)"]
     assert lost(40, 30, 0) == []
     assert lost(50, 0, 0) == []
     assert lost(60, 2000, 0) == []
-    assert lost(70, 0, 0) == ["3,442 unread records deleted by retention (orders/0)"]
+    assert lost(70, 0, 0) == ["3,442 unread records deleted (orders/0)"]
     assert lost(120, 0, 0) == []
     assert lost(130, 0, 0) == [None]
 

@@ -94,7 +94,7 @@ def _of_group(
         lost = f"{'at least ' if group.lost_at_least else ''}{records(group.lost_records)}"
         todo = after_loss() if still or group.status != "OK" else _KEEP_LONGER
         goes_on = f"{still_open} " if any(each.is_about_loss for each in still) else ""
-        yield "ERR", f"{goes_on}Retention deleted {lost} that it had not consumed. {todo}."
+        yield "ERR", f"{goes_on}{lost} were deleted that it had not consumed. {todo}."
     found = group.outlook
     days = None if found is None else found.days_until_loss
     if still and days is not None and days <= LOSS_SOON_DAYS:

@@ -253,7 +253,7 @@ def replaying(facts: Facts) -> Found | None:
 @cause(
     "consequence",
     10,
-    "Unread records deleted by retention",
+    "Unread records deleted",
     "the log begins above a committed offset",
 )
 def records_lost(facts: Facts) -> Found | None:
