@@ -328,16 +328,13 @@ def test_an_incident_goes_on_while_nothing_says_that_it_is_over(policy: PolicyNa
     assert {each.incident_id for each in told_of} == {opened.data.incident_id}
 
 
-def test_an_incident_that_the_state_does_not_tell_is_closed_as_warren_lag_has_it() -> None:
+def test_an_incident_that_the_state_does_not_tell_is_closed_as_the_fold_has_it() -> None:
     _, opened = stalled_group()
+    applied = Applied("offsets_topic", -1, NOW + 20_000)
+    told = {KEY: GroupState.new(applied, Status.ERR, opened.data.opened_at)}
     evaluator = BatchEvaluator(
-        lambda _cluster, _group: GroupRules(Rules()), "w.", ManualClock(LATER)
+        lambda *_: GroupRules(Rules()), "w.", ManualClock(LATER), incident_of=told.get
     )
-    evaluator.incidents = {
-        KEY: GroupState.new(
-            Applied("offsets_topic", -1, NOW + 20_000), Status.ERR, opened.data.opened_at
-        )
-    }
     well = offset_event(NOW + MINUTE, {"orders": {0: At(200, NOW + MINUTE)}})
     result = evaluator.evaluate(records([well]), {KEY: b"\xff\x01nonsense"}.get)
     (closed,) = [StatusChangeEvent.from_bytes(v).data for v in published(result, "w.lag-status")]

@@ -11,6 +11,7 @@ from support.manual_clock import ManualClock
 from warren.contracts import (
     STATUS_CHANGED,
     GroupIncidentEvent,
+    Status,
     StatusChangeEvent,
     group_key,
 )
@@ -144,6 +145,17 @@ def test_what_is_no_status_change_of_its_key_is_refused_and_hides_no_other() -> 
         asyncio.run(home.worker().run([*wrong, *nonsense, *records(STORM[:1], 9)]))
     assert [one["event"] for one in logs] == ["event refused"] * 5
     assert len(home.published) == 1
+
+
+def test_an_incident_knows_what_a_groups_state_would() -> None:
+    worker = Home().worker()
+    assert worker.state_of(KEY) is None
+    asyncio.run(worker.run(records([stuck(0)])))
+    state = worker.state_of(KEY)
+    assert state is not None
+    assert (state.status, state.opened_at) == (Status.ERR, stuck(0).data.opened_at)
+    asyncio.run(worker.run(records([stuck(0), over(STATUS_CHANGED, 1)])))
+    assert worker.state_of(KEY) is None
 
 
 @pytest.mark.parametrize("unreadable", [True, False])

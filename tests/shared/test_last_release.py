@@ -1,6 +1,7 @@
 """What each release wrote is read by today's code: one record of each topic, states of evaluators.
 
-With WARREN_TEST_RECORD=1 the file of the version that is built here is written. Git keeps it.
+With WARREN_TEST_RECORD=1 the file of the version that is built here is written, with the records of
+the newest one. Git keeps it.
 """
 
 import base64
@@ -10,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shared.contract_examples import EVENTS, FRESHNESS_EVENT, GROUP_EVENT
+from shared.contract_examples import RECORDS, RELEASES, example
 from support.offset_events import Judge, commits
-from warren.contracts import CATALOGUE
+from warren.contracts import CATALOGUE, FreshnessEvent, GroupEvent
 from warren.entry import own_version
 from warren_core.judgement import membership, state_codec
 from warren_core.objectives import group_record
 
-RELEASES = Path(__file__).parent / "releases"
 TODAY = RELEASES / f"{own_version()}.json"
 STATES = {"group": state_codec, "members": membership, "lateness": group_record}
 
@@ -26,8 +26,8 @@ def written() -> dict[str, Any]:
     judge = Judge()
     judge.all(commits(115, 116, 117, 0))
     assert judge.state is not None
-    members = membership.membership_after(GROUP_EVENT, None)
-    lateness = group_record.after_event(None, FRESHNESS_EVENT, 7, [], lambda: None)
+    members = membership.membership_after(example(GroupEvent), None)
+    lateness = group_record.after_event(None, example(FreshnessEvent), 7, [], lambda: None)
     assert lateness is not None
     states = {
         "group": state_codec.encode(judge.state),
@@ -35,7 +35,7 @@ def written() -> dict[str, Any]:
         "lateness": group_record.encode(lateness),
     }
     return {
-        "records": {event.topic_name: json.loads(event.to_bytes()) for event in EVENTS},
+        "records": RECORDS,
         "states": {name: base64.b64encode(value).decode() for name, value in states.items()},
     }
 

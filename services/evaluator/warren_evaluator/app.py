@@ -16,15 +16,13 @@ from warren.contracts.topics import FRESHNESS, GROUPS, INCIDENTS, LAG_STATUS, OF
 from warren.garbage import give_back
 from warren.settings import Settings
 from warren_core.evaluation import RuleBook
-from warren_core.judgement.state import GroupState
-from warren_core.judgement.state_codec import is_gone, remains
 from warren_core.objectives.limits import ObjectiveBook
 
 from warren_evaluator.batch import BatchEvaluator, ended_groups
 from warren_evaluator.faust_corrections.consumer import SafeTransport
 from warren_evaluator.faust_corrections.window_table import SafeTableManager, WindowTable
 from warren_evaluator.home.credentials import broker_urls, credentials
-from warren_evaluator.home.incidents import read_folded, read_incidents
+from warren_evaluator.home.incidents import read_folded
 from warren_evaluator.home.preparation import TABLES, app_id
 from warren_evaluator.incidents import Incidents
 from warren_evaluator.latenesses import Latenesses
@@ -111,6 +109,7 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
         lateness_of=latenesses.of,
         trends=trends,
         ownership_of=lambda cluster, group: latenesses.book.ownership_for(cluster, group),
+        incident_of=incidents.state_of,
     )
     pipeline = Pipeline(
         evaluator,
@@ -122,7 +121,6 @@ def create_evaluator(settings: Settings, partitions: int, clock: Clock) -> Evalu
 
     async def after_recovery() -> None:
         pipeline.gone.restore(ended_groups(table.entries()))
-        evaluator.incidents = await _incidents_without_state(settings, table)
         give_back()
 
     async def lateness_recovered() -> None:
@@ -171,19 +169,6 @@ async def _in_batches(
         await run([_record(event) for event in events])
         for event in events:
             event.ack()
-
-
-async def _incidents_without_state(
-    settings: Settings, table: WindowTable
-) -> dict[bytes, GroupState]:
-    lost = {
-        key: partition
-        for key, value, partition in table.entries()
-        if not is_gone(value) and remains(value) is None
-    }
-    if not lost:
-        return {}
-    return await asyncio.to_thread(read_incidents, settings.home, lost, set(lost.values()))
 
 
 def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:

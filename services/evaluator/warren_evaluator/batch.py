@@ -66,9 +66,11 @@ class BatchEvaluator:
         lateness_of: LatenessOf = lambda _: None,
         trends: Trends | None = None,
         ownership_of: OwnershipOf = lambda _cluster, _group: NOBODY_S,
+        incident_of: Callable[[bytes], GroupState | None] = lambda _: None,
     ) -> None:
         """Of a group's key: `membership_of` what is known of its members, `lateness_of` of how late
-        it is. `trends`: None where nobody asks for minutes."""
+        it is, `incident_of` what its incident says where its state does not. `trends`: None where
+        nobody asks for minutes."""
         self._rules_for = rules_for
         self._membership_of = membership_of
         self._lateness_of = lateness_of
@@ -79,7 +81,7 @@ class BatchEvaluator:
         self._trends = trends
         self._trends_topic = TRENDS.full_name(topic_prefix)
         self._dead_letters = DEAD_LETTERS.full_name(topic_prefix)
-        self.incidents: Mapping[bytes, GroupState] = {}  # of states without a readable one
+        self._incident_of = incident_of
 
     def evaluate(self, records: Iterable[SourceRecord], read: ReadValue) -> BatchResult:
         """`read` gives the table's value of a key. A bad record never stops the others."""
@@ -169,7 +171,7 @@ class BatchEvaluator:
             state = decode(value)
         except CorruptState as error:
             counts.discarded_states += 1
-            left = remains(value) or self.incidents.get(key)
+            left = remains(value) or self._incident_of(key)
             log.error(
                 "state of a group is unreadable, judging it anew",
                 group=key.decode(errors="replace"),

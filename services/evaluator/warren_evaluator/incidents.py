@@ -13,9 +13,10 @@ from typing import Any
 import structlog
 from pydantic import BaseModel, ValidationError
 from warren.clock import Clock
-from warren.contracts import GroupIncidentEvent, StatusChangeEvent
+from warren.contracts import GroupIncidentEvent, Status, StatusChangeEvent
 from warren.errors import ContractViolation
 from warren_core.group_incident import fold
+from warren_core.judgement.state import Applied, GroupState
 
 from warren_evaluator.records import Publication, SourceRecord, Table
 
@@ -89,6 +90,16 @@ class Incidents:
         for partition, event in folded.values():
             at = max(event.data.changed_at, self._until.get(partition, _Applied()).at)
             self._until[partition] = _Applied(offset=EVERY_OFFSET, at=at)
+
+    def state_of(self, key: bytes) -> GroupState | None:
+        """What an open incident says of a group whose own state says nothing."""
+        event = self._known(key).event
+        for each in event.data.open if event else ():
+            if (change := each.change).objectives is None:
+                # Which source it was, it does not say: any is newer by its time.
+                applied = Applied("offsets_topic", -1, each.changed_at)
+                return GroupState.new(applied, Status[change.status], change.opened_at)
+        return None
 
     async def run(self, records: Sequence[SourceRecord]) -> None:
         """Takes in status changes; when it has returned they may be acknowledged."""

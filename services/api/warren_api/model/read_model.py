@@ -72,7 +72,6 @@ class ReadModel:
         self._incident_log = IncidentLog(history)
         self._incidents: tuple[tuple[int, int], KnownIncidents] | None = None
         self._not_judged: tuple[Membership, ...] | None = ()
-        self._newest: dict[str, int] | None = {}  # evaluation of a cluster's groups; None: look
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.lag`; a tombstone removes the group.
@@ -96,15 +95,12 @@ class ReadModel:
                 self._freshness.pop(name, None)
                 if name in self._members:
                     self._members[name] = replace(self._members[name], had_offsets=True)
-                self._newest = self._not_judged = None
+                self._not_judged = None
                 self.states += 1
             else:
                 if name not in self._views:
                     self._not_judged = None
                 self._put(name, event)
-                if self._newest is not None:
-                    newest = max(event.evaluated_at, self._newest.get(event.cluster, 0))
-                    self._newest[event.cluster] = newest
 
     def apply_members(self, key: bytes | None, value: bytes | None) -> None:
         """Takes a record of `warren.groups`; a tombstone removes what was known of members.
@@ -249,7 +245,7 @@ class ReadModel:
         """Drops what a complete reading of the topics did not show."""
         self._incident_log.keep_only(in_trouble)
         with self._lock:
-            self._newest = self._not_judged = None
+            self._not_judged = None
             self.states += 1
             for name in set(self._views.names) - set(judged):
                 self._views.remove(name)
@@ -310,19 +306,15 @@ class ReadModel:
         """When a group of each cluster was last judged, as far as that is past `now`; where no time
         is, the first one to come. Unix milliseconds.
         """
+        past, ahead = dict[str, int](), dict[str, int]()
         with self._lock:
-            if self._newest is None:
-                self._newest = self._last_judged(math.inf)
-            if max(self._newest.values(), default=0) <= now:
-                return dict(self._newest)
-            return self._last_judged(now)
-
-    def _last_judged(self, now: float) -> dict[str, int]:
-        last = dict[str, int]()
-        for event in (view.event for view in self._views):
-            times = event.evaluated_at, last.get(event.cluster, event.evaluated_at)
-            last[event.cluster] = max(times, key=lambda at: (at <= now, at if at <= now else -at))
-        return last
+            for event in (view.event for view in self._views):
+                cluster, at = event.cluster, event.evaluated_at
+                if at > now:
+                    ahead[cluster] = min(at, ahead.get(cluster, at))
+                elif at > past.get(cluster, -1):
+                    past[cluster] = at
+        return ahead | past
 
     def listed_topics(self) -> list[TopicsEvent]:
         """Of each cluster the newest list of all its topics."""
