@@ -1,4 +1,4 @@
-"""The terminal: Ctrl-C with a script in make's place, signals, and how wide output is."""
+"""The terminal: signals, and how wide output is."""
 
 import json
 import subprocess
@@ -7,52 +7,6 @@ import sys
 import pytest
 from rich.table import Table
 from warren_cli.terminal.output_console import output_console
-
-SERVER = """
-import signal, sys
-from contextlib import nullcontext
-from warren_cli.terminal.signals import own_foreground
-signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-with own_foreground() if sys.argv[1] == "own" else nullcontext():
-    print("serving", flush=True)
-    signal.sigwait({signal.SIGINT})
-"""
-# What make does, as far as it matters here.
-STARTER = """
-import subprocess, sys
-print("starter:", subprocess.call([sys.executable, "-c", *sys.argv[1:]]))
-"""
-# A terminal whose keyboard and screen are pipes; a process of its own, because it has to fork.
-TERMINAL = """
-import os, pty, sys
-sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))
-"""
-CTRL_C = b"\x03"
-
-
-@pytest.mark.parametrize(("mode", "goes_on"), [("own", True), ("shared", False)])
-def test_ctrl_c_ends_the_server_in_order_and_who_started_it_goes_on(
-    mode: str, goes_on: bool
-) -> None:
-    """Without a foreground of its own Ctrl-C would hit who started it as well."""
-    command = [sys.executable, "-c", TERMINAL, sys.executable, "-c", STARTER, SERVER, mode]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as terminal:
-        assert terminal.stdin is not None
-        assert terminal.stdout is not None
-        try:
-            output = b""
-            while b"serving" not in output:
-                output += (chunk := terminal.stdout.read1())
-                assert chunk, output
-            terminal.stdin.write(CTRL_C)
-            terminal.stdin.flush()
-            output += terminal.stdout.read()
-            terminal.wait()
-        finally:
-            terminal.kill()
-    assert (b"starter: 0" in output) == goes_on
-    assert (terminal.returncode == 0) == goes_on
-
 
 # Sends signals to itself; a process for each case, but one that starts Python.
 SIGNALS = """

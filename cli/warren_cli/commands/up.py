@@ -29,7 +29,7 @@ from warren_cli.commands.config import refuse_unusable
 from warren_cli.commands.options import FileOption
 from warren_cli.resources.catalogue import GROUPS, STATUS, lag, reason, worst_partition
 from warren_cli.resources.output import Listing, fetch, resource_table
-from warren_cli.terminal.signals import own_foreground, stop_on_signals
+from warren_cli.terminal.signals import stop_on_signals
 
 INTERVAL = 1.0  # seconds between two requests
 LONGEST_NAME, LONGEST_LINE = 120, 1000  # characters: names have up to 65,535
@@ -252,9 +252,8 @@ def up(
         refuse_unusable(plan.settings)
         _refuse_unusable_api(plan.settings.api)
         configure(LogSettings(level="warning", format="console"), service="up")
-        with own_foreground():
-            screen = TableScreen(console) if table else PlainScreen(console)
-            run(plan, screen, stop, watch=SettingsWatch(config, settings, ALL), hurry=hurry)
+        screen = TableScreen(console) if table else PlainScreen(console)
+        run(plan, screen, stop, watch=SettingsWatch(config, settings, ALL), hurry=hurry)
     except (StartRefused, SettingsError) as refusal:
         print(f"warren: {refusal}", file=sys.stderr)
         raise typer.Exit(2) from None
