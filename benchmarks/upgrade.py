@@ -6,8 +6,7 @@ restarts them one by one as the other release, in another order each time.
 
 The old release is the newest tag. Where that is today's version, or no tag exists, today's code is
 the old release; the new one is a copy with another version, one more field in every object of every
-contract, and more at the end of every state of the evaluator. With --new-states these have another
-version: the new release reads both, the old one begins anew with what it cannot read.
+contract, and more at the end of every state of the evaluator.
 Prints one JSON line; exit 1 if an incident was lost, invented or told twice.
 """
 
@@ -32,7 +31,6 @@ import httpx
 from confluent_kafka import Producer
 from support.commit_load import VALUE, group_name
 from support.measuring import embedded_kafka, embedded_valkey
-from support.notified_home import route, webhook
 from support.receivers import Request, takes_all, webhook_receivers
 from support.service_process import ServiceProcess, running_service
 from support.steady_load import RECORDS, SteadyLoad
@@ -49,18 +47,12 @@ BUMPS = (
         r"^    model_config = .*",
         r'\g<0>\n    new: str | None = "1"',
     ),
-)
-GROWN_STATES = (
     ("shared/warren_core/*/*.py", r'"v": VERSION,', r'\g<0> "new": 1,'),
     (
         "shared/warren_core/judgement/state_codec.py",
         r"^        \*\(each.astype.*",
         r'\g<0> b"new",',
     ),
-)
-NEW_STATES = (
-    ("shared/warren_core/*/*.py", r"^VERSION = (\d+)", r"VERSION = \1 + 1"),
-    ("shared/warren_core/*/*.py", r"!= VERSION:", "not in (VERSION - 1, VERSION):"),
 )
 WARM_UP = 60.0  # seconds before the first group stops
 LATEST = 30_000  # milliseconds after its end by which an incident may still be a stop's
@@ -74,7 +66,6 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=15, help="seconds between two restarts")
     parser.add_argument("--stop-every", type=float, default=10, help="seconds between two stops")
     parser.add_argument("--stopped", type=float, default=100, help="seconds that each stop lasts")
-    parser.add_argument("--new-states", action="store_true", help="that the old cannot read")
     parser.add_argument("--seed", type=int, default=1, help="of the orders of restarts")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # whatever was started ends with us
@@ -87,7 +78,7 @@ def upgrade(arguments: argparse.Namespace) -> dict[str, Any]:
     chance = random.Random(arguments.seed)
     with ExitStack() as closing:
         folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="warren-bench-")))
-        old, new = releases(folder, NEW_STATES if arguments.new_states else GROWN_STATES)
+        old, new = releases(folder)
         bootstrap = closing.enter_context(embedded_kafka()).bootstrap
         valkey = closing.enter_context(embedded_valkey())
         hook = closing.enter_context(webhook_receivers(hook=takes_all))["hook"]
@@ -107,7 +98,14 @@ data_dir = "evaluator"
 url = "{valkey.url}"
 [notifier]
 allow_networks = ["127.0.0.0/8"]
-{route("all", ["hook"])}{webhook("hook", hook.url)}"""
+[[notifier.routes]]
+name = "all"
+channels = ["hook"]
+[notifier.channels.hook]
+type = "webhook"
+url = "{hook.url}"
+secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+"""
         running = Services(config, closing)
         for name in SERVICES:
             running.restart(name, old)
@@ -142,7 +140,7 @@ class Release(NamedTuple):
     path: Path
 
 
-def releases(folder: Path, state_bumps: Sequence[tuple[str, str, str]]) -> tuple[Release, Release]:
+def releases(folder: Path) -> tuple[Release, Release]:
     """The old one and the new one, unpacked."""
     today = built(ROOT, folder)
     tags = _git("tag", "--list", "v*", "--sort=-v:refname").split()
@@ -151,7 +149,7 @@ def releases(folder: Path, state_bumps: Sequence[tuple[str, str, str]]) -> tuple
         _export(tags[0], source)
         return built(source, folder), today
     _export("HEAD", source)
-    for pattern, old, new in (*BUMPS, *state_bumps):
+    for pattern, old, new in BUMPS:
         for file in source.glob(pattern):
             file.write_text(re.sub(old, new, file.read_text(), flags=re.M))
     return today, built(source, folder)

@@ -2,16 +2,12 @@
 
 import asyncio
 import contextlib
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from email import message_from_bytes
 
-from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, Envelope, Session
 from warren_local.server import HOST, free_port
 
 Answer = Callable[[], int]
@@ -95,47 +91,3 @@ def webhook_receivers(**answers: Answer) -> Iterator[dict[str, Webhooks]]:
 
 def takes_all() -> int:
     return 204
-
-
-def hangs() -> int:
-    return 0
-
-
-def fails(share: float, chance: random.Random) -> Answer:
-    return lambda: 503 if chance.random() < share else 204
-
-
-@dataclass(frozen=True, slots=True)
-class Mail:
-    at: float
-    delivery_id: str
-    message_id: str
-    subject: str
-
-
-class Mails:
-    """A mail server that takes everything; its method names are aiosmtpd's."""
-
-    def __init__(self) -> None:
-        self.port = free_port()
-        self.mails: list[Mail] = []
-
-    async def handle_DATA(  # noqa: N802  # as aiosmtpd names it
-        self, _server: SMTP, _session: Session, envelope: Envelope
-    ) -> str:
-        content = envelope.content or b""
-        mail = message_from_bytes(content if isinstance(content, bytes) else content.encode())
-        heads = (str(mail[name]) for name in ("X-Warren-Delivery", "Message-ID", "Subject"))
-        self.mails.append(Mail(time.monotonic(), *heads))
-        return "250 OK"
-
-
-@contextmanager
-def mail_receiver() -> Iterator[Mails]:
-    mails = Mails()
-    controller = Controller(mails, hostname=HOST, port=mails.port, server_hostname="localhost")
-    controller.start()
-    try:
-        yield mails
-    finally:
-        controller.stop()
