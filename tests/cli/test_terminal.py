@@ -6,12 +6,12 @@ import sys
 
 import pytest
 from rich.table import Table
-from warren_cli.terminal.output_console import output_console
+from warren_cli.terminal import output_console
 
 # Sends signals to itself; a process for each case, but one that starts Python.
 SIGNALS = """
 import json, os, signal, sys, threading, time
-from warren_cli.terminal import signals
+from warren_cli import terminal as signals
 for words in json.loads(sys.argv[1]):
     if os.fork() == 0:
         hurry = threading.Event()

@@ -15,7 +15,7 @@ from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
 from warren_cli.listed_commands import ListedCommands
 from warren_cli.spark import spark_session, spark_settings, tell
-from warren_cli.terminal.output_console import output_console
+from warren_cli.terminal import output_console
 
 if TYPE_CHECKING:
     from warren_archiver.check.topic_check import TopicCheck

@@ -10,7 +10,7 @@ from warren_local.demo.workload import run_demo
 
 from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
-from warren_cli.terminal.signals import stop_on_signals
+from warren_cli.terminal import stop_on_signals
 
 
 def demo(

@@ -13,7 +13,7 @@ from warren_cli.listed_commands import ListedCommands
 from warren_cli.resources import descriptions, output as listing
 from warren_cli.resources.catalogue import GROUPS, INCIDENTS, TOPICS, Resource
 from warren_cli.resources.output import DOCUMENTS, Form, FormOption, write_document
-from warren_cli.terminal.output_console import output_console
+from warren_cli.terminal import output_console
 
 app = typer.Typer(cls=ListedCommands, no_args_is_help=True)
 

@@ -25,7 +25,7 @@ from warren_core.evaluation import (
     judge_partitions,
 )
 
-from warren_cli.terminal.output_console import discard_output
+from warren_cli.terminal import discard_output
 
 MAX_OFFSET = 2**63 - 1
 

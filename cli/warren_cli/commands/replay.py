@@ -11,7 +11,7 @@ from warren.settings_file import load_settings
 from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
 from warren_cli.spark import spark_session, spark_settings, tell
-from warren_cli.terminal.output_console import output_console
+from warren_cli.terminal import output_console
 
 DEFAULT = "24h"
 

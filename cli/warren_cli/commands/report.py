@@ -17,7 +17,7 @@ from warren.words import utc
 from warren_cli.api_place import settings_file
 from warren_cli.commands.options import ConfigOption
 from warren_cli.spark import spark_settings
-from warren_cli.terminal.output_console import UNLIMITED, output_console
+from warren_cli.terminal import UNLIMITED, output_console
 
 if TYPE_CHECKING:
     from warren_archiver.report.period import Period

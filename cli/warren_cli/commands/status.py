@@ -36,7 +36,7 @@ from warren_cli.resources.output import (
     resource_table,
     write_document,
 )
-from warren_cli.terminal.output_console import UNLIMITED, output_console
+from warren_cli.terminal import UNLIMITED, output_console
 
 WATCH_SECONDS = 2.0
 EXIT_BAD = 3

@@ -29,7 +29,7 @@ from warren_cli.commands.config import refuse_unusable
 from warren_cli.commands.options import FileOption
 from warren_cli.resources.catalogue import GROUPS, STATUS, lag, reason, worst_partition
 from warren_cli.resources.output import Listing, fetch, resource_table
-from warren_cli.terminal.signals import stop_on_signals
+from warren_cli.terminal import stop_on_signals
 
 INTERVAL = 1.0  # seconds between two requests
 LONGEST_NAME, LONGEST_LINE = 120, 1000  # characters: names have up to 65,535

@@ -28,7 +28,7 @@ from warren_cli.resources.catalogue import (
     Row,
     path_name,
 )
-from warren_cli.terminal.output_console import output_console
+from warren_cli.terminal import output_console
 
 PAGE = 1000
 _FEW = 10

@@ -15,7 +15,7 @@ from warren_api.model.cluster import ClusterView, FeedState
 from warren_api.model.group import GroupView, Verdict
 from warren_api.model.incidents import IncidentRecord, KnownIncidents
 from warren_api.model.read_model import ReadModel
-from warren_api.model.verdict import Doubts, believed_from, doubts, group_doubts, verdict
+from warren_api.model.verdict import Doubts, doubts, group_doubts, verdict
 
 Verdicts = Callable[[GroupView], Verdict]
 
@@ -100,18 +100,11 @@ class ApiContext:
         """What is to be believed of each group at this moment."""
         now, clusters = self.clock.now_ms(), dict[str, ClusterView]()
         feed, unknown_after = self.feed_state(), self._silence_ms(3)
-        believed = dict[str, float]()
 
         def of(view: GroupView) -> Verdict:
-            event = view.event
-            oldest = believed.get(event.cluster)
-            if oldest is None:
-                cluster = clusters[event.cluster] = self.model.cluster(event.cluster, now)
-                oldest = believed[event.cluster] = believed_from(cluster, now, unknown_after)
-            # Nearly all of them, and again and again.
-            if oldest <= event.evaluated_at <= now + unknown_after:
-                return view.judged
-            return verdict(view, clusters[event.cluster], feed, now, unknown_after)
+            cluster = clusters.get(view.cluster) or self.model.cluster(view.cluster, now)
+            clusters[view.cluster] = cluster
+            return verdict(view, cluster, feed, now, unknown_after)
 
         return of
 

@@ -1,15 +1,18 @@
 """Reading whole topics from the beginning, without a consumer group: how state is rebuilt."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import closing
 
 import confluent_kafka
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
 
 from warren.clock import SystemClock
+from warren.contracts.topics import Topic
 from warren.errors import TopicMissing
 from warren.installation import Installation
 from warren.kafka.connection import classify, new_client
 from warren.kafka.hearing import hearing_of
+from warren.kafka.topics import HOME
 from warren.settings import HomeSettings, KafkaConnection
 
 # Catching up: whether what was in partitions when they were first read has been read.
@@ -17,6 +20,7 @@ from warren.settings import HomeSettings, KafkaConnection
 
 Place = tuple[str, int]
 """Topic and partition."""
+POLL_SECONDS = 0.5
 
 
 class CatchingUp:
@@ -176,3 +180,24 @@ class TopicReader:
 
     def close(self) -> None:
         self._consumer.close()
+
+
+def newest_values(
+    home: HomeSettings,
+    topic: Topic,
+    partitions: Collection[int],
+    is_enough: Callable[[], bool] = lambda: False,
+) -> dict[int, dict[bytes, bytes]]:
+    """By partition and key, of these partitions of a topic of Warren's, read to their ends or until
+    it is enough; without keys whose newest record is a tombstone. Blocks; raises as TopicReader.
+    """
+    newest: dict[int, dict[bytes, bytes]] = {each: {} for each in partitions}
+    name = topic.full_name(home.topic_prefix)
+    with closing(TopicReader(HOME, HOME, home, [name], partitions=partitions)) as reader:
+        while not reader.caught_up and not is_enough():
+            for record in reader.poll(POLL_SECONDS):
+                of_partition, key = newest[record.partition() or 0], record.key() or b""
+                of_partition.pop(key, None)
+                if (value := record.value()) is not None:
+                    of_partition[key] = value
+    return newest

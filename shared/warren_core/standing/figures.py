@@ -58,7 +58,7 @@ def figures_of(lag: LagEvent, freshness: FreshnessEvent | None) -> Figures:
     seen, kept = freshness.measured_at, freshness.time_to_loss_ms
     # Who is well and has more than an hour is in no danger.
     is_well = lag.status == "OK" and (kept is None or kept >= SOON_MS)
-    left = None if is_well and not freshness.lost_records else loss_in(freshness, lag)
+    left = None if is_well else loss_in(freshness, lag)
     late = late_ms(freshness.freshness_ms, freshness.at_least_ms)
     return Figures(
         records,

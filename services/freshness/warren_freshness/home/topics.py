@@ -3,7 +3,6 @@ measured, and what could not be used, is published: acknowledged, or an error.
 """
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 
 import structlog
@@ -21,13 +20,12 @@ from warren.contracts import (
 from warren.errors import ContractViolation, PublishFailed
 from warren.kafka.connection import Trouble
 from warren.kafka.producer import EventProducer
-from warren.kafka.topic_reader import TopicReader
+from warren.kafka.topic_reader import newest_values
 from warren.metrics.freshness import FRESHNESS_EVENTS
 from warren.settings import HomeSettings
 from warren_core.clocks import require_past
 from warren_core.judgement.observation import check_columns, check_ranges
 
-from warren_freshness.home.offsets_feed import HOME
 from warren_freshness.positions.group_positions import GroupKey, GroupPositions
 
 RECORD_OVERHEAD = 4096  # bytes of a record besides its value; generous
@@ -89,7 +87,6 @@ log = structlog.get_logger(__name__)
 
 # What was read by then is used: an older event of a group knows less of it, but nothing wrong.
 MOST_SECONDS = 60.0
-_POLL_SECONDS = 0.5
 SERVICE = "freshness"
 
 
@@ -98,29 +95,19 @@ class LastEvents:
 
     def __init__(self, home: HomeSettings, clock: Clock) -> None:
         self._home = home
-        self._topic = FRESHNESS.full_name(home.topic_prefix)
         self._clock = clock
 
     def read(self, partitions: Collection[int]) -> dict[int, list[FreshnessEvent]]:
         """By partition; deleted groups are not there. Raises what the home cluster refuses."""
-        newest: dict[int, dict[bytes, bytes]] = defaultdict(dict)
-        reader = TopicReader(HOME, HOME, self._home, [self._topic], partitions=partitions)
         until = self._clock.monotonic() + MOST_SECONDS
-        try:
-            while not reader.caught_up:
-                for message in reader.poll(_POLL_SECONDS):
-                    of_partition = newest[message.partition() or 0]
-                    key, value = message.key() or b"", message.value()
-                    if value is None:
-                        of_partition.pop(key, None)
-                    else:
-                        of_partition[key] = value
-                if self._clock.monotonic() > until:
-                    log.warning("not all of the last figures are read", seconds=MOST_SECONDS)
-                    break
-        finally:
-            reader.close()
-        return {p: _events(newest[p]) for p in partitions}
+
+        def is_enough() -> bool:
+            if too_long := self._clock.monotonic() > until:
+                log.warning("not all of the last figures are read", seconds=MOST_SECONDS)
+            return too_long
+
+        newest = newest_values(self._home, FRESHNESS, partitions, is_enough)
+        return {partition: _events(values) for partition, values in newest.items()}
 
 
 def _events(newest: Mapping[bytes, bytes]) -> list[FreshnessEvent]:

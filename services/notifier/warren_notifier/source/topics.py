@@ -50,7 +50,7 @@ from warren.contracts.topics import (
     SILENCES,
 )
 from warren.errors import ContractViolation, KafkaError, TopicMissing
-from warren.kafka.topic_reader import TopicReader
+from warren.kafka.topic_reader import TopicReader, newest_values
 from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 from warren.silences import Silences
@@ -160,24 +160,13 @@ def read_states(home: HomeSettings, partitions: Collection[int]) -> dict[int, li
 
     Raises TopicMissing, ClusterUnreachable, AuthenticationFailed or AuthorizationFailed.
     """
-    newest: dict[tuple[int, bytes], bytes] = {}
-    topic = NOTIFIER_STATE.full_name(home.topic_prefix)
-    reader = TopicReader(HOME, HOME, home, [topic], partitions=partitions)
-    try:
-        while not reader.caught_up:
-            for message in reader.poll(POLL_SECONDS):
-                key, value = (message.partition() or 0, message.key() or b""), message.value()
-                newest.pop(key, None)
-                if value is not None:
-                    newest[key] = value
-    finally:
-        reader.close()
     found: dict[int, list[NotifierState]] = {number: [] for number in partitions}
-    for (partition, _), value in newest.items():
-        try:
-            found[partition].append(NotifierState.from_bytes(value))
-        except ContractViolation as violation:  # of no notifier's making: named, and left alone
-            log.error("state refused", partition=partition, reason=violation.reason)
+    for partition, newest in newest_values(home, NOTIFIER_STATE, partitions).items():
+        for value in newest.values():
+            try:
+                found[partition].append(NotifierState.from_bytes(value))
+            except ContractViolation as violation:  # of no notifier's making: left alone
+                log.error("state refused", partition=partition, reason=violation.reason)
     return found
 
 

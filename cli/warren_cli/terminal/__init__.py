@@ -1,1 +1,0 @@
-"""The terminal: its width, its signals, its foreground."""
