@@ -115,9 +115,14 @@ def test_a_clock_that_is_ahead_hides_no_silence(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["groups", "topics", "incidents", "incidents?open=true", "notifications", "events"]
+    "path",
+    [
+        *("groups", "topics", "incidents", "incidents?open=true", "notifications", "events"),
+        *("groups/dmo/billing", "topics/dmo/orders", "groups/dmo/billing/history"),
+    ],
 )
 def test_a_cluster_that_nobody_knows_is_no_empty_list(api: Api, path: str) -> None:
-    answer = api.get(f"/api/v1/{path}{'&' if '?' in path else '?'}cluster=dmo")
+    query = "" if "/" in path else f"{'&' if '?' in path else '?'}cluster=dmo"
+    answer = api.get(f"/api/v1/{path}{query}")
     assert answer.status_code == 404
     assert answer.json()["detail"] == "Warren knows no cluster dmo. Did you mean demo?"

@@ -218,21 +218,21 @@ def _with_home(settings: Settings, options: Options, cluster: str, *, embedded: 
 def _for_demo(settings: Settings, given: Settings, ports: DemoPorts) -> Settings:
     """Short intervals, so that every status shows within a minute; what is set stays.
 
-    A partition is judged once half of its window is filled: a young one would show false alarms.
     The demo's groups play the statuses of Burrow's rules, each within a minute, and are judged by
-    them.
+    them, once half of a window is filled: a young one would show false alarms.
     """
     if not given.collector.metrics_port:
         settings = _replaced(settings, "collector", metrics_port=ports.probe)
     if "policy" not in given.evaluation.model_fields_set:
-        rules = EvaluationOverride(groups=[DEMO_GROUPS], policy="burrow")
+        full = None if "minimum_complete" in given.evaluation.model_fields_set else 0.5
+        rules = EvaluationOverride(groups=[DEMO_GROUPS], policy="burrow", minimum_complete=full)
         overrides = [*given.evaluation.overrides, rules]  # the first one counts most
         settings = _replaced(settings, "evaluation", overrides=overrides)
     return _unless_set(
         settings,
         given,
         collector={"interval": 1.0, "heartbeat": 1.0},
-        evaluation={"intervals": 10, "min_distance": 1.0, "minimum_complete": 0.5},
+        evaluation={"intervals": 10, "min_distance": 1.0},
         freshness={"interval": 2.0, "retention_refresh": 30.0},
         notifier=_demo_notifications(
             settings, ports, own=_CHANNELS & given.notifier.model_fields_set

@@ -54,7 +54,8 @@ class EvaluationOverride(Section):
         default=None, description="Lag that counts as none, records"
     )
     minimum_complete: Share | None = Field(
-        default=None, description="Filled share of the window from which a partition is judged"
+        default=None,
+        description="Filled share of the window from which policy burrow judges",
     )
     expire_group: Seconds | None = Field(
         default=None,
@@ -110,7 +111,8 @@ class EvaluationSettings(Section):
     )
     allowed_lag: AllowedLag = Field(default=0, description="Lag that counts as none, records")
     minimum_complete: Share = Field(
-        default=0, description="Filled share of the window from which a partition is judged"
+        default=0,
+        description="Filled share of the window from which policy burrow judges",
     )
     expire_group: Seconds = Field(
         default=7 * 86400, description="Seconds without a commit after which a group is dropped"

@@ -36,6 +36,11 @@ class Rules:
     log_ends_apart_ms: int = LOG_ENDS_APART_MS
 
     @property
+    def needed(self) -> float:
+        """The filled share of a window from which it is judged: only Burrow's rules need one."""
+        return self.minimum_complete if self.policy == "burrow" else 0.0
+
+    @property
     def has_owners_word(self) -> bool:
         """Whether the owner has said what to expect, or that nobody need look."""
         return self.ignore or self.expected_every_ms > 0 or self.expected_delay_ms > 0
@@ -156,7 +161,7 @@ class PartitionRules:
             intervals=np.repeat([one.intervals for one in each], counts),
             min_distance_ms=np.repeat([one.min_distance_ms for one in each], counts),
             allowed_lag=np.repeat([one.allowed_lag for one in each], counts),
-            minimum_complete=np.repeat([one.minimum_complete for one in each], counts),
+            minimum_complete=np.repeat([one.needed for one in each], counts),
             policies={one.policy: policy == one.policy for one in each},
             grace_ms=rules.group.grace_ms,
             expected_every_ms=np.repeat([one.expected_every_ms for one in each], counts),
@@ -171,7 +176,7 @@ class PartitionRules:
             intervals=rules.intervals,
             min_distance_ms=rules.min_distance_ms,
             allowed_lag=rules.allowed_lag,
-            minimum_complete=rules.minimum_complete,
+            minimum_complete=rules.needed,
             policies={rules.policy: np.ones(partitions, np.bool_)},
             grace_ms=rules.grace_ms,
             expected_every_ms=rules.expected_every_ms,

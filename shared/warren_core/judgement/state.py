@@ -62,7 +62,7 @@ class Applied:
         return cls(event.source, event.position, event.observed_at, source_offset)
 
     def is_before(self, event: OffsetEvent) -> bool:
-        """Whether the event is newer.
+        """Whether the event is newer. One that is dated long before is not: a clock is wrong.
 
         One at an earlier position is not, whatever its time: a collector that lost its partitions
         may say it. Only when that has gone on for long was `__consumer_offsets` made anew.
@@ -71,7 +71,8 @@ class Applied:
             return self.observed_at < event.observed_at
         if event.position < self.position:
             return event.observed_at - self.observed_at > MADE_ANEW_AFTER_MS
-        return (self.position, self.observed_at) < (event.position, event.observed_at)
+        is_newer = (self.position, self.observed_at) < (event.position, event.observed_at)
+        return is_newer and not is_ahead(self.observed_at, event.observed_at)
 
     def shares_order_with(self, event: OffsetEvent) -> bool:
         """Whether positions of the (newer) event can be compared with those before."""

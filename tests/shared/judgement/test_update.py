@@ -4,7 +4,8 @@ import pytest
 from support.offset_events import MINUTE, NOW, At, Judge, commits, heartbeat, offset_event
 from warren.contracts import OffsetEvent
 from warren.errors import ContractViolation
-from warren_core.evaluation import Rules
+from warren.settings import PolicyName
+from warren_core.evaluation import POLICIES, Rules
 from warren_core.judgement.judge import Duplicate
 from warren_core.judgement.state import GroupState
 
@@ -29,6 +30,32 @@ def test_positions_that_stay_behind_are_believed_in_the_end() -> None:
     assert judged.lag.topics["orders"].window_end.offset == [125]
     assert judged.lag.topics["orders"].complete == [0.4]
     assert isinstance(group(offset_event(at, {}, position=2)), Duplicate)
+
+
+def test_an_event_of_long_ago_is_no_news_at_whatever_position() -> None:
+    """A collector's clock was set back: its groups are not judged, until it agrees again."""
+    group = Judge()
+    group.all(commits(1, 2, 3))
+    before = group.state
+    assert before is not None
+    for ago, is_new in ((MINUTE + 1, False), (MINUTE, True)):
+        at = before.applied.observed_at - ago
+        outcome = group(offset_event(at, {}, position=before.applied.position + 1))
+        assert isinstance(outcome, Duplicate) is not is_new
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_how_full_a_window_is_matters_to_burrows_rules_alone(policy: PolicyName) -> None:
+    """Who commits twice and dies is told, whatever share is asked for."""
+    told = {}
+    for share in (0.0, 1.0):
+        group = Judge(Rules(policy=policy, minimum_complete=share))
+        for second in range(0, 900, 10):
+            at = NOW + second * 1000
+            committed = At(100 + min(second, 10), NOW + min(second, 10) * 1000, lag=second)
+            judged = group.judged(offset_event(at, {"orders": {0: committed}}))
+        told[share] = judged.lag.status
+    assert told == {0.0: "ERR", 1.0: "ERR" if policy == "progress" else "OK"}
 
 
 def test_parts_of_a_group_share_their_position_and_are_no_duplicates() -> None:

@@ -173,7 +173,9 @@ def router(context: ApiContext) -> APIRouter:
 
     @routes.get(
         "/groups/{cluster}/{group}",
-        responses=documented(ProblemKind.GROUP_NOT_FOUND, ProblemKind.STARTING),
+        responses=documented(
+            ProblemKind.CLUSTER_NOT_FOUND, ProblemKind.GROUP_NOT_FOUND, ProblemKind.STARTING
+        ),
     )
     def group(cluster: Segment, group: Segment) -> GroupDetail:
         """One consumer group with its topics, partitions, members and status changes."""

@@ -141,7 +141,7 @@ def router(context: ApiContext) -> APIRouter:
 
     @routes.get(
         "/groups/{cluster}/{group}/history",
-        responses=documented(ProblemKind.GROUP_NOT_FOUND, *PROBLEMS),
+        responses=documented(ProblemKind.CLUSTER_NOT_FOUND, ProblemKind.GROUP_NOT_FOUND, *PROBLEMS),
     )
     def group_history(
         cluster: Segment, group: Segment, query: Annotated[HistoryQuery, Query()]
@@ -157,7 +157,7 @@ def router(context: ApiContext) -> APIRouter:
 
     @routes.get(
         "/topics/{cluster}/{topic}/history",
-        responses=documented(ProblemKind.TOPIC_NOT_FOUND, *PROBLEMS),
+        responses=documented(ProblemKind.CLUSTER_NOT_FOUND, ProblemKind.TOPIC_NOT_FOUND, *PROBLEMS),
     )
     def topic_history(
         cluster: Segment, topic: Segment, query: Annotated[HistoryQuery, Query()]

@@ -145,6 +145,7 @@ def find_group(context: ApiContext, cluster: str, group: str) -> GroupView | Mem
     """Raise NotDone for one that nobody knows."""
     if found := context.model.group(cluster, group) or context.model.unjudged(cluster, group):
         return found
+    require_cluster(context.clusters, cluster)
     said = f"Cluster {cluster} has no consumer group {group} that Warren knows."
     raise NotDone(ProblemKind.GROUP_NOT_FOUND, said)
 
@@ -153,6 +154,7 @@ def find_topic(context: ApiContext, cluster: str, topic: str) -> TopicView:
     """Raise NotDone for one that nobody knows."""
     if found := context.model.topics.topic(cluster, topic):
         return found
+    require_cluster(context.clusters, cluster)
     said = f"Cluster {cluster} has no topic {topic} that Warren knows."
     raise NotDone(ProblemKind.TOPIC_NOT_FOUND, said)
 

@@ -228,7 +228,9 @@ def router(context: ApiContext) -> APIRouter:
 
     @routes.get(
         "/topics/{cluster}/{topic}",
-        responses=documented(ProblemKind.TOPIC_NOT_FOUND, ProblemKind.STARTING),
+        responses=documented(
+            ProblemKind.CLUSTER_NOT_FOUND, ProblemKind.TOPIC_NOT_FOUND, ProblemKind.STARTING
+        ),
     )
     def topic(cluster: Segment, topic: Segment) -> TopicDetail:
         """One topic with its partitions and the groups that consume it."""
