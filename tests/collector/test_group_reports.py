@@ -104,6 +104,11 @@ def test_the_state_is_known_where_members_are(at: GroupBench) -> None:
     at.fold(classic("billing", 2))
     at.look()
     assert at.reports.state_of(place) == "Empty"
+    at.fold(classic("billing", 3, "m"), commit("billing"), classic("billing", 4))
+    at.look()
+    assert at.reports.state_of(place) is None  # somebody came, committed and went
+    at.look()
+    assert at.reports.state_of(place) == "Empty"
     at.reports.release([0])
     assert at.reports.state_of(place) is None
 

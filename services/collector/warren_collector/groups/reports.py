@@ -21,6 +21,8 @@ log = structlog.get_logger(__name__)
 _FINAL_STATES = ("Stable", "")
 """States in which assignments are what they shall be; in others partitions are on their way."""
 
+_UNKNOWN: tuple[str | None, int] = None, 0
+
 
 def owned_after(event: GroupEvent, before: Owned, accepts: Callable[[str], bool]) -> Owned:
     """What counts once the event came. Members that have left owned what nobody has committed
@@ -119,7 +121,8 @@ class GroupReports:
         self._topic_ids = topic_ids
         self._coordinators = coordinators
         self._reported: dict[Place, bytes] = {}
-        self._known_states: dict[Place, str | None] = {}
+        self._known_states: dict[Place, tuple[str | None, int]] = {}  # and how many rebalances
+        self._visited: set[Place] = set()  # empty before and now: somebody came and went
         self._families = Families()
         self.awaits_ends = False
         """A group may be gone, and that is not reported yet: do not store the position now."""
@@ -137,8 +140,10 @@ class GroupReports:
                 del kept[place]
 
     def state_of(self, place: Place) -> str | None:
-        """As its newest event has it; None where nobody knows whether it has members."""
-        return self._known_states.get(place)
+        """As its newest event has it; None where nobody knows whether it has members, or had when
+        it committed.
+        """
+        return None if place in self._visited else self._known_states.get(place, _UNKNOWN)[0]
 
     def saw(self, groups: Sequence[Group]) -> None:
         """These groups' positions are due: some may be new, others at their end."""
@@ -155,6 +160,7 @@ class GroupReports:
         What has changed stays due until `published`.
         """
         self._take_news()
+        self._visited.clear()
         for place in self._families.take_changed() & self._reported.keys():
             self._states.touch(*place)
         self._topic_ids.refresh()
@@ -211,7 +217,11 @@ class GroupReports:
         event = self._coordinators.complete(
             described.event(self._cluster, place[1], position, observed_at)
         )
-        self._known_states[place] = state = _told_state(event)
+        was, rebalances = self._known_states.get(place, _UNKNOWN)
+        state = _told_state(event)
+        self._known_states[place] = state, event.rebalances
+        if was == state == "Empty" and rebalances < event.rebalances:
+            self._visited.add(place)
         known = self._positions.get(*place)
         if place not in self._reported and group is not None and group.is_new:
             self._families.came(place, observed_at)
