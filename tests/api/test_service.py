@@ -32,7 +32,7 @@ def publish(
     headers: Headers | None = None,
 ) -> None:
     """`headers`: None for those of the topic's events."""
-    producer = EventProducer("home", "home", home)
+    producer = EventProducer(home)
     sent = to.event.headers if headers is None else headers
     for group, value in events:
         producer.send(to.full_name(home.topic_prefix), group_key("demo", group), value, sent)

@@ -60,7 +60,7 @@ def test_of_a_real_cluster(lab: Lab) -> None:
     settings = lab.settings()
     ensure_topics(connect(HOME, HOME, settings.home), settings.home)
     name = TOPICS.full_name(lab.prefix)
-    reader = TopicReader(HOME, HOME, settings.home, [name])
+    reader = TopicReader(settings.home, [name])
     listed: list[TopicsEvent] = []
 
     def is_listed() -> bool:

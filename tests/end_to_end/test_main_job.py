@@ -162,7 +162,7 @@ def test_bad_input_is_dead_lettered_and_harms_nobody(warren: Running) -> None:
     producer.flush()
     before = evaluated_at(warren)["demo-healthy"]
     home = KafkaConnection(bootstrap=run["home_kafka"])
-    reader = TopicReader("home", "home", home, ["warren.dead-letters"])
+    reader = TopicReader(home, ["warren.dead-letters"])
     found: list[dict[str, Any]] = []
 
     def all_there() -> bool:

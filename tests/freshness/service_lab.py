@@ -62,7 +62,7 @@ class ServiceLab:
         )
         self.admin: AdminClient = connect("home", "home", self.settings.home)
         ensure_topics(self.admin, self.settings.home)
-        self._producer = EventProducer("home", "home", self.settings.home)
+        self._producer = EventProducer(self.settings.home)
 
     def name(self, topic: Topic) -> str:
         return topic.full_name(self.settings.home.topic_prefix)

@@ -40,7 +40,7 @@ class Home:
 
     def publish(self, *events: StatusChangeEvent | bytes) -> None:
         """Status changes and their incidents: acknowledged when this returns."""
-        producer = EventProducer("home", "home", self.settings)
+        producer = EventProducer(self.settings)
         prefix = self.settings.topic_prefix
         topic = f"{prefix}incidents"
         for each in events:
@@ -55,7 +55,7 @@ class Home:
     def records(self, topic: str) -> list[Message]:
         """All that is on a topic now."""
         name = self.settings.topic_prefix + topic
-        reader = TopicReader("home", "home", self.settings, [name])
+        reader = TopicReader(self.settings, [name])
         found: list[Message] = []
         try:
             while not reader.caught_up:

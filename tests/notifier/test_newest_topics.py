@@ -31,7 +31,7 @@ def test_after_a_restart_the_first_message_is_of_now(
             home.publish(stuck())
             eventually(lambda: mails.mails, message="opened")
         now = SystemClock().now_ms()
-        producer = EventProducer("home", "home", home.settings)
+        producer = EventProducer(home.settings)
         value = evaluated(evaluated_at=now, total_lag=9001).to_bytes()
         producer.send(f"{home.settings.topic_prefix}lag", group_key("prod", "losing"), value)
         producer.flush()

@@ -32,7 +32,7 @@ def quiet(id_: str = "quiet", **fields: Any) -> Silence:
 
 def ask(home: Home, *asked: Silence | Acknowledgement) -> None:
     """As the API does: acknowledged when this returns."""
-    producer = EventProducer("home", "home", home.settings)
+    producer = EventProducer(home.settings)
     for one in asked:
         is_silence = isinstance(one, Silence)
         topic = "silences" if is_silence else "acknowledgements"
@@ -103,7 +103,7 @@ def test_silences_hold_from_the_start_on_through_a_kill_and_until_they_are_ended
 def test_a_route_is_tried_out_once(home: Home, tmp_path: Path) -> None:
     def try_out(id_: str) -> None:
         test = NotificationTest(id=id_, route="all", by="ada", at=now())
-        producer = EventProducer("home", "home", home.settings)
+        producer = EventProducer(home.settings)
         topic = f"{home.settings.topic_prefix}notification-tests"
         producer.send(topic, id_.encode(), test.to_bytes())
         producer.flush()

@@ -19,7 +19,7 @@ def test_a_topic_is_read_with_a_right_on_the_group_that_nobody_joins(
     plain = HomeSettings(bootstrap=kafka.bootstrap, topic_prefix=prefix, partitions=1)
     ensure_topics(kafka.admin, plain)
     topic = LAG.full_name(plain.topic_prefix)
-    producer = EventProducer(HOME, HOME, plain)
+    producer = EventProducer(plain)
     producer.send(topic, b"prod|billing", b"{}")
     producer.flush()
     home = HomeSettings(bootstrap=kafka.secured, kafka=user.login(), topic_prefix=prefix)  # type: ignore[arg-type]  # as TOML gives them
@@ -33,7 +33,7 @@ def test_a_topic_is_read_with_a_right_on_the_group_that_nobody_joins(
 
 
 def _read_whole(home: HomeSettings, topic: str) -> list[bytes | str | None]:
-    reader = TopicReader(HOME, HOME, home, [topic])
+    reader = TopicReader(home, [topic])
     values: list[bytes | str | None] = []
 
     def caught_up() -> bool:

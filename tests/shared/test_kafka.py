@@ -113,7 +113,7 @@ class TestOnABroker:
         ensure_topics(connect("home", "home", home), home)
         read: list[str] = []
         with busy_writer(home, f"{unique}.lag"):
-            reader = TopicReader("home", "home", home, [f"{unique}.lag"])
+            reader = TopicReader(home, [f"{unique}.lag"])
 
             def is_caught_up() -> bool:
                 read.extend((record.value() or b"").decode() for record in reader.poll(0.2))
@@ -143,7 +143,7 @@ class TestOnABroker:
 
         def reader() -> TopicReader | None:
             try:
-                return TopicReader("home", "home", home, [name], since=now - 3_600_000)
+                return TopicReader(home, [name], since=now - 3_600_000)
             except ClusterUnreachable:
                 return None  # nothing was sent to the third partition: it may have no leader yet
 
@@ -153,16 +153,15 @@ class TestOnABroker:
         assert _values(newest) == ["0 new", "0 now", "1 now", "2 now"]
 
     def test_reading_what_is_not_there(self, broker: Any, unique: str) -> None:
-        connection = KafkaConnection(bootstrap=broker.bootstrap)
         with pytest.raises(TopicMissing):
-            TopicReader("home", "home", connection, [unique])
+            TopicReader(HomeSettings(bootstrap=broker.bootstrap), [unique])
 
     def test_a_record_that_cannot_be_stored_is_an_error(self, broker: Any, unique: str) -> None:
         connection = KafkaConnection(bootstrap=broker.bootstrap)
         small = NewTopic(unique, 1, 1, config={"max.message.bytes": "100"})
         admin = connect("home", "home", connection)  # one that is let go never answers
         admin.create_topics([small])[unique].result()
-        producer = EventProducer("home", "home", connection)
+        producer = EventProducer(connection)
         producer.send(unique, b"k", bytes(range(256)) * 10)
         with pytest.raises(PublishFailed):
             producer.flush()
@@ -187,7 +186,7 @@ class RefusedClient:
 def test_a_producer_that_was_refused_for_good_is_begun_anew(
     call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    producer = EventProducer("home", "home", NOWHERE)
+    producer = EventProducer(NOWHERE)
     monkeypatch.setattr(producer, "_producer", RefusedClient())
     with pytest.raises(PublishFailed, match="not acknowledged: no"):
         producer.send("topic", b"key", b"value") if call == "send" else producer.flush()

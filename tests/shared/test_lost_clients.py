@@ -35,7 +35,7 @@ def test_a_producer_that_has_lost_all_brokers_is_made_anew(
     monkeypatch.setattr(producer, "asking_client", lambda *_: lambda _: answers)
     monkeypatch.setattr(hearing, "is_reachable", lambda *_: True)
     clock = ManualClock()
-    events = EventProducer("home", "home", NOWHERE, 0.1, clock)
+    events = EventProducer(NOWHERE, 0.1, clock)
 
     def made_anew_after(seconds: float) -> bool:
         before = events._producer
@@ -76,7 +76,7 @@ def test_a_producer_never_waits_longer_than_its_deliveries_may_take(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(producer, "Producer", FullProducer)
-    events = EventProducer("home", "home", NOWHERE, 30, ManualClock())
+    events = EventProducer(NOWHERE, 30, ManualClock())
     full: Any = events._producer
     full.failed = KafkaError(KafkaError._MSG_TIMED_OUT)
     with pytest.raises(PublishFailed, match="timed out"):
@@ -103,7 +103,7 @@ def test_a_reader_that_has_lost_all_brokers_says_so(
     home: HomeSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hearing, "asking_client", lambda *_: lambda _: False)
-    reader = TopicReader("home", "home", home, [f"{home.topic_prefix}lag"])
+    reader = TopicReader(home, [f"{home.topic_prefix}lag"])
     eventually(lambda: says_that_it_is_lost(reader), message="it says so")
     reader.close()
 

@@ -87,7 +87,7 @@ def test_clients_log_in_with_what_is_in_the_file(
         config.write_text(f'[home]\nbootstrap = "{kafka.secured}"\n[home.kafka]\n{properties}')
         home = load_settings(config).home
         brokers = Brokers(HOME, HOME, home)
-        producer = EventProducer(HOME, HOME, home, delivery_timeout=3)
+        producer = EventProducer(home, delivery_timeout=3)
         backlog = GroupBacklog(home, unique, unique)
 
         def answered() -> bool:

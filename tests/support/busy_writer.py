@@ -19,7 +19,7 @@ def busy_writer(home: HomeSettings, topic: str) -> Iterator[None]:
     enough, begun = threading.Event(), threading.Event()
 
     def write() -> None:
-        producer = EventProducer("home", "home", home)
+        producer = EventProducer(home)
         for number in itertools.count():
             producer.send(topic, b"prod|g", str(number).encode())
             producer.flush()

@@ -12,7 +12,7 @@ from warren.settings import KafkaConnection
 def newest_freshness(warren: Running) -> dict[str, dict[str, Any]]:
     """The newest event of each group on warren.freshness."""
     home = KafkaConnection(bootstrap=warren.run["home_kafka"])
-    reader = TopicReader("home", "home", home, ["warren.freshness"])
+    reader = TopicReader(home, ["warren.freshness"])
     events: dict[str, dict[str, Any]] = {}
     while not reader.caught_up:
         for record in reader.poll(0.5):

@@ -10,7 +10,6 @@ import structlog
 from warren.clock import Clock
 from warren.errors import SettingsError
 from warren.kafka.producer import EventProducer
-from warren.kafka.topics import HOME
 from warren.metrics import collector as metrics
 from warren.settings import Settings
 from warren.settings_file import SettingsWatch
@@ -108,7 +107,7 @@ class Collector:
 
     def _report(self) -> None:
         def connect() -> EventProducer:
-            return EventProducer(HOME, HOME, self._home, REPORT_TIMEOUT)
+            return EventProducer(self._home, REPORT_TIMEOUT)
 
         def has_home() -> bool:
             return any(stack.has_home.is_set() for stack in self._stacks)

@@ -20,7 +20,6 @@ from warren.contracts import DeliveryOutcome, DigestKey
 from warren.contracts.topics import INCIDENTS
 from warren.kafka.batched_writer import BatchedWriter
 from warren.kafka.producer import EventProducer
-from warren.kafka.topics import HOME
 from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
 from warren.settings import Settings
@@ -148,7 +147,7 @@ class Session:
         # A record that is late must not overwrite what the next owner of its partition has written.
         in_time = SESSION_TIMEOUT * 0.8
         self._lease = Lease(SESSION_TIMEOUT)
-        producer = EventProducer(HOME, HOME, self._home, delivery_timeout=in_time)
+        producer = EventProducer(self._home, delivery_timeout=in_time)
         router = self._router()
         self._outcomes = Outcomes(
             OwnedSubjects(),

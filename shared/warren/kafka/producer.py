@@ -18,6 +18,7 @@ from warren.errors import (
 )
 from warren.kafka.connection import GRACE_SECONDS, log_retry, new_client
 from warren.kafka.hearing import asking_client, hearing_by
+from warren.kafka.topics import HOME
 from warren.settings import KafkaConnection
 
 PARTITIONER = -1  # librdkafka's RD_KAFKA_PARTITION_UA: the partitioner chooses
@@ -47,32 +48,26 @@ class Bus(Protocol):
 
 
 class EventProducer:
-    """Sends records and then waits for all of them: `send` … `send`, `flush`.
+    """Sends records to the home cluster and then waits for all: `send` … `send`, `flush`.
 
     The partitioner is Java's murmur2, so that Faust and Kafka Streams agree on where a key lives.
     """
 
     def __init__(
         self,
-        cluster: str,
-        setting: str,
-        connection: KafkaConnection,
+        home: KafkaConnection,
         delivery_timeout: float = 30,
         clock: Clock | None = None,
     ) -> None:
-        self._cluster = cluster
-        self._setting = setting
         self._failed: confluent_kafka.KafkaError | None = None
-        self._connection = connection
+        self._home = home
         self._delivery_timeout_ms = round(delivery_timeout * 1000)
         self._producer = self._connected()
         self._sent_to = ""
         """The topic of the newest record since the last `flush`."""
         self._hearing = hearing_by(
             lambda timeout: asking_client(self._producer, self._sent_to)(timeout),
-            cluster,
-            setting,
-            connection,
+            *(HOME, HOME, home),
             clock or SystemClock(),
         )
 
@@ -157,9 +152,9 @@ class EventProducer:
         """A producer with the credentials of now."""
         return new_client(
             Producer,
-            self._cluster,
-            self._setting,
-            self._connection,
+            HOME,
+            HOME,
+            self._home,
             acks="all",
             enable_idempotence=True,
             compression_type="lz4",
@@ -179,4 +174,4 @@ class EventProducer:
             kind = RecordTooLarge
         elif error.code() in _UNANSWERED:
             kind = MaybePublished
-        return kind(self._cluster, self._setting, f"not acknowledged: {error.str()}")
+        return kind(HOME, HOME, f"not acknowledged: {error.str()}")

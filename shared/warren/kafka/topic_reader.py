@@ -9,11 +9,10 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message,
 from warren.clock import SystemClock
 from warren.contracts.topics import Topic
 from warren.errors import TopicMissing
-from warren.installation import Installation
 from warren.kafka.connection import classify, new_client
 from warren.kafka.hearing import hearing_of
 from warren.kafka.topics import HOME
-from warren.settings import HomeSettings, KafkaConnection
+from warren.settings import HomeSettings
 
 # Catching up: whether what was in partitions when they were first read has been read.
 
@@ -73,33 +72,25 @@ BATCH = 1000
 
 
 class TopicReader:
-    """Reads topics, or only some partitions of them, from the beginning and on with what comes.
+    """Reads topics of the home cluster, or only some partitions of them, from the beginning and on
+    with what comes.
 
     Raises TopicMissing, ClusterUnreachable, AuthenticationFailed or AuthorizationFailed.
     """
 
     def __init__(
         self,
-        cluster: str,
-        setting: str,
-        connection: KafkaConnection,
+        home: HomeSettings,
         topics: Sequence[str],
         timeout: float = 10.0,
         partitions: Collection[int] | None = None,
         since: int | None = None,
     ) -> None:
         """`since`: from records of that time on, Unix milliseconds, not from the beginning."""
-        self._cluster = cluster
-        self._setting = setting
         self._consumer = new_client(
-            Consumer,
-            cluster,
-            setting,
-            connection,
+            *(Consumer, HOME, HOME, home),
             # librdkafka wants one; nothing is ever committed to it.
-            group_id=(
-                connection.installation if isinstance(connection, HomeSettings) else Installation()
-            ).group("reader"),
+            group_id=home.installation.group("reader"),
             enable_auto_commit=False,
             enable_auto_offset_store=False,
             enable_partition_eof=True,
@@ -108,14 +99,12 @@ class TopicReader:
             fetch_message_max_bytes=4 * 2**20,
         )
         self._catching_up = CatchingUp(self._consumer)
-        self._hearing = hearing_of(
-            self._consumer, topics[0], cluster, setting, connection, SystemClock()
-        )
+        self._hearing = hearing_of(self._consumer, topics[0], HOME, HOME, home, SystemClock())
         try:
             self._assign(topics, timeout, partitions, since)
         except KafkaException as error:
             self._consumer.close()
-            raise classify(cluster, setting, error.args[0]) from None
+            raise classify(HOME, HOME, error.args[0]) from None
         except TopicMissing:
             self._consumer.close()
             raise
@@ -131,7 +120,7 @@ class TopicReader:
         for name in topics:
             metadata = self._consumer.list_topics(name, timeout=timeout).topics[name]
             if metadata.error is not None:
-                raise classify(self._cluster, self._setting, metadata.error)
+                raise classify(HOME, HOME, metadata.error)
             partitions += [
                 TopicPartition(name, number, OFFSET_BEGINNING)
                 for number in metadata.partitions
@@ -147,7 +136,7 @@ class TopicReader:
             )
             for partition in found:
                 if partition.error is not None:
-                    raise classify(self._cluster, self._setting, partition.error)
+                    raise classify(HOME, HOME, partition.error)
                 if partition.offset < 0:
                     _, partition.offset = self._consumer.get_watermark_offsets(partition, timeout)
             partitions = found
@@ -175,7 +164,7 @@ class TopicReader:
             elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
                 self._catching_up.end((place,))
             elif not error.retriable():
-                raise classify(self._cluster, self._setting, error)
+                raise classify(HOME, HOME, error)
         return records
 
     def close(self) -> None:
@@ -193,7 +182,7 @@ def newest_values(
     """
     newest: dict[int, dict[bytes, bytes]] = {each: {} for each in partitions}
     name = topic.full_name(home.topic_prefix)
-    with closing(TopicReader(HOME, HOME, home, [name], partitions=partitions)) as reader:
+    with closing(TopicReader(home, [name], partitions=partitions)) as reader:
         while not reader.caught_up and not is_enough():
             for record in reader.poll(POLL_SECONDS):
                 of_partition, key = newest[record.partition() or 0], record.key() or b""

@@ -139,8 +139,8 @@ spec:
       volumeMounts:
         - {name: settings, mountPath: /etc/warren, readOnly: true}
         - {name: tmp, mountPath: /tmp}
-        {{- range .root.Values.secrets }}
-        - {name: {{ printf "secret-%s" . | replace "." "-" | trunc 63 | trimSuffix "-" }}, mountPath: {{ printf "/etc/warren-secrets/%s" . }}, readOnly: true}
+        {{- range $number, $_ := .root.Values.secrets }}
+        - {name: secret-{{ $number }}, mountPath: {{ printf "/etc/warren-secrets/%s" . }}, readOnly: true}
         {{- end }}
         {{- if eq .service "archiver" }}
         - {name: lake, mountPath: /var/lib/warren/lake}
@@ -150,9 +150,9 @@ spec:
       secret: {secretName: {{ include "warren.name" .root }}-settings}
     - name: tmp
       emptyDir: {}
-    {{- range .root.Values.secrets }}
-    - name: {{ printf "secret-%s" . | replace "." "-" | trunc 63 | trimSuffix "-" }}
-      secret: {secretName: {{ . }}}
+    {{- range $number, $name := .root.Values.secrets }}
+    - name: secret-{{ $number }}
+      secret: {secretName: {{ $name }}}
     {{- end }}
     {{- if eq .service "archiver" }}
     - name: lake

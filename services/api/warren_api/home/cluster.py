@@ -76,7 +76,7 @@ class HomeWriter:
         """
         with self._one_at_a_time:
             if self._producer is None:
-                self._producer = EventProducer(HOME, HOME, self._home, DELIVERY_SECONDS)
+                self._producer = EventProducer(self._home, DELIVERY_SECONDS)
             self._producer.send(topic.full_name(self._home.topic_prefix), key, value)
             try:
                 self._producer.flush()

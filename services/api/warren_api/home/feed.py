@@ -36,7 +36,6 @@ from warren.contracts.topics import (
 from warren.errors import ContractViolation, KafkaError, SettingsError
 from warren.kafka.connection import log_retry
 from warren.kafka.topic_reader import TopicReader
-from warren.kafka.topics import HOME
 from warren.metrics import api as metrics
 from warren.settings import HomeSettings
 from warren.standstill import Turns
@@ -122,7 +121,7 @@ class Feed(HomeThread):
     def _connect_and_follow(self) -> None:
         cluster = HomeCluster.connected(self._home)
         cluster.create_topics()
-        reader = TopicReader(HOME, HOME, self._home, [*self._appliers, self._told])
+        reader = TopicReader(self._home, [*self._appliers, self._told])
         try:
             self.catch_up(reader)
             self.follow(reader, cluster)
@@ -330,7 +329,7 @@ class PastFeed(HomeThread):
 
     def _follow(self) -> None:
         since = self._clock.now_ms() - DAY_MS
-        reader = TopicReader(HOME, HOME, self._home, [self._topic], since=since)
+        reader = TopicReader(self._home, [self._topic], since=since)
         try:
             self._past.begin_again()
             tidied_at = self._clock.monotonic()

@@ -137,7 +137,7 @@ def read_offsets(home: HomeSettings, admin: AdminClient, topic: str) -> dict[int
     """Reads the whole topic once. Raises KafkaError."""
     ends = log_ends(admin, topic)
     found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    reader = TopicReader(HOME, "home", home, [topic])
+    reader = TopicReader(home, [topic])
     try:
         while not reader.caught_up:
             for message in reader.poll(1.0):

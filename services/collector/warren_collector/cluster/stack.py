@@ -166,7 +166,7 @@ class ClusterStack:
         watched = Watched(self._filters.accepts_group, self._filters.accepts_topic)
         self._filters_changed.clear()  # what is read from now on is read with the newest
         with ExitStack() as closing:
-            producer = EventProducer(HOME, HOME, self._settings.home)
+            producer = EventProducer(self._settings.home)
             publisher = Publisher(
                 producer, self._settings.home.topic_prefix, cluster.offsets_topic, self._clock
             )

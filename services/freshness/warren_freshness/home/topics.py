@@ -39,7 +39,7 @@ class Publisher:
         """Why nothing was published last."""
         self._freshness = FRESHNESS.full_name(home.topic_prefix)
         self._dead_letters = DEAD_LETTERS.full_name(home.topic_prefix)
-        self._producer = EventProducer("home", "home", home)
+        self._producer = EventProducer(home)
         self._one_at_a_time = asyncio.Lock()
 
     async def publish(self, events: Sequence[FreshnessEvent], deleted: Sequence[GroupKey]) -> None:

@@ -51,7 +51,6 @@ from warren.contracts.topics import (
 )
 from warren.errors import ContractViolation, KafkaError, TopicMissing
 from warren.kafka.topic_reader import TopicReader, newest_values
-from warren.kafka.topics import HOME
 from warren.settings import HomeSettings
 from warren.silences import Silences
 from warren.words import visible
@@ -75,7 +74,7 @@ async def reading(
     """Raises what a TopicReader raises. `since`: Unix milliseconds; None: from the beginning."""
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(1, thread_name_prefix="topics") as thread:
-        open_reader = partial(TopicReader, HOME, HOME, home, topics, since=since)
+        open_reader = partial(TopicReader, home, topics, since=since)
         reader = await loop.run_in_executor(thread, open_reader)
 
         async def poll() -> tuple[list[Message], bool]:
