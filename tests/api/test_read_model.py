@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 from api.served_api import NOW, freshness_event, lag_event, late
-from warren.contracts import StatusChange, StatusChangeEvent, group_key, part_key
+from warren.contracts import GroupEvent, StatusChange, StatusChangeEvent, group_key, part_key
 from warren.errors import ContractViolation
 from warren_api.model.read_model import ReadModel, ReadModelSize
 from warren_core.judgement.lag_parts import split
@@ -35,6 +35,17 @@ def change(status: str, at: int) -> bytes:
         id=f"{status}{at}", source="/warren/clusters/demo", subject="billing", time=time, data=data
     )
     return event.to_bytes()
+
+
+def test_what_the_evaluator_refuses_for_its_time_is_not_shown() -> None:
+    model, ahead = ReadModel(now_ms=lambda: NOW), NOW + 60_001
+    measured = freshness_event("billing", rows=[late(7)], measured_at=ahead)
+    gone = GroupEvent(
+        cluster="demo", group="billing", observed_at=ahead, position=4, protocol="classic"
+    )
+    for apply, event in ((model.apply_freshness, measured), (model.apply_members, gone)):
+        with pytest.raises(ContractViolation, match="1m ahead"):
+            apply(KEY, event.to_bytes())
 
 
 def test_the_newest_event_counts(model: ReadModel) -> None:

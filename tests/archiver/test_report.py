@@ -183,7 +183,8 @@ def test_what_every_other_reader_refuses_is_not_reported_while_silver_is_behind(
         {"cluster": 0},
         {"group": {}},
         {"status": "WELL"},
-        {"evaluated_at": 2**63 - 1},
+        *({"evaluated_at": 2**63 - 1}, {"evaluated_at": 1.5}, {"v": 2}),
+        *({"total_lag": -5}, {"total_lag": "12"}, {"complete": 1.001}),
     ]
     wrong = [json.dumps(json.loads(good) | change).encode() for change in changes]
     keys = [b"prod|mail"] * 2 + [b"prod|mail"] * len(wrong) + [b"+1|prod|mail", b"none"]

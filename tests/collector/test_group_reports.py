@@ -104,6 +104,12 @@ def test_the_state_is_known_where_members_are(at: GroupBench) -> None:
     at.fold(classic("billing", 2))
     at.look()
     assert at.reports.state_of(place) == "Empty"
+    at.coordinator.adds = {"state": "Empty"}
+    at.fold(classic("billing", 2, "m"))
+    at.look()
+    assert at.reports.state_of(place) == "Stable"
+    at.fold(classic("billing", 2))
+    at.look()
     at.fold(classic("billing", 3, "m"), commit("billing"), classic("billing", 4))
     at.look()
     assert at.reports.state_of(place) is None  # somebody came, committed and went

@@ -215,7 +215,7 @@ async def _serve(
         fatal.append(error)
         loop.call_soon_threadsafe(stop.set)
 
-    model = ReadModel()
+    model = ReadModel(now_ms=clock.now_ms)
     feed = Feed(settings.home, model, clock, end_with)
     past = PastFeed(settings.home, model.past, clock)
     watch = StandstillWatch(

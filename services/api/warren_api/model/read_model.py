@@ -5,7 +5,7 @@ Fed by one thread, read by many: views are immutable and replaced whole under a 
 
 import math
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from warren.contracts import (
@@ -21,6 +21,7 @@ from warren.contracts import (
     whole_key,
 )
 from warren.silences import Silences
+from warren_core.clocks import require_past
 from warren_core.judgement.counted import topics_not_counted
 
 from warren_api.model.cluster import ClusterView
@@ -50,7 +51,10 @@ class ReadModel:
     `silences` and acknowledgements; `notifications`, likewise bounded; the `past` of a day.
     """
 
-    def __init__(self, history: int = HISTORY) -> None:
+    def __init__(
+        self, history: int = HISTORY, now_ms: Callable[[], float] = lambda: math.inf
+    ) -> None:
+        self._now_ms = now_ms
         self.history = StatusHistory(history)
         self.topics = TopicIndex(self.groups)
         self.past = Past()
@@ -109,6 +113,8 @@ class ReadModel:
         """
         name = split_group_key(key)
         event = None if value is None else GroupEvent.from_record(key, value)
+        if event is not None:
+            require_past("observed_at", event.observed_at, self._now_ms())
         with self._lock:
             if event is None:
                 self._members.pop(name, None)
@@ -127,6 +133,8 @@ class ReadModel:
         """
         name = split_group_key(key)
         event = None if value is None else FreshnessEvent.from_record(key, value)
+        if event is not None:
+            require_past("measured_at", event.measured_at, self._now_ms())
         with self._lock:
             if event is None:
                 self._freshness.pop(name, None)

@@ -132,7 +132,9 @@ WITH published AS (
     j->>'$.status' AS status, try_cast(j->>'$.total_lag' AS BIGINT) AS lag, 0 AS source
   FROM published WHERE NOT starts_with(k, '+') AND (is_end OR CASE WHEN json_valid(j)
     THEN concat(j->>'$.cluster', '|', j->>'$.group') = k
-      AND list_contains($statuses, j->>'$.status')
+      AND list_contains($statuses, j->>'$.status') AND j->>'$.v' = '1'
+      AND json_type(j, '$.evaluated_at') = 'UBIGINT' AND json_type(j, '$.total_lag') = 'UBIGINT'
+      AND try_cast(j->>'$.complete' AS DOUBLE) BETWEEN 0 AND 1
       AND try_cast(j->>'$.evaluated_at' AS BIGINT) BETWEEN 0 AND $latest END)
   UNION ALL
   SELECT cluster, "group", epoch_ms("at"), position, status, total_lag, 1 FROM typed

@@ -260,8 +260,8 @@ def _told_state(event: GroupEvent) -> str | None:
     """
     if event.protocol == "classic" and not event.protocol_type:
         return None
-    if event.state == "Stable" and is_recorded(event) and not event.members:
-        return "Empty"
+    if is_recorded(event) and event.state in ("Stable", "Empty"):
+        return "Stable" if event.members else "Empty"
     return event.state or None
 
 
