@@ -75,7 +75,6 @@ class ExtraMissing(WarrenError):
             f"`warren {command}` needs {module}, which is not installed: "
             f"pip install 'warren-kafka[{extra}]'"
         )
-        self.extra = extra
 
 
 class LazyCommands(TyperGroup):
@@ -135,11 +134,22 @@ def _help(listed: Listed) -> str:
 def _loaded(name: str) -> Any:
     listed = COMMANDS[name]
     if listed.extra and (lacking := _lacking(listed)):
-        return _absent(name, ExtraMissing(name, listed.extra, lacking))
+        missing = ExtraMissing(name, listed.extra, lacking)
+        alone = typer.Typer(add_completion=False)
+
+        @alone.command(
+            name,
+            help=_help(listed),
+            context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+        )
+        def says_what_it_lacks() -> None:
+            raise missing
+
+        return get_command(alone)
     module = import_module(f"warren_cli.commands.{name}")
     if hasattr(module, "app"):
         group = get_group(module.app)
-        group.name, group.help = name, COMMANDS[name].help
+        group.name, group.help = name, listed.help
         return group
     alone = typer.Typer(add_completion=False)
     alone.command(name)(getattr(module, name))
@@ -152,21 +162,6 @@ def _missing(command: str, error: ModuleNotFoundError) -> ExtraMissing:
     if extra is None:
         raise error
     return ExtraMissing(command, extra, error.name)
-
-
-def _absent(name: str, missing: ExtraMissing) -> Any:
-    """A command that says what it lacks, whatever it is asked for."""
-    alone = typer.Typer(add_completion=False)
-
-    @alone.command(
-        name,
-        help=_help(COMMANDS[name]),
-        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-    )
-    def absent() -> None:
-        raise missing
-
-    return get_command(alone)
 
 
 app = typer.Typer(

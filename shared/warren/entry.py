@@ -21,7 +21,7 @@ def main() -> None:
         import_module(f"{script.replace('-', '_')}.__main__").main()
     except ModuleNotFoundError as error:
         print(
-            f"{script}: needs {str(error.name).partition('.')[0]}, which is not installed: "
+            f"{script}: needs {error.name}, which is not installed: "
             f"pip install 'warren-kafka[{script.removeprefix('warren-')}]'",
             file=sys.stderr,
         )

@@ -14,10 +14,10 @@ def is_ahead(at: int, now: float) -> bool:
     return at - now > MOST_AHEAD_MS
 
 
-def require_past(field: str, at: int, now: float) -> None:
+def require_past(field: str, at: int, now: int) -> None:
     """Raise ContractViolation for what is dated too far ahead of `now`, both Unix milliseconds."""
     if is_ahead(at, now):
         raise ContractViolation(
-            f"{field}: {duration(round(at - now))} ahead of this worker's clock; is the writer's, "
+            f"{field}: {duration(at - now)} ahead of this worker's clock; is the writer's, "
             "or this one's, set wrong?"
         )

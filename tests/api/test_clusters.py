@@ -102,7 +102,7 @@ def test_trouble_with_a_cluster_is_a_doubt_everywhere(api: Api, state: str) -> N
 def test_a_clock_that_is_ahead_hides_no_silence(api: Api) -> None:
     """One record of the year 9999 is enough, of a group as of a collector."""
     api.put("one", evaluated_at=NOW - 300_000)
-    api.put("two", evaluated_at=NOW + 300_000)
+    api.put("two", evaluated_at=NOW + 600_000)
     everything = ["No group has been judged for 5m: check the collector and the evaluator."]
     assert api.get("/api/v1/groups").json()["doubts"] == everything
     say(api, "a", "ok", observed_at=NOW - 300_000)

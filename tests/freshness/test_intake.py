@@ -1,7 +1,7 @@
 """From messages to positions, with dead letters on the way, on fakes."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -13,13 +13,13 @@ from support.busy_writer import busy_writer
 from support.manual_clock import ManualClock
 from support.waiting import eventually
 from warren.clock import SystemClock
-from warren.contracts import DeadLetter, FreshnessEvent, OffsetEvent
+from warren.contracts import DeadLetter, OffsetEvent
 from warren.errors import PublishFailed
 from warren.kafka.connection import connect
 from warren.kafka.topics import ensure_topics
 from warren.settings import HomeSettings, Settings
 from warren_freshness.home.offsets_feed import OffsetsFeed, Polled, start_offset
-from warren_freshness.home.topics import Intake, LastEvents, Publisher
+from warren_freshness.home.topics import Intake, Publisher
 from warren_freshness.positions.group_positions import GroupPositions
 from warren_freshness.record_times.cache import RedisCache
 from warren_freshness.service import FreshnessService
@@ -130,11 +130,6 @@ class FakePublisher:
             raise PublishFailed("home", "home", "not acknowledged")
 
 
-class FakeLastEvents:
-    def read(self, partitions: Collection[int]) -> dict[int, list[FreshnessEvent]]:
-        return {partition: [] for partition in partitions}
-
-
 class FakeRedis:
     async def close(self) -> None:
         pass
@@ -151,7 +146,7 @@ def test_nothing_is_used_before_its_dead_letters_are_safe() -> None:
             cast("Publisher", publisher),
             [],
             cast("RedisCache", FakeRedis()),
-            cast("LastEvents", FakeLastEvents()),
+            lambda partitions: {partition: [] for partition in partitions},
             interval=1,
             clock=ManualClock(NOW),
         )

@@ -224,8 +224,7 @@ def _for_demo(settings: Settings, given: Settings, ports: DemoPorts) -> Settings
     if not given.collector.metrics_port:
         settings = _replaced(settings, "collector", metrics_port=ports.probe)
     if "policy" not in given.evaluation.model_fields_set:
-        full = None if "minimum_complete" in given.evaluation.model_fields_set else 0.5
-        rules = EvaluationOverride(groups=[DEMO_GROUPS], policy="burrow", minimum_complete=full)
+        rules = EvaluationOverride(groups=[DEMO_GROUPS], policy="burrow", minimum_complete=0.5)
         overrides = [*given.evaluation.overrides, rules]  # the first one counts most
         settings = _replaced(settings, "evaluation", overrides=overrides)
     return _unless_set(

@@ -110,10 +110,10 @@ class ApiContext:
 
     def doubts(self) -> Doubts:
         """Why what is served may not be how things are, one sentence each; empty when it is."""
-        now = self.clock.now_ms()
-        newest = self.model.newest_evaluations(now + self.stale_after_ms)
-        clusters = [self.model.cluster(cluster, now) for cluster in self.clusters]
-        return doubts(self.feed_state(), newest, now, self.stale_after_ms, clusters)
+        model, now = self.model, self.clock.now_ms()
+        clusters = [model.cluster(cluster, now) for cluster in self.clusters]
+        judged = model.newest_evaluations(now)
+        return doubts(self.feed_state(), judged, now, self.stale_after_ms, clusters)
 
     def group_doubts(self, view: GroupView) -> list[str]:
         """Why what is said of a group may not be how it is; empty when it is to be believed."""

@@ -59,7 +59,7 @@ def near_names(name: str, known: Collection[str], n: int = 3) -> list[str]:
     return [] if len(known) * len(name) ** 2 > MOST_COMPARED else get_close_matches(name, known, n)
 
 
-NAMES = frozenset(("cluster", "group", "topic", "owner"))
+NAMES = "cluster", "group", "topic", "owner"
 """Keys of what is there, whether it is well or not."""
 
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 from warren.kafka import topics
-from warren.kafka.connection import awaited, classify
-from warren.kafka.topics import HOME, TIMEOUT
+from warren.kafka.connection import awaited
+from warren.kafka.topics import TIMEOUT, home_error
 
 
 def topic_ids(admin: AdminClient, names: Collection[str]) -> dict[str, str]:
@@ -37,4 +37,4 @@ def _classified() -> Iterator[None]:
     try:
         yield
     except KafkaException as error:
-        raise classify(HOME, "home", error.args[0]) from None
+        raise home_error(error.args[0]) from None

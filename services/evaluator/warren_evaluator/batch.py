@@ -23,8 +23,7 @@ from warren.contracts import (
     part_key,
 )
 from warren.errors import ContractViolation
-from warren.words import duration
-from warren_core.clocks import is_ahead, require_past
+from warren_core.clocks import require_past
 from warren_core.evaluation import GroupRules
 from warren_core.judgement.cohort import Entry, is_ordinary, tell_together
 from warren_core.judgement.facts import Knowledge
@@ -179,13 +178,13 @@ class BatchEvaluator:
                 incident_opened_at=left.opened_at if left else None,
             )
             return left.as_of(now) if left else None
-        if is_ahead(state.applied.observed_at, now):
+        believed = state.as_of(now)
+        if believed is not state:
             log.warning(
                 "a state is dated ahead of this worker's clock, judging its group anew",
                 group=key.decode(errors="replace"),
-                ahead=duration(state.applied.observed_at - now),
             )
-        return state.as_of(now)
+        return believed
 
     def _publish(
         self, outcome: Outcome, key: bytes, record: SourceRecord, result: BatchResult

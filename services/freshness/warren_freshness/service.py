@@ -2,14 +2,14 @@
 
 import asyncio
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
 import structlog
 from confluent_kafka.admin import AdminClient
 from warren.clock import Clock, SystemClock
-from warren.contracts import DeadLetter
+from warren.contracts import DeadLetter, FreshnessEvent
 from warren.errors import ClusterUnreachable, KafkaError, PublishFailed, SettingsError
 from warren.garbage import collect_seldom
 from warren.kafka.connection import Trouble, log_retry
@@ -21,7 +21,7 @@ from warren.settings import Settings
 from warren.standstill import Look, Looking, StandstillWatch, Turns, in_parts
 
 from warren_freshness.home.offsets_feed import OffsetsFeed
-from warren_freshness.home.topics import Intake, LastEvents, Publisher
+from warren_freshness.home.topics import Intake, Publisher, last_events
 from warren_freshness.passes.cluster_measurer import ClusterMeasurer
 from warren_freshness.passes.pass_loop import PassLoop
 from warren_freshness.positions.group_positions import GroupPositions
@@ -47,7 +47,7 @@ class FreshnessService:
         publisher: Publisher,
         pass_loops: Sequence[PassLoop],
         redis: RedisCache,
-        last_events: LastEvents,
+        last_events: Callable[[Collection[int]], dict[int, list[FreshnessEvent]]],
         interval: float,
         clock: Clock,
     ) -> None:
@@ -153,7 +153,7 @@ class FreshnessService:
         if not new:
             return True
         try:
-            events = await asyncio.to_thread(self._last_events.read, new)
+            events = await asyncio.to_thread(self._last_events, new)
         except ClusterUnreachable as error:
             log_retry(error)
             return False
@@ -248,7 +248,7 @@ def build_service(settings: Settings, clock: Clock) -> FreshnessService:
             for name, measurer in clusters.items()
         ],
         redis,
-        LastEvents(settings.home, clock),
+        partial(last_events, settings.home, clock),
         settings.freshness.interval,
         clock,
     )

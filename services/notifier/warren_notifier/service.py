@@ -14,9 +14,9 @@ from warren.clock import Clock, SystemClock
 from warren.contracts.topics import DEAD_LETTERS, INCIDENTS, NOTIFICATIONS, NOTIFIER_STATE
 from warren.errors import KafkaError, SettingsError, TopicMisconfigured
 from warren.garbage import collect_seldom
-from warren.kafka.connection import Trouble, await_connection, classify, log_retry
+from warren.kafka.connection import Trouble, await_connection, log_retry
 from warren.kafka.group_backlog import GroupBacklog
-from warren.kafka.topics import HOME, TIMEOUT, ensure_topics
+from warren.kafka.topics import HOME, TIMEOUT, ensure_topics, home_error
 from warren.metrics import notifier as metrics
 from warren.redaction import Redaction
 from warren.service import probed, stop_by_signal
@@ -204,7 +204,7 @@ def _require_equal_partitions(admin: AdminClient, home: HomeSettings) -> None:
     try:
         topics = admin.list_topics(timeout=TIMEOUT).topics
     except KafkaException as error:
-        raise classify(HOME, HOME, error.args[0]) from None
+        raise home_error(error.args[0]) from None
     counts = {name: len(topics[name].partitions) for name in names if name in topics}
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{name} {count}" for name, count in counts.items())

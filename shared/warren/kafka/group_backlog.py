@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from warren.kafka.connection import classify, new_client
-from warren.kafka.topics import HOME
+from warren.kafka.connection import new_client
+from warren.kafka.topics import HOME, home_error
 from warren.settings import HomeSettings
 
 ANSWER_SECONDS = 5.0
@@ -60,7 +60,7 @@ class GroupBacklog:
             self._consumer = None
             consumer.close()
             if isinstance(error, KafkaException):
-                raise classify(HOME, HOME, error.args[0]) from None
+                raise home_error(error.args[0]) from None
             raise
 
     def _read(self, consumer: Consumer) -> Backlog:

@@ -67,7 +67,9 @@ class EventProducer:
         """The topic of the newest record since the last `flush`."""
         self._hearing = hearing_by(
             lambda timeout: asking_client(self._producer, self._sent_to)(timeout),
-            *(HOME, HOME, home),
+            HOME,
+            HOME,
+            home,
             clock or SystemClock(),
         )
 

@@ -9,9 +9,9 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message,
 from warren.clock import SystemClock
 from warren.contracts.topics import Topic
 from warren.errors import TopicMissing
-from warren.kafka.connection import classify, new_client
+from warren.kafka.connection import new_client
 from warren.kafka.hearing import hearing_of
-from warren.kafka.topics import HOME
+from warren.kafka.topics import HOME, home_error
 from warren.settings import HomeSettings
 
 # Catching up: whether what was in partitions when they were first read has been read.
@@ -19,7 +19,6 @@ from warren.settings import HomeSettings
 
 Place = tuple[str, int]
 """Topic and partition."""
-POLL_SECONDS = 0.5
 
 
 class CatchingUp:
@@ -88,7 +87,10 @@ class TopicReader:
     ) -> None:
         """`since`: from records of that time on, Unix milliseconds, not from the beginning."""
         self._consumer = new_client(
-            *(Consumer, HOME, HOME, home),
+            Consumer,
+            HOME,
+            HOME,
+            home,
             # librdkafka wants one; nothing is ever committed to it.
             group_id=home.installation.group("reader"),
             enable_auto_commit=False,
@@ -104,7 +106,7 @@ class TopicReader:
             self._assign(topics, timeout, partitions, since)
         except KafkaException as error:
             self._consumer.close()
-            raise classify(HOME, HOME, error.args[0]) from None
+            raise home_error(error.args[0]) from None
         except TopicMissing:
             self._consumer.close()
             raise
@@ -120,7 +122,7 @@ class TopicReader:
         for name in topics:
             metadata = self._consumer.list_topics(name, timeout=timeout).topics[name]
             if metadata.error is not None:
-                raise classify(HOME, HOME, metadata.error)
+                raise home_error(metadata.error)
             partitions += [
                 TopicPartition(name, number, OFFSET_BEGINNING)
                 for number in metadata.partitions
@@ -136,7 +138,7 @@ class TopicReader:
             )
             for partition in found:
                 if partition.error is not None:
-                    raise classify(HOME, HOME, partition.error)
+                    raise home_error(partition.error)
                 if partition.offset < 0:
                     _, partition.offset = self._consumer.get_watermark_offsets(partition, timeout)
             partitions = found
@@ -164,7 +166,7 @@ class TopicReader:
             elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
                 self._catching_up.end((place,))
             elif not error.retriable():
-                raise classify(HOME, HOME, error)
+                raise home_error(error)
         return records
 
     def close(self) -> None:
@@ -184,7 +186,7 @@ def newest_values(
     name = topic.full_name(home.topic_prefix)
     with closing(TopicReader(home, [name], partitions=partitions)) as reader:
         while not reader.caught_up and not is_enough():
-            for record in reader.poll(POLL_SECONDS):
+            for record in reader.poll(0.5):
                 of_partition, key = newest[record.partition() or 0], record.key() or b""
                 of_partition.pop(key, None)
                 if (value := record.value()) is not None:

@@ -37,6 +37,13 @@ from warren.kafka.connection import Trouble, await_connection, awaited, classify
 from warren.settings import HomeSettings
 
 HOME = "home"
+
+
+def home_error(error: confluent_kafka.KafkaError) -> KafkaError:
+    """The class of error of the home cluster's that an operator can act on."""
+    return classify(HOME, HOME, error)
+
+
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 TIMEOUT = 30.0  # seconds
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # not annotated there
@@ -127,7 +134,7 @@ def _tolerate_existing(name: str, error: confluent_kafka.KafkaError) -> None:
         confluent_kafka.KafkaError.POLICY_VIOLATION,
     ):
         raise TopicMisconfigured(HOME, "home", f"topic {name}: {error.str()}")
-    classified = classify(HOME, "home", error)
+    classified = home_error(error)
     classified.args = (f"{classified.args[0]} while creating topic {name}",)
     raise classified
 
@@ -142,7 +149,7 @@ def cluster_metadata(admin: AdminClient) -> ClusterMetadata:
     try:
         return admin.list_topics(timeout=TIMEOUT)
     except KafkaException as error:
-        raise classify(HOME, "home", error.args[0]) from None
+        raise home_error(error.args[0]) from None
 
 
 def log_starts(admin: AdminClient, topic: str) -> Mapping[int, int]:
@@ -274,7 +281,7 @@ def _config(admin: AdminClient, name: str) -> dict[str, str | None]:
         answers = admin.describe_configs([resource], request_timeout=TIMEOUT)
         entries = awaited(answers[resource], TIMEOUT)
     except KafkaException as error:
-        raise classify(HOME, "home", error.args[0]) from None
+        raise home_error(error.args[0]) from None
     return {key: entry.value for key, entry in entries.items()}
 
 

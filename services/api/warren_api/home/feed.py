@@ -7,7 +7,7 @@ them as many as the history keeps. When the home cluster goes away the model sta
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from heapq import heappush, heappushpop
@@ -121,12 +121,9 @@ class Feed(HomeThread):
     def _connect_and_follow(self) -> None:
         cluster = HomeCluster.connected(self._home)
         cluster.create_topics()
-        reader = TopicReader(self._home, [*self._appliers, self._told])
-        try:
+        with closing(TopicReader(self._home, [*self._appliers, self._told])) as reader:
             self.catch_up(reader)
             self.follow(reader, cluster)
-        finally:
-            reader.close()
 
     def catch_up(self, reader: Reader) -> None:
         """Reads to the end and makes the model what the topics say, no more and no less."""
@@ -329,8 +326,7 @@ class PastFeed(HomeThread):
 
     def _follow(self) -> None:
         since = self._clock.now_ms() - DAY_MS
-        reader = TopicReader(self._home, [self._topic], since=since)
-        try:
+        with closing(TopicReader(self._home, [self._topic], since=since)) as reader:
             self._past.begin_again()
             tidied_at = self._clock.monotonic()
             while not self._stop.is_set():
@@ -343,5 +339,3 @@ class PastFeed(HomeThread):
                 if self._clock.monotonic() - tidied_at >= TIDY_SECONDS:
                     tidied_at = self._clock.monotonic()
                     self._past.forget_before(self._clock.now_ms() - DAY_MS)
-        finally:
-            reader.close()

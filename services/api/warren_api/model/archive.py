@@ -114,16 +114,12 @@ class LongPast:
         self._archived = lru_cache(answers)(_archived)
 
     def group(self, cluster: str, group: str, of: Period, older: Period | None, now: int) -> Known:
-        found = self._past.group(cluster, group, *of)
-        return self._fill(
-            found, self._archive.group if self._archive else None, cluster, group, older, now
-        )
+        fill = self._archive.group if self._archive else None
+        return self._fill(self._past.group(cluster, group, *of), fill, cluster, group, older, now)
 
     def topic(self, cluster: str, topic: str, of: Period, older: Period | None, now: int) -> Known:
-        found = self._past.topic(cluster, topic, *of)
-        return self._fill(
-            found, self._archive.topic if self._archive else None, cluster, topic, older, now
-        )
+        fill = self._archive.topic if self._archive else None
+        return self._fill(self._past.topic(cluster, topic, *of), fill, cluster, topic, older, now)
 
     def _fill(
         self,

@@ -3,7 +3,6 @@
 Fed by one thread, read by many: views are immutable and replaced whole under a lock.
 """
 
-import math
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from warren.contracts import (
     whole_key,
 )
 from warren.silences import Silences
+from warren.words import LATEST_MOMENT
 from warren_core.clocks import require_past
 from warren_core.judgement.counted import topics_not_counted
 
@@ -52,7 +52,7 @@ class ReadModel:
     """
 
     def __init__(
-        self, history: int = HISTORY, now_ms: Callable[[], float] = lambda: math.inf
+        self, history: int = HISTORY, now_ms: Callable[[], int] = lambda: LATEST_MOMENT
     ) -> None:
         self._now_ms = now_ms
         self.history = StatusHistory(history)
@@ -307,22 +307,20 @@ class ReadModel:
     def clusters(self) -> set[str]:
         """Clusters that have a group, topics or a collector."""
         with self._lock:
-            told = {cluster for cluster, _ in self._clusters}
-        return told | self.newest_evaluations().keys() | set(self._topics)
+            judged = {view.cluster for view in self._views}
+            return judged | {cluster for cluster, _ in self._clusters} | set(self._topics)
 
-    def newest_evaluations(self, now: float = math.inf) -> dict[str, int]:
-        """When a group of each cluster was last judged, as far as that is past `now`; where no time
-        is, the first one to come. Unix milliseconds.
+    def newest_evaluations(self, now: int) -> dict[str, int]:
+        """When a group of each cluster was judged nearest to `now`, both Unix milliseconds: a clock
+        that is ahead does not hide that no other one goes.
         """
-        past, ahead = dict[str, int](), dict[str, int]()
+        nearest = dict[str, int]()
         with self._lock:
             for event in (view.event for view in self._views):
-                cluster, at = event.cluster, event.evaluated_at
-                if at > now:
-                    ahead[cluster] = min(at, ahead.get(cluster, at))
-                elif at > past.get(cluster, -1):
-                    past[cluster] = at
-        return ahead | past
+                apart = abs(now - event.evaluated_at)
+                if apart < abs(now - nearest.get(event.cluster, -now)):
+                    nearest[event.cluster] = event.evaluated_at
+        return nearest
 
     def listed_topics(self) -> list[TopicsEvent]:
         """Of each cluster the newest list of all its topics."""

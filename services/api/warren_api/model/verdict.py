@@ -40,9 +40,7 @@ def verdict(
     if oldest <= event.evaluated_at <= now + unknown_after:
         return view.judged
     reason, why = _why(cluster, feed, now)
-    age = now - event.evaluated_at
-    when = f"{duration(age)} ago" if age >= 0 else f"by a clock that is {duration(-age)} ahead"
-    last = f"last judged {when}: {event.status}"
+    last = f"last judged {_when(event.evaluated_at, now)}: {event.status}"
     return Verdict(
         "UNKNOWN",
         event.status,
@@ -50,6 +48,11 @@ def verdict(
         f"{why}; {last}" if why else last,
         cluster.away_since if oldest == math.inf else min(event.evaluated_at, now),
     )
+
+
+def _when(at: int, now: int) -> str:
+    apart = duration(abs(now - at))
+    return f"{apart} ago" if at <= now else f"by a clock that is {apart} ahead"
 
 
 def _why(cluster: ClusterView, feed: FeedState, now: int) -> tuple[str, str]:
@@ -78,10 +81,6 @@ def kind(view: GroupView, judged: Verdict, *, is_looked_after: bool) -> Kind:
 def rank(view: GroupView, of_kind: Kind) -> tuple[int, *Rank]:
     """Sorts groups, worst first: by kind, then as GroupView's."""
     return _KINDS.index(of_kind), *view.rank
-
-
-CLOCKS_APART_MS = 10_000
-"""No clocks that somebody sets differ by so much."""
 
 
 class Doubts(NamedTuple):
@@ -147,14 +146,8 @@ def group_doubts(
     """Why what is said of one group may not be how it is; empty when it is to be believed."""
     sentences = []
     event, measured = view.event, view.freshness
-    age = now - event.evaluated_at
-    if age > stale_after:
-        sentences.append(f"It was judged {duration(age)} ago.")
-    if -age > CLOCKS_APART_MS:
-        sentences.append(
-            f"It was judged by a clock that is {duration(-age)} ahead of this one, so that nobody "
-            "can say how long ago: set the clocks of the evaluator and the API."
-        )
+    if abs(now - event.evaluated_at) > stale_after:
+        sentences.append(f"It was judged {_when(event.evaluated_at, now)}.")
     if event.complete < 1:
         share = int(event.complete * 100)
         sentences.append(

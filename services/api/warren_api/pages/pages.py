@@ -35,7 +35,9 @@ class Pages:
     ) -> Response:
         """`cluster`: None where the page is about all of them."""
         context, doubts, model = self.context, self.context.doubts(), self.context.model
-        seen = model.newest_evaluations().keys() | {each.cluster for each in model.not_judged()}
+        seen = {each.cluster for each in model.groups()} | {
+            each.cluster for each in model.not_judged()
+        }
         about = [
             (name, sentence, name in seen)
             for name, own in doubts.by_cluster.items()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -137,15 +138,12 @@ def read_offsets(home: HomeSettings, admin: AdminClient, topic: str) -> dict[int
     """Reads the whole topic once. Raises KafkaError."""
     ends = log_ends(admin, topic)
     found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    reader = TopicReader(home, [topic])
-    try:
+    with closing(TopicReader(home, [topic])) as reader:
         while not reader.caught_up:
             for message in reader.poll(1.0):
                 ranges, offset = found[message.partition() or 0], message.offset() or 0
                 first = ranges.pop()[0] if ranges and ranges[-1][1] == offset else offset
                 ranges.append((first, offset + 1))
-    finally:
-        reader.close()
     # Asked for last: what retention has deleted meanwhile is not expected of the table.
     starts = log_starts(admin, topic)
     return {

@@ -9,10 +9,10 @@ from confluent_kafka import KafkaException, TopicPartition as Partition
 from warren.clock import Clock
 from warren.contracts.topics import GROUPS
 from warren.errors import KafkaError
-from warren.kafka.connection import ErrorReporter, classify
+from warren.kafka.connection import ErrorReporter
 from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalance, Rebalances, group_consumer
-from warren.kafka.topics import HOME
+from warren.kafka.topics import HOME, home_error
 from warren.settings import HomeSettings
 
 from warren_collector.sources.source import SourcePartitions
@@ -92,7 +92,7 @@ class MembershipShards:
         error = message.error() if message is not None else None
         if error is not None:
             if error.fatal() or not error.retriable():
-                raise classify(HOME, HOME, error)
+                raise home_error(error)
             self._report(error)
         self._hearing.follow(heard=False, joined=self._owned is not None)
 
@@ -106,9 +106,9 @@ class MembershipShards:
                 self._topic
             ]
         except KafkaException as error:
-            raise classify(HOME, HOME, error.args[0]) from None
+            raise home_error(error.args[0]) from None
         if topic.error is not None:
-            raise classify(HOME, HOME, topic.error)
+            raise home_error(topic.error)
         return len(topic.partitions)
 
     def _follow(self, rebalance: Rebalance) -> None:
@@ -122,7 +122,7 @@ class MembershipShards:
         try:
             self._consumer.pause([Partition(self._topic, n) for n in rebalance.partitions])
         except KafkaException as error:
-            raise classify(HOME, HOME, error.args[0]) from None
+            raise home_error(error.args[0]) from None
         self._owned = (self._owned or frozenset()).union(rebalance.partitions)
         log.info("shards assigned", shards=sorted(self._owned))
 

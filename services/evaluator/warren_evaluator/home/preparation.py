@@ -18,8 +18,8 @@ from warren.contracts.topics import (
     TRENDS,
 )
 from warren.errors import AuthorizationFailed, ClusterUnreachable, TopicMisconfigured, TopicMissing
-from warren.kafka.connection import awaited, classify
-from warren.kafka.topics import HOME, TIMEOUT, create_topics, ensure_topics
+from warren.kafka.connection import awaited
+from warren.kafka.topics import HOME, TIMEOUT, create_topics, ensure_topics, home_error
 from warren.settings import HomeSettings, Settings
 from warren_wire.brokers import UNANSWERED, Brokers
 from warren_wire.groups import ClassicGroup, GroupRefused, describe_group
@@ -61,7 +61,7 @@ def partition_counts(admin: AdminClient) -> dict[str, int]:
     try:
         metadata = admin.list_topics(timeout=TIMEOUT)
     except KafkaException as error:
-        raise classify(HOME, "home", error.args[0]) from None
+        raise home_error(error.args[0]) from None
     return {name: len(topic.partitions) for name, topic in metadata.topics.items()}
 
 
@@ -85,7 +85,7 @@ def ensure_changelog(
         refusal = create_topics(admin, home, {name: CONFIG}, partitions)[name]
         # Another worker may be faster.
         if refusal is not None and refusal.code() != Code.TOPIC_ALREADY_EXISTS:
-            raise classify(HOME, "home", refusal)
+            raise home_error(refusal)
         return True
     if existing != partitions:
         raise TopicMisconfigured(
@@ -127,7 +127,7 @@ def check_rights(admin: AdminClient, settings: Settings) -> None:
         try:
             allowed = awaited(answers[topic], TIMEOUT).authorized_operations
         except KafkaException as error:
-            raise classify(HOME, "home", error.args[0]) from None
+            raise home_error(error.args[0]) from None
         if allowed is not None:
             _require(f"topic {topic}", operations - set(allowed))
     _check_group(settings.home, app)

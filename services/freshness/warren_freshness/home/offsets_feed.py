@@ -15,11 +15,12 @@ from confluent_kafka import (
 from warren.clock import Clock
 from warren.contracts.topics import OFFSETS
 from warren.errors import ClientLost, KafkaError
-from warren.kafka.connection import ErrorReporter, classify, log_retry
+from warren.kafka.connection import ErrorReporter, log_retry
 from warren.kafka.group_backlog import GroupBacklog
 from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import Rebalances, group_consumer
 from warren.kafka.topic_reader import CatchingUp
+from warren.kafka.topics import home_error
 from warren.settings import Settings
 from warren.standstill import Look
 
@@ -128,7 +129,7 @@ class OffsetsFeed:
             error, partition, offset = message.error(), message.partition(), message.offset()
             if error is not None and error.code() != Code._PARTITION_EOF:
                 if error.fatal() or error.code() in _REFUSALS:
-                    raise classify(HOME, HOME, error)
+                    raise home_error(error)
                 self._report(error)
             elif partition is None or offset is None or partition not in self._owned:
                 continue
@@ -206,7 +207,7 @@ class OffsetsFeed:
         try:
             self._rebalances.begin_at(self._consumer, self._starts(numbers))
         except KafkaException as error:
-            raise classify(HOME, HOME, error.args[0]) from None
+            raise home_error(error.args[0]) from None
         self._joined = True
         self._owned.update(numbers)
         self._catching_up.begin((self._topic, number) for number in numbers)

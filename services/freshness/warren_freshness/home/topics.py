@@ -90,24 +90,21 @@ MOST_SECONDS = 60.0
 SERVICE = "freshness"
 
 
-class LastEvents:
-    """Reads partitions of warren.freshness to their ends. Blocks; needs no consumer group."""
+def last_events(
+    home: HomeSettings, clock: Clock, partitions: Collection[int]
+) -> dict[int, list[FreshnessEvent]]:
+    """What partitions of warren.freshness had last, by partition; deleted groups are not there.
+    Blocks; raises what the home cluster refuses.
+    """
+    until = clock.monotonic() + MOST_SECONDS
 
-    def __init__(self, home: HomeSettings, clock: Clock) -> None:
-        self._home = home
-        self._clock = clock
+    def is_enough() -> bool:
+        if too_long := clock.monotonic() > until:
+            log.warning("not all of the last figures are read", seconds=MOST_SECONDS)
+        return too_long
 
-    def read(self, partitions: Collection[int]) -> dict[int, list[FreshnessEvent]]:
-        """By partition; deleted groups are not there. Raises what the home cluster refuses."""
-        until = self._clock.monotonic() + MOST_SECONDS
-
-        def is_enough() -> bool:
-            if too_long := self._clock.monotonic() > until:
-                log.warning("not all of the last figures are read", seconds=MOST_SECONDS)
-            return too_long
-
-        newest = newest_values(self._home, FRESHNESS, partitions, is_enough)
-        return {partition: _events(values) for partition, values in newest.items()}
+    newest = newest_values(home, FRESHNESS, partitions, is_enough)
+    return {partition: _events(values) for partition, values in newest.items()}
 
 
 def _events(newest: Mapping[bytes, bytes]) -> list[FreshnessEvent]:

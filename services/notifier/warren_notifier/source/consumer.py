@@ -13,10 +13,9 @@ import structlog
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicPartition
 from warren.clock import SystemClock
 from warren.errors import ClusterUnreachable, KafkaError
-from warren.kafka.connection import classify
 from warren.kafka.hearing import hearing_of
 from warren.kafka.rebalances import group_consumer
-from warren.kafka.topics import HOME
+from warren.kafka.topics import HOME, home_error
 from warren.settings import HomeSettings
 
 from warren_notifier.routing.change import Change, Subject
@@ -160,7 +159,7 @@ class StatusConsumer:
             more = [] if first is None else [first, *self._consumer.consume(BATCH - 1, 0)]
             starts = {number: self._start(number) for number in sorted(self._assigned)}
         except KafkaException as error:
-            raise classify(HOME, HOME, error.args[0]) from None
+            raise home_error(error.args[0]) from None
         if self._lost:
             # Another notifier may serve them already: nothing that is still in hand may be written.
             raise ClusterUnreachable(HOME, "home.bootstrap", "partitions lost, session timed out")
@@ -182,7 +181,7 @@ class StatusConsumer:
                 return []
             if error.retriable() or error.code() == confluent_kafka.KafkaError._MAX_POLL_EXCEEDED:
                 return []
-            raise classify(HOME, HOME, error)
+            raise home_error(error)
         if partition not in self._owned:  # revoked while the batch was put together
             return []
         return [SourceRecord(partition, offset, message.key(), message.value())]
@@ -231,7 +230,7 @@ class StatusConsumer:
             if self._sent.get(at.partition) == at.offset:
                 del self._sent[at.partition]
         if refusal is not None:
-            problem: KafkaError = classify(HOME, HOME, refusal)
+            problem: KafkaError = home_error(refusal)
             log.warning("positions not committed", problem=problem.problem)
 
     def close(self) -> None:
