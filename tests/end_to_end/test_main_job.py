@@ -14,7 +14,7 @@ from support.running import Running, user_file
 from support.waiting import eventually
 from warren.contracts import StatusChangeEvent
 from warren.kafka.topic_reader import TopicReader
-from warren.settings import KafkaConnection
+from warren.settings import HomeSettings
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -161,7 +161,7 @@ def test_bad_input_is_dead_lettered_and_harms_nobody(warren: Running) -> None:
         producer.produce("warren.offsets", key=key, value=value)
     producer.flush()
     before = evaluated_at(warren)["demo-healthy"]
-    home = KafkaConnection(bootstrap=run["home_kafka"])
+    home = HomeSettings(bootstrap=run["home_kafka"])
     reader = TopicReader(home, ["warren.dead-letters"])
     found: list[dict[str, Any]] = []
 

@@ -125,7 +125,7 @@ def told(channel: Channel, secrets: tuple[str, ...] = (), outcomes: int = 2) -> 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
 def test_any_answer_is_an_attempt_that_failed(answer: bytes | Flood) -> None:
     with RawReceiver(answer, then=TAKEN) as receiver:
-        log = told(hook(receiver.url, timeout=1.0))
+        log = told(hook(receiver.url, timeout=5.0))
     first, last = log.audit()
     assert (first.outcome, last.outcome) == ("failed", "delivered")
     assert len(first.detail) < 500

@@ -6,12 +6,12 @@ from typing import Any
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, TopicPartition
 from support.running import Running
 from warren.kafka.topic_reader import TopicReader
-from warren.settings import KafkaConnection
+from warren.settings import HomeSettings
 
 
 def newest_freshness(warren: Running) -> dict[str, dict[str, Any]]:
     """The newest event of each group on warren.freshness."""
-    home = KafkaConnection(bootstrap=warren.run["home_kafka"])
+    home = HomeSettings(bootstrap=warren.run["home_kafka"])
     reader = TopicReader(home, ["warren.freshness"])
     events: dict[str, dict[str, Any]] = {}
     while not reader.caught_up:
