@@ -133,20 +133,12 @@ def _help(listed: Listed) -> str:
 
 def _loaded(name: str) -> Any:
     listed = COMMANDS[name]
-    if listed.extra and (lacking := _lacking(listed)):
-        missing = ExtraMissing(name, listed.extra, lacking)
-        alone = typer.Typer(add_completion=False)
-
-        @alone.command(
-            name,
-            help=_help(listed),
-            context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-        )
-        def says_what_it_lacks() -> None:
-            raise missing
-
-        return get_command(alone)
-    module = import_module(f"warren_cli.commands.{name}")
+    try:
+        if lacking := _lacking(listed):
+            raise ModuleNotFoundError(name=lacking)
+        module = import_module(f"warren_cli.commands.{name}")
+    except ModuleNotFoundError as error:
+        return _absent(name, _missing(name, error))
     if hasattr(module, "app"):
         group = get_group(module.app)
         group.name, group.help = name, listed.help
@@ -162,6 +154,21 @@ def _missing(command: str, error: ModuleNotFoundError) -> ExtraMissing:
     if extra is None:
         raise error
     return ExtraMissing(command, extra, error.name)
+
+
+def _absent(name: str, missing: ExtraMissing) -> Any:
+    """A command that says what it lacks, whatever it is asked for."""
+    alone = typer.Typer(add_completion=False)
+
+    @alone.command(
+        name,
+        help=f"Not installed here: needs the extra {COMMANDS[name].extra} of warren-kafka.",
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )
+    def absent() -> None:
+        raise missing
+
+    return get_command(alone)
 
 
 app = typer.Typer(

@@ -44,7 +44,7 @@ def by_policy(recording: Recording, policy: PolicyName, *, members: bool = True)
         seen_at[looked_at] = recording.second[tick]
         said[tick] = said[tick - 1]
         events = _events(recording, tick, looked_at, members=members)
-        entries = [Entry(e, states[p], UNKNOWN) for e, p in zip(events, looked_at, strict=True)]
+        entries = [Entry(e, states[p]) for e, p in zip(events, looked_at, strict=True)]
         ordinary = [number for number, one in enumerate(entries) if is_ordinary(one, rules)]
         together = judge_together([entries[number] for number in ordinary], rules.group)
         briefs = dict(zip(ordinary, together, strict=True))

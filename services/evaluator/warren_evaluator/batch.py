@@ -140,11 +140,11 @@ class BatchEvaluator:
         and are OK.
         """
         cohorts: dict[GroupRules, list[tuple[int, Entry]]] = {}
-        for number, (record, key, event) in events.items():
+        for number, (_, key, event) in events.items():
             state = states[key]
             if not isinstance(state, GroupState) or state.status is not Status.OK:
                 continue
-            entry = Entry(event, state, record.offset)
+            entry = Entry(event, state)
             rules = self._rules_for(event.cluster, event.group)
             if is_ordinary(entry, rules):
                 cohorts.setdefault(rules, []).append((number, entry))

@@ -59,7 +59,6 @@ class Entry(NamedTuple):
 
     event: OffsetEvent
     state: GroupState | GroupGone | None
-    source_offset: int
 
 
 class Brief(NamedTuple):
@@ -171,7 +170,7 @@ class _Cohort(NamedTuple):
         latest, windows, track, onset, _ = rows.part(own)
         opened_at, openings = known.incidents_after(status, event.observed_at)
         return GroupState(
-            applied=Applied.by(event, self.entries[number].source_offset),
+            applied=Applied.by(event),
             status=status,
             opened_at=opened_at,
             layout=known.layout,

@@ -253,18 +253,17 @@ def judge(
     source_offset: int = UNKNOWN,
     knowledge: Knowledge = NOTHING_ELSE,
 ) -> Outcome:
-    """`source_offset` is the event's offset in `warren.offsets`. Raises ContractViolation.
+    """`source_offset` is the event's offset in `warren.offsets`: of a group that is gone it is
+    remembered. Raises ContractViolation.
 
     `knowledge`: what is known of the group beside its offsets.
     """
     check_ranges(event)
     known = state if isinstance(state, GroupState) else None
     forgets = event.forget is not None
-    if forgets:
-        source_offset = source_offset if known is None else known.applied.source_offset
-    elif state is not None and not state.applied.is_before(event):
-        return Duplicate()
-    else:
+    if not forgets:
+        if state is not None and not state.applied.is_before(event):
+            return Duplicate()
         known = known and known.followed_by(event)
     if forgets or (known is not None and known.forgotten and not event.deleted):
         of_known = _forgotten if forgets else _recalled
@@ -275,7 +274,7 @@ def judge(
     after: GroupGone | GroupState = GroupGone(Applied.by(event, source_offset))
     ends = why_gone(event, "group_deleted")
     if not event.deleted:
-        updated = updated_state(event, known, rules, source_offset)
+        updated = updated_state(event, known, rules)
         made = made_only(updated.state.latest, updated.state.windows)
         if forgets and not updated.state.layout.topics:
             ends = "group_forgotten"

@@ -49,7 +49,7 @@ _NO_POSITION = -1  # of a group that several sources know, too
 class Applied:
     """The last event that was applied: tells replayed events from new ones.
 
-    `source_offset` is its offset in `warren.offsets`; UNKNOWN where nobody remembers.
+    `source_offset` is its offset in `warren.offsets`, of a group that is gone; else UNKNOWN.
     """
 
     source: SourceName

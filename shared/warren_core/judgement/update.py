@@ -56,9 +56,7 @@ class Updated(NamedTuple):
     observation: Observation
 
 
-def updated_state(
-    event: OffsetEvent, known: GroupState | None, rules: GroupRules, source_offset: int = UNKNOWN
-) -> Updated:
+def updated_state(event: OffsetEvent, known: GroupState | None, rules: GroupRules) -> Updated:
     """Partitions that the event does not name stay. Raises ContractViolation."""
     old = known or GroupState.new(Applied.by(event))
     if gone := left_out(event, old.latest, old.layout):
@@ -70,9 +68,10 @@ def updated_state(
         Rows.of(state), groups, observation, of_rows, rules.group.log_ends_apart_ms
     )
     reported = observation.reported if event.part + 1 < event.parts else None
-    applied = Applied.by(event, source_offset)
     return Updated(
-        replace(state, applied=applied, commits=commits, reported=reported), of_rows, observation
+        replace(state, applied=Applied.by(event), commits=commits, reported=reported),
+        of_rows,
+        observation,
     )
 
 

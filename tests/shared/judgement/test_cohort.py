@@ -121,7 +121,7 @@ def test_groups_are_judged_and_told_of_together_as_each_is_alone(rules: Rules) -
     for number in range(max(map(len, lives.values()))):
         due = {group: events[number] for group, events in lives.items() if number < len(events)}
         alone = {g: judge(event, known[g], of_group, source_offset=7) for g, event in due.items()}
-        entries = {group: Entry(event, known[group], 7) for group, event in due.items()}
+        entries = {group: Entry(event, known[group]) for group, event in due.items()}
         ordinary = {g: entry for g, entry in entries.items() if is_ordinary(entry, of_group)}
         seen.judged(judge_together(list(ordinary.values()), rules), ordinary, alone)
         well = {
@@ -204,7 +204,7 @@ def test_what_is_more_than_a_position_is_not_ordinary(policy: PolicyName) -> Non
     event = offset_event(NOW, {"orders": {0: At(5, NOW, log_end=5)}})
     _, state = _brief(judge(event, None, rules, source_offset=7), None)
     later = event.model_copy(update={"observed_at": NOW + 5000, "position": event.position + 1})
-    assert is_ordinary(Entry(later, state, 8), rules)
+    assert is_ordinary(Entry(later, state), rules)
     for change in (
         {"deleted": True},
         {"removed": {"orders": [0]}},
@@ -216,6 +216,6 @@ def test_what_is_more_than_a_position_is_not_ordinary(policy: PolicyName) -> Non
         unusual = later.model_copy(update=change)
         if change == {"observed_at": NOW}:
             unusual = event
-        assert not is_ordinary(Entry(unusual, state, 8), rules), change
-    assert not is_ordinary(Entry(later, None, 8), rules)
-    assert not is_ordinary(Entry(later, state, 8), GroupRules(Rules(policy=policy, intervals=3)))
+        assert not is_ordinary(Entry(unusual, state), rules), change
+    assert not is_ordinary(Entry(later, None), rules)
+    assert not is_ordinary(Entry(later, state), GroupRules(Rules(policy=policy, intervals=3)))

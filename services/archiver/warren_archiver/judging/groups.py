@@ -114,7 +114,7 @@ def _judge(
     for key, (source, event) in due.items():
         before = known.get(key)
         known[key] = before and before.as_of(source.appended // 1000)
-        entry = Entry(event, known[key], source.offset)
+        entry = Entry(event, known[key])
         of_group = rules.rules_for(*key)
         if is_ordinary(entry, of_group):
             cohorts.setdefault(of_group, []).append(key)
