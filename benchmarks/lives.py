@@ -13,21 +13,18 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from contextlib import ExitStack
 from typing import Any
 
 from support.healthy_groups import HABITS, HealthyGroups
 from support.measuring import kafka
+from support.receivers import takes_all, webhook_receivers
 from support.service_process import ServiceProcess, running_service
 from support.topic_values import values
 from warren_core.evaluation import POLICIES
 
 NEW_EVERY = 5.0  # seconds
 MOST_NEW = 15  # at a time
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 SERVICES = ("collector", "evaluator", "notifier")
 WRONG = ("status_changes", "notifications")
 
@@ -48,8 +45,8 @@ def quiet(arguments: argparse.Namespace) -> dict[str, Any]:
             groups.start(HABITS[number % len(HABITS)])
         print(f"{arguments.groups} groups work for {arguments.before:g} s", file=sys.stderr)
         time.sleep(arguments.before)
-        config = closing.enter_context(_settings(bootstrap, arguments.policy))
-        services = Services(config, closing)
+        url = closing.enter_context(webhook_receivers(hook=takes_all))["hook"].url
+        services = Services(settings(bootstrap, arguments.policy, url), closing)
         watch(groups, services, arguments)
         return {
             "seconds": round(arguments.seconds),
@@ -131,23 +128,9 @@ def told(bootstrap: str) -> dict[str, Any]:
     }
 
 
-class _Receiver(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        self.send_response(204)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # as http.server names it
-        """Nothing: the audit counts."""
-
-
-@contextmanager
-def _settings(bootstrap: str, policy: str) -> Iterator[str]:
+def settings(bootstrap: str, policy: str, url: str) -> str:
     """Default settings but for that, and a webhook for whatever there is to tell."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Receiver) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"""
+    return f"""
 [home]
 bootstrap = "{bootstrap}"
 [clusters.lives]
@@ -161,11 +144,9 @@ name = "all"
 channels = ["hook"]
 [notifier.channels.hook]
 type = "webhook"
-url = "http://127.0.0.1:{server.server_port}/"
-secret = "{SECRET}"
+url = "{url}"
+secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 """
-        finally:
-            server.shutdown()
 
 
 if __name__ == "__main__":

@@ -103,14 +103,14 @@ def test_a_clock_that_is_ahead_hides_no_silence(api: Api) -> None:
     """One record of the year 9999 is enough, of a group as of a collector."""
     api.put("one", evaluated_at=NOW - 300_000)
     api.put("two", evaluated_at=NOW + 600_000)
-    everything = ["No group has been judged for 5m: check the collector and the evaluator."]
+    everything = ["A group was last judged 5m ago: check the collector and the evaluator."]
     assert api.get("/api/v1/groups").json()["doubts"] == everything
     say(api, "a", "ok", observed_at=NOW - 300_000)
     say(api, "b", "ok", observed_at=NOW + 300_000)
     assert state_of(api)["state"] == "unknown"
     api.model.apply_cluster(group_key("demo", "a"), None)
     assert api.get("/api/v1/groups").json()["doubts"] == [
-        "No collector of cluster demo has been heard of but by a clock that is 5m ahead."
+        "A collector of cluster demo was last heard of by a clock that is 5m ahead."
     ]
 
 

@@ -122,8 +122,8 @@ def test_a_collector_that_fell_silent(api: Api) -> None:
     say(api, "a", "ok", observed_at=NOW - 5 * MINUTE)
     group = api.get("/api/v1/groups/demo/g").json()
     assert group["status_reason"] == "collector_silent"
-    assert group["explanation"].startswith("no collector heard of for 5m; ")
-    assert "No collector of cluster demo has been heard of for 5m." in group["doubts"]
+    assert group["explanation"].startswith("a collector was last heard of 5m ago; ")
+    assert "A collector of cluster demo was last heard of 5m ago." in group["doubts"]
 
 
 def test_while_the_home_cluster_is_away(api: Api) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Awaitable, Callable
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -198,12 +199,23 @@ def record(name: str) -> Record:
     return Record(name, 0, b"k", b"v")
 
 
-def test_those_that_come_meanwhile_share_a_round_trip() -> None:
+def beside(play: Callable[..., Awaitable[None]]) -> Broker:
+    """The broker, after `play` beside a writer that runs."""
     broker = Broker()
 
     async def run() -> None:
         writer = BatchedWriter(broker)
         running = asyncio.create_task(writer.run())
+        await play(broker, writer, running)
+        running.cancel()
+        writer.close()
+
+    asyncio.run(run())
+    return broker
+
+
+def test_those_that_come_meanwhile_share_a_round_trip() -> None:
+    async def play(broker: Broker, writer: BatchedWriter, _: object) -> None:
         broker.answers.clear()
         first = asyncio.create_task(writer.write([record("0")]))
         await until(lambda: broker.flushes == 1)
@@ -214,45 +226,31 @@ def test_those_that_come_meanwhile_share_a_round_trip() -> None:
         broker.answers.set()
         await asyncio.gather(first, *others, drained)
         await writer.write([])
-        running.cancel()
-        writer.close()
 
-    asyncio.run(run())
+    broker = beside(play)
     assert broker.sent == ["0", "1", "2", "3", "4"]
     assert broker.flushes == 2
 
 
 def test_a_refusal_ends_it_and_acknowledges_nothing() -> None:
-    broker = Broker()
-    broker.refuses = True
-
-    async def run() -> None:
-        writer = BatchedWriter(broker)
-        running = asyncio.create_task(writer.run())
+    async def play(broker: Broker, writer: BatchedWriter, running: asyncio.Task[None]) -> None:
+        broker.refuses = True
         writing = asyncio.create_task(writer.write([record("0")]))
         with pytest.raises(PublishFailed):
             await running
         assert not writing.done()
         writing.cancel()
-        writer.close()
 
-    asyncio.run(run())
+    beside(play)
 
 
 def test_a_writer_that_gave_up_waiting_does_no_harm() -> None:
-    broker = Broker()
-
-    async def run() -> None:
-        writer = BatchedWriter(broker)
-        running = asyncio.create_task(writer.run())
+    async def play(broker: Broker, writer: BatchedWriter, _: object) -> None:
         broker.answers.clear()
         writing = asyncio.create_task(writer.write([record("0")]))
         await until(lambda: broker.flushes == 1)
         writing.cancel()
         broker.answers.set()
         await writer.write([record("1")])
-        running.cancel()
-        writer.close()
 
-    asyncio.run(run())
-    assert broker.sent == ["0", "1"]
+    assert beside(play).sent == ["0", "1"]

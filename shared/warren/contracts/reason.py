@@ -29,7 +29,7 @@ EndReasonName = Literal[
     "group_forgotten",  # on request, until it commits again
     "offsets_expired",  # it has not committed for the brokers' offsets.retention.minutes
     "offsets_deleted",  # by an operator, or with their topics, where it was not OK
-    "records_skipped",  # offsets were set further on while nobody was there to read
+    "records_skipped",  # offsets were set further on, and nobody read what was between
     "objective_removed",  # from the settings, while it was broken
     "not_watched",  # the collector's settings leave it out now
 ]

@@ -270,7 +270,7 @@ def _learnt(part: _Part, i: int, track: Track) -> Explanation:
 
 def rebalanced_for(took_ms: int) -> str:
     """In words; no more than that is counted of a wait."""
-    return f"{'at least ' if took_ms >= BY.held else ''}{duration(took_ms)}"
+    return f"{'at least ' if took_ms >= BY.first else ''}{duration(took_ms)}"
 
 
 def _usual_pause(mean: float, longest: int) -> str:

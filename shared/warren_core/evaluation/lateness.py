@@ -28,9 +28,9 @@ BEHIND = Rule(
     "behind",
     learns="the lag that its advances leave, at the rate of then, and how far less varies; how "
     "long a lag has grown until it went back to that, this day and the day before",
-    speaks="WARN where it grows for longer, and 4 min, until half of it is read; and after a stop "
+    speaks="WARN where it grows for longer, and 7 min, until half of it is read; and after a stop "
     "that was told, where it is five minutes late. What does not grow for an hour is a new level",
-    sentence="Who falls further and further behind for four minutes is too slow.",
+    sentence="Who falls further and further behind for seven minutes is too slow.",
     parameters=("behind", "growth", "commits", "left", "varies", "follows", "stays", "rate"),
 )
 _YOUNG_MS = 30 * MIN  # so long its rate is not known well
@@ -44,39 +44,29 @@ _LATE_MS = 5 * MIN  # after a stop
 _SLOWEST = 1e-6  # records per second
 
 
-def _is_other_rate(figures: Figures) -> tuple[Floats, Bools]:
-    """[partition] what is written now, of what was at its level; and whether that is no chance."""
-    usual = np.maximum(figures[Figure.LEVEL_RATE], _SLOWEST)
-    ratio = np.where(figures[Figure.PRODUCED] >= 0, figures[Figure.PRODUCED] / usual, 1.0)
-    chance = 3 / np.sqrt(np.maximum(usual * BY.rate / 1000, _SLOWEST))
-    is_other: Bools = (figures[Figure.LEVEL_RATE] > 0) & (
-        np.abs(ratio - 1) > np.maximum(_OTHER_RATE, chance)
-    )
-    return ratio, is_other
-
-
 def usual_lag(figures: Figures) -> Floats:
-    """[partition] what its advances usually leave, records; more where more is written."""
-    return _usual_lag(figures, *_is_other_rate(figures))
-
-
-def _usual_lag(figures: Figures, ratio: Floats, is_other: Bools) -> Floats:
-    more = np.where(is_other, np.maximum(ratio, 1), 1)
+    """[partition] what its advances usually leave, records; more where more is written, and that is
+    no chance.
+    """
+    rate = np.maximum(figures[Figure.LEVEL_RATE], _SLOWEST)
+    ratio = np.where(figures[Figure.LEVEL_RATE] > 0, figures[Figure.PRODUCED] / rate, 1.0)
+    chance = 3 / np.sqrt(np.maximum(rate * BY.rate / 1000, _SLOWEST))
+    more = np.where(ratio - 1 > np.maximum(_OTHER_RATE, chance), ratio, 1)
     lag: Floats = np.maximum(figures[Figure.LEVEL_LAG], 0) * more
     return lag
 
 
 def usual_and_room(marks: Int64, figures: Figures) -> tuple[Floats, Floats]:
-    """[partition] the usual lag, and so much more a healthy consumer may leave, records. What is
-    late by hours while rates change has more room: what is expected is then known less well.
+    """[partition] the usual lag, and so much more a healthy consumer may leave, records: half as
+    much as it is more because more is written, for when that began is not known. What is told does
+    not end because more is written.
     """
-    ratio, is_other = _is_other_rate(figures)
-    usual = _usual_lag(figures, ratio, is_other)
+    level = np.maximum(figures[Figure.LEVEL_LAG], 0)
+    more = np.where(marks[Mark.ALARM] > Alarm.NOTHING, 0, usual_lag(figures) - level)
     young = span_ms(marks[Mark.SEEN_AT], marks[Mark.KNOWN_SINCE]) < _YOUNG_MS
     room_ms = np.maximum(np.where(young, 2 * BY.left, BY.left), BY.varies * figures[Figure.VARIES])
     written = _written(figures) * room_ms / 1000
-    unsure = usual * np.where(is_other, np.minimum(np.abs(ratio - 1), 1) / 2, 0)
-    return usual, written + _CHANCE * np.sqrt(written + usual) + 1 + unsure
+    return level + more, written + _CHANCE * np.sqrt(written + level + more) + 1 + more / 2
 
 
 def explained_lag(marks: Int64, figures: Figures) -> Floats:
@@ -234,7 +224,9 @@ def _tell(
     most = np.where(known, np.maximum(peak, np.maximum(more, 1)), peak).astype(np.int64)
     most = np.where(behind, most, 0)
     long = span_ms(now, since) > _usual_growth_ms(marks, figures, since)
+    # Where less is written than before, what is left is more of it, and less all the same.
     starts = known & behind & long & (more >= _AT_ITS_HIGHEST * most)
+    starts &= figures[Figure.CONSUMED] <= figures[Figure.PRODUCED]
     late = more * 1000 / np.maximum(figures[Figure.PRODUCED], _SLOWEST) > _LATE_MS
     catches_up = behind & stood_still & late
     far = behind & (2 * more > most)

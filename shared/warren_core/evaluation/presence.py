@@ -46,7 +46,7 @@ def learn_presence(marks: Int64, sighting: Sighting) -> None:
         return  # as mostly
     absent = np.where(somebody & (gone >= 0), span_ms(now, gone), 0)
     marks[Mark.ABSENT] = np.maximum(marks[Mark.ABSENT], absent)
-    came = somebody & ((there < 0) | (absent > BY.held))
+    came = somebody & ((there < 0) | (absent > BY.first))
     marks[Mark.THERE_SINCE] = np.where(came, now, there)
     since = np.where(gone >= 0, gone, now)
     marks[Mark.GONE_SINCE] = np.where(presence == Presence.NOBODY, since, UNKNOWN)

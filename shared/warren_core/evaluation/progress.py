@@ -51,7 +51,6 @@ from warren_core.evaluation.waits import (
     REPEATED,
     RESTS,
     learn_wait,
-    or_held_ms,
     patience_ms,
 )
 from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64
@@ -175,7 +174,7 @@ def waited_ms(track: Track, now_ms: int | Int64) -> Int64:
 def judge(track: Track, now_ms: int | Int64) -> NDArray[np.uint8]:
     """[partition] statuses."""
     marks = track.marks
-    patience = or_held_ms(marks, patience_ms(marks, track.figures))
+    patience = patience_ms(marks, track.figures)
     too_long = (waited_ms(track, now_ms) > patience) & SILENCE.on
     is_stuck = too_long & _keeps_committing(track, now_ms, patience)
     is_unread = marks[Mark.WAITING_SINCE] >= 0
@@ -186,7 +185,7 @@ def judge(track: Track, now_ms: int | Int64) -> NDArray[np.uint8]:
             goes_to_and_fro(marks) | (rewound & ~replays),
             is_stuck,
             too_long,
-            rewound | (is_unread & (marks[Mark.ALARM] > 0)),
+            rewound | ((marks[Mark.LOG_END] > marks[Mark.COMMITTED]) & (marks[Mark.ALARM] > 0)),
         ],
         [
             np.uint8(Status.REWIND),

@@ -35,16 +35,17 @@ class Parameters:
     """All numbers that the rules go by. The same for every partition: nothing is tuned by group."""
 
     least_wait: int = _of(45 * S, "ms", "so long anybody may wait")
-    first: int = _of(5 * MIN, "ms", "so long may wait who is not known yet; what is longer is odd")
+    first: int = _of(
+        5 * MIN, "ms", "so long may take who is not known, and a rebalance; longer is odd"
+    )
     known_waits: int = _of(8, "waits", "so many tell how long one may be")
     room: float = _share(0.25, "a pause may take so much longer, and 10 s")
     memory: int = _of(24 * HOUR, "ms", "the longest of it counts, and that of as long before")
     often: int = _of(10 * MIN, "ms", "a longer pause that comes often is odd all the same")
     gone: int = _of(60 * S, "ms", "who commits rarely may be away for so much longer")
-    held: int = _of(200 * S, "ms", "so much a rebalance, or an open transaction, may take")
     run: int = _of(4, "times", "who rests for so many times its work works in runs")
     rest: int = _of(75 * MIN, "ms", "the longest first rest of a job that is believed")
-    behind: int = _of(4 * MIN, "ms", "so long a lag may grow")
+    behind: int = _of(7 * MIN, "ms", "so long a lag may grow")
     growth: int = _of(10 * MIN, "ms", "a longer growth is odd")
     commits: int = _of(4, "times", "so many pauses between commits it may grow as well")
     left: int = _of(5 * S, "ms", "what is written in it may be left; twice as much at first")

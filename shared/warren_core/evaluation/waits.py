@@ -25,8 +25,9 @@ from warren_core.evaluation.windows import UNKNOWN, Bools, Column, Int64, Window
 
 HABIT = Rule(
     "habit",
-    learns="the longest wait of this day and of the day before; of odd ones, longer than 5 min and "
-    "2½ pauses between commits, those of 10 min at most that come again soon",
+    learns="the longest wait of this day and of the day before. Odd ones are longer than 5 min and "
+    "2½ pauses between commits: of these, 10 min at most where they come again soon, or it commits "
+    "amid a rest",
     speaks="as long, a quarter more and 10 s is no silence; nor are two pauses between commits",
     sentence="Who usually pauses has that time, and a quarter more; one commit may be left out.",
     parameters=("room", "memory", "often"),
@@ -55,9 +56,16 @@ RESTS = Rule(
     sentence="A job whose run leaves nothing rests as long as before.",
     parameters=("run", "rest"),
 )
+HELD = Rule(
+    "held",
+    learns="nothing",
+    speaks="what a rebalance takes of a wait does not count, up to 5 min; at an open transaction a "
+    "wait may take as long",
+    sentence="A rebalance, or an open transaction, is no silence for five minutes.",
+)
+REPEATED = 2  # commits of one offset are no silence
 _UNSEEN_REST_MS = 25 * 60 * S  # a job of which no rest is known may rest for so long
 CHECKPOINTS_MS = 15 * 60 * S  # pauses that are longer are none between commits
-REPEATED = 2  # commits of one offset are no silence
 
 
 def usual_gap(marks: Int64, figures: Figures) -> Int64:
@@ -80,14 +88,14 @@ def patience_ms(marks: Int64, figures: Figures) -> Int64:
         ran = _is_fresh(marks) & (
             figures[Figure.CONSUMED] > BY.run * np.maximum(figures[Figure.PRODUCED], 0)
         )
-        # Since its last commit: what has been dead for long rests no more.
-        since_commit = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.REST_AT])
-        patience = np.maximum(patience, np.where(ran, _UNSEEN_REST_MS - since_commit, 0))
+        # What has been dead for long rests no more.
+        patience = np.maximum(patience, ran * (_UNSEEN_REST_MS - _met_after_ms(marks)))
     if RESTS.on and (rest := marks[Mark.REST]).any():
         rested = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.ADVANCED_AT])
         patience = np.maximum(patience, np.where(_rests(marks), with_room(rest) - rested, 0))
-    returning = returning_ms(marks, marks[Mark.WAITING_SINCE], is_stop=True)
-    return np.maximum(patience + due_ms(marks, figures), with_room(np.asarray(returning)))
+    held: Int64 = (marks[Mark.OPEN_SINCE] >= 0) * BY.first * HELD.on
+    returning = np.asarray(returning_ms(marks, marks[Mark.WAITING_SINCE], is_stop=True))
+    return np.maximum(np.maximum(patience + due_ms(marks, figures), held), with_room(returning))
 
 
 def _habits(marks: Int64, figures: Figures) -> tuple[Int64, Int64]:
@@ -107,7 +115,13 @@ def _is_fresh(marks: Int64) -> Int64:
 
 def _first_ms(marks: Int64) -> Int64:
     missing = BY.known_waits - marks[Mark.WAITS]
-    return np.where(_is_fresh(marks), BY.first, BY.first * missing // BY.known_waits)
+    before = np.minimum(_met_after_ms(marks), BY.least_wait)  # told within five minutes of then
+    return np.where(_is_fresh(marks), BY.first - before, BY.first * missing // BY.known_waits)
+
+
+def _met_after_ms(marks: Int64) -> Int64:
+    """[partition] of who was met waiting: since its last commit."""
+    return span_ms(marks[Mark.WAITING_SINCE], marks[Mark.REST_AT])
 
 
 def _or_away_ms(marks: Int64, patience: Int64, missed: Int64, goes: Int64) -> Int64:
@@ -121,8 +135,8 @@ def _or_away_ms(marks: Int64, patience: Int64, missed: Int64, goes: Int64) -> In
     before = np.where(waiting >= 0, span_ms(gone, waiting), 0)
     least = np.clip(missed, BY.least_wait, BY.least_wait + BY.gone)
     away = np.minimum(before + least, patience)
-    dead_ms = span_ms(waiting, marks[Mark.REST_AT])  # of who was met so, since its last commit
-    met_dead = (there < 0) & ((marks[Mark.WAITS] > 0) | (dead_ms >= _UNSEEN_REST_MS))
+    met_dead = (marks[Mark.WAITS] > 0) | (_met_after_ms(marks) >= _UNSEEN_REST_MS)
+    met_dead &= there < 0
     away = np.where(met_dead, np.maximum(least, BY.gone), away)
     known = met_dead | ((there >= 0) & (gone - there >= BY.first)) | comes_and_goes
     known |= before > patience  # who was told is not well because it has gone
@@ -139,14 +153,6 @@ def _rests(marks: Int64) -> Int64:
     return rests
 
 
-HELD = Rule(
-    "held",
-    learns="nothing",
-    speaks="what a rebalance takes of a wait does not count, up to 200 s; at an open transaction a "
-    "wait may take as long",
-    sentence="A rebalance, or an open transaction, is no silence for three minutes.",
-    parameters=("held",),
-)
 _LEFT_OUT = 2.5  # pauses: a checkpoint failed
 _OFTEN = 8  # what begins within so many of its lengths again comes often
 BEFORE_MS = 6 * HOUR  # the longest pause of before Warren that is believed
@@ -216,7 +222,7 @@ def learn_wait(
     # What came and was read between two observations took that long at most.
     wait = np.maximum(np.where(since >= 0, span_ms(now, since), elapsed) - unseen, 0)
     ended = advanced & sure
-    too_long = (since >= 0) & (wait > or_held_ms(marks, patience_ms(marks, figures)))
+    too_long = (since >= 0) & (wait > patience_ms(marks, figures))
     _remember(marks, figures, wait, ended, now)
     marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, BY.known_waits)
     learn_sizes(marks, sighting, ended)
@@ -228,21 +234,11 @@ def learn_wait(
     # What nobody saw was no rebalance that anybody saw: its allowance is for the one of now.
     excused = _rebalanced_ms(marks, sighting, stands, elapsed - unseen) + unseen
     closed = _learn_open(marks, figures, sighting, stands) & ~too_long
-    if closed.any():  # who reads has its own time again
-        learnt = np.where(closed & (wait <= BY.first), wait, 0)
-        marks[Mark.PAUSE] = np.maximum(marks[Mark.PAUSE], learnt)
     since = np.where(moved | closed | (since < 0), now, since + excused)
     marks[Mark.WAITING_SINCE] = np.where(waiting, since, UNKNOWN)
     marks[Mark.REBALANCED] = np.where(moved | ~waiting, 0, marks[Mark.REBALANCED])
     stood: Bools = ended & too_long
     return stood
-
-
-def or_held_ms(marks: Int64, patience: Int64) -> Int64:
-    """[partition] the patience where a transaction may be open."""
-    if not (HELD.on and (marks[Mark.OPEN_SINCE] >= 0).any()):  # as mostly
-        return patience
-    return np.where(marks[Mark.OPEN_SINCE] >= 0, np.maximum(patience, BY.held), patience)
 
 
 def _remember(marks: Int64, figures: Figures, wait: Int64, ended: Bools, now: int | Int64) -> None:
@@ -257,10 +253,12 @@ def _remember(marks: Int64, figures: Figures, wait: Int64, ended: Bools, now: in
     at, length = marks[[Mark.RETURN_AT, Mark.RETURN_LENGTH]]
     often = (at >= 0) & (span_ms(began, at) <= _OFTEN * wait) & (wait <= BY.often)
     often &= 3 * length >= wait
+    is_job = _learn_rest(marks, wait, ended, away | (wait >= _PAUSES * mean), now)
+    # Who commits its offset amid a rest is there, as who reads whole windows.
+    often |= is_job & (marks[Mark.REPEATS] >= REPEATED) & (wait <= BY.often)
     usual = ended & (~odd | often)
     for mark, such in ((Mark.PAUSE, ~away), (Mark.GOES, away)):
         marks[mark] = np.where(usual & such, np.maximum(marks[mark], wait), marks[mark])
-    is_job = _learn_rest(marks, wait, ended, away | (wait >= _PAUSES * mean), now)
     learn_return(marks, odd & ~is_job, began, wait)
 
 
@@ -302,7 +300,7 @@ def _rebalanced_ms(marks: Int64, sighting: Sighting, waits: Bools, elapsed: Int6
     if not (HELD.on and np.any(sighting.presence == Presence.REBALANCING)):
         return 0
     rebalances = waits & (sighting.presence == Presence.REBALANCING)
-    took: Int64 = np.where(rebalances, np.minimum(elapsed, BY.held - marks[Mark.REBALANCED]), 0)
+    took: Int64 = np.where(rebalances, np.minimum(elapsed, BY.first - marks[Mark.REBALANCED]), 0)
     marks[Mark.REBALANCED] += took
     return took
 
@@ -312,7 +310,7 @@ def _learn_open(marks: Int64, figures: Figures, sighting: Sighting, stands: Bool
     commits what it was given stays before aborted records and markers: no more than a healthy one
     may leave.
     """
-    stable, since = sighting.last_stable, marks[Mark.OPEN_SINCE]
+    stable, since = sighting.last_stable, marks[Mark.OPEN_SINCE].copy()
     if not np.any(np.asarray(stable) >= 0) and not (since >= 0).any():
         return np.zeros_like(stands)  # as mostly
     is_open = (stable >= 0) & (stable < sighting.log_end)

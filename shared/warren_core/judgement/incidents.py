@@ -32,13 +32,14 @@ from warren_core.judgement.state import GroupState
 from warren_core.judgement.verdict import Verdict
 from warren_core.ownership import NOBODY_S, Ownership
 
+_FASTEST = 1_000_000  # records a second: no client reads more of one partition
 _ENDS: dict[EndReasonName, str] = {
     "group_deleted": "the group was deleted",
     "group_expired": "the group has not committed for longer than it is kept",
     "group_forgotten": "the group was forgotten on request until it commits again",
     "offsets_expired": "its committed offsets have expired",
     "offsets_deleted": "its committed offsets, or their topics, were deleted",
-    "records_skipped": "its committed offsets were set further on while nobody was there to read",
+    "records_skipped": "its committed offsets were set further on",
     "not_watched": "it is not watched any more: the collector's settings leave it out",
 }
 _START = "clients start there where their auto.offset.reset says, by default at the log's end"
@@ -131,20 +132,22 @@ def why_gone(event: OffsetEvent, deleted: EndReasonName) -> EndReasonName:
 
 
 def _skipped(event: OffsetEvent, known: GroupState, state: GroupState) -> str:
-    """What offsets passed that advanced in a group that is known to have no members, of whom some
-    were there before: nobody has read it. As `_unread` says it.
+    """What offsets passed that nobody has read, as `_unread` says it: all in a group that is known
+    to have no members, of whom some were there before, else what went by faster than anybody reads.
     """
-    track = known.track
-    is_empty = presence_of(event.group_state) is Presence.NOBODY
-    if not is_empty or track is None or not (track.marks[Mark.THERE_SINCE] >= 0).any():
+    if (track := known.track) is None:
         return ""
+    was_there = (track.marks[Mark.THERE_SINCE] >= 0).any()
+    is_empty = was_there & (presence_of(event.group_state) is Presence.NOBODY)
     skipped = {}
     for topic, numbers in known.layout.topics.items():
         then, now = known.layout.rows(topic, numbers), state.layout.rows(topic, numbers)
         there = (then >= 0) & (now >= 0)
         first = np.maximum(*known.latest[[Latest.COMMITTED, Latest.LOG_START]][:, then[there]])
-        passed = state.latest[Latest.COMMITTED, now[there]] - first
-        skipped[topic] = int(np.maximum(passed, 0)[first >= 0].sum())
+        passed = np.maximum(state.latest[Latest.COMMITTED, now[there]] - first, 0)
+        elapsed = event.observed_at - track.marks[Mark.ADVANCED_AT, then[there]]
+        unread = (first >= 0) & (is_empty | (passed * 1000 > _FASTEST * elapsed))
+        skipped[topic] = int(passed[unread].sum())
     return _records_of(skipped)
 
 

@@ -96,7 +96,9 @@ class _Runs(NamedTuple):
         late = every * LATE_SHARE
         due = expected & (lag > rules.allowed_lag)
         overdue = due & (now - last > every + late)
-        left = due & (advanced < last) & (unread < last) & (now - last > late)
+        # The next run does not make good what one has left out.
+        waits = ((unread < last) & (now - last > late)) | (now - unread > every + late)
+        left = due & (advanced < last) & waits
         return cls(expected, last, overdue | left, left & ~overdue, due & ~read_all)
 
 

@@ -58,28 +58,11 @@ def test_a_rebalance_teaches_nothing() -> None:
     assert partition.silent(30) == FOUND + 2 * TICK
 
 
-def test_rebalances_without_end_are_told() -> None:
-    """A group that rebalances all the time, and reads nothing."""
-    partition = followed().healthy(60)
-    partition.presence = Presence.REBALANCING
-    found = partition.silent(30)
-    assert found is not None
-    assert found == pytest.approx(200 + FOUND, abs=TICK)
-
-
 @pytest.mark.parametrize("loops", [False, True])
 def test_who_hangs_soon_after_it_was_first_seen_is_found_soon(loops: bool) -> None:
     partition = followed().healthy(3)
     found = next(n for n in range(100) if partition.tick(50, read=0 if loops else None) != "OK")
     assert (found + 1) * TICK == FOUND
-
-
-@pytest.mark.heavy
-def test_a_slow_committer_whose_client_has_gone_is_found_before_its_next_commit() -> None:
-    """It commits each 5 min; nobody is there any more."""
-    partition = followed().healthy(180, every=300)
-    partition.presence = Presence.NOBODY
-    assert partition.silent(30) == pytest.approx(DEPLOY, abs=2 * TICK)
 
 
 @pytest.mark.parametrize(("minutes", "found"), [(60, 70), (26, 70), (20, 310)])
@@ -136,9 +119,7 @@ def test_a_job_that_comes_and_goes_is_well() -> None:
     after_the_first = partition.seen[20 * 60 // TICK :]
     assert set(after_the_first) == {"OK"}
     partition.presence = Presence.NOBODY
-    found = partition.silent(60)
-    assert found is not None
-    assert 18 * 60 < found < 25 * 60
+    assert 18 * 60 < (partition.silent(60) or 0) < 25 * 60
 
 
 def test_consumers_that_assign_partitions_to_themselves_are_no_absentees() -> None:

@@ -158,7 +158,7 @@ def test_a_topic_made_anew_is_learnt_anew() -> None:
     partition = Followed().healthy(10)
     partition.end, partition.committed = 10, 0
     assert partition.tick(10) == "OK"
-    assert partition.silent(20) == 305
+    assert partition.silent(20) == 300
 
 
 def test_what_retention_has_deleted_is_not_read() -> None:

@@ -51,7 +51,7 @@ def reset() -> object:
 
 def slow() -> object:
     partition = followed(10)
-    return [partition.tick(50, read=25) for _ in range(60)][-1]
+    return [partition.tick(50, read=25) for _ in range(100)][-1]
 
 
 def paused() -> object:
@@ -226,6 +226,4 @@ def test_a_job_whose_run_ends_with_nothing_left_is_known_after_one_run(
         partition.tick(50, read=2**62)
         runs.append("STOP" in partition.seen[began:])
     assert runs == [True] * alarms + [False] * (3 - alarms)
-    found = partition.silent(3 * minutes)
-    assert found is not None
-    assert minutes * 60 < found <= max(1.6 * minutes * 60, FOUND)
+    assert minutes * 60 < (partition.silent(3 * minutes) or 0) <= max(1.6 * minutes * 60, FOUND)

@@ -7,11 +7,6 @@ from warren_core.evaluation import UNKNOWN
 from warren_core.evaluation.presence import Presence
 
 
-def until_told(partition: Followed) -> int:
-    """Seconds for which it commits the same offset."""
-    return next(n for n in range(1, 200) if partition.tick(50, read=0) != "OK") * TICK
-
-
 def test_commits_of_the_same_offset_are_a_stall_and_no_commits_a_stop() -> None:
     looping, dead = Followed().healthy(10), Followed().healthy(10)
     for _ in range(20):
@@ -49,7 +44,9 @@ def at_a_transaction(partition: Followed, minutes: float) -> bool:
 def test_where_a_transaction_is_open_matters() -> None:
     processed = Followed().healthy(10)  # who commits the last offset that it has processed
     processed.last_stable = processed.committed + 1
-    assert processed.silent(1.4) is None
+    assert processed.silent(4.8) is None
+    processed.last_stable = ALL  # it is over: it has its own time again
+    assert processed.silent(0.5) is None
     stuck = Followed().healthy(10)  # at the last record, and no transaction is open
     stuck.end = stuck.last_stable = stuck.committed + 1
     assert stuck.silent(10, rate=0) is not None
@@ -60,8 +57,8 @@ def test_where_a_transaction_is_open_matters() -> None:
 
 @pytest.mark.heavy
 def test_a_transaction_that_is_open_for_longer_than_usual_hangs() -> None:
-    """More than three minutes, or as long as they usually are, and a quarter more."""
-    for usual, alarm in ((0, 205), (3, 245), (5, 390)):
+    """More than five minutes, or as long as they usually are, and a quarter more."""
+    for usual, alarm in ((0, 305), (5, 390)):
         partition = Followed().healthy(10)
         for _ in range(3):
             if usual:
@@ -85,12 +82,11 @@ def by_count(count: int, minutes: float = 20, rate: int = 10, presence: int = 2)
 def work(partition: Followed, count: int, minutes: float, rate: int = 10) -> None:
     """Ends amid a count."""
     random = np.random.default_rng(count)
-    partition.committed += 0
     ticks = 0
     while ticks < minutes * 12 or partition.end - partition.committed < count // 3:
         written = int(random.poisson(rate * TICK))
         whole = (partition.end + written - partition.committed) // count * count
-        partition.tick(written, read=whole if whole else None)
+        partition.tick(written, read=whole or None)
         ticks += 1
 
 
@@ -109,9 +105,9 @@ def test_who_goes_amid_a_lull_is_found(count: int) -> None:
     partition = by_count(count)
     assert partition.silent(20, rate=0) is None
     partition.presence = Presence.NOBODY
-    found = partition.silent(10, rate=0)
-    assert found is not None
-    assert found <= FOUND + 60 + 2 * TICK  # a new version of who commits rarely
+    assert (
+        partition.silent(10, rate=0) or ALL
+    ) <= FOUND + 60 + 2 * TICK  # a new version of who commits rarely
 
 
 @pytest.mark.heavy
@@ -122,9 +118,7 @@ def test_who_hangs_in_work_is_found(count: int, within: int) -> None:
     for _ in range(2):
         partition.silent_for(LULL / 60, rate=0)
         work(partition, count, 5)
-    found = partition.silent(20)
-    assert found is not None
-    assert found <= within
+    assert (partition.silent(20) or ALL) <= within
 
 
 def test_where_nobody_knows_whether_members_are_there_it_is_told() -> None:

@@ -316,7 +316,7 @@ def test_who_rebalances_without_end_is_told_so() -> None:
         event = offset_event(NOW + i * STEP, {"orders": {0: at}}, group_state=state)
         told = group.judged(event).lag.topics["orders"]
     assert told.status == ["STOP"]
-    assert ", rebalanced for at least 3m 20s of it; " in (told.explanation[0] or "")
+    assert ", rebalanced for at least 5m of it, with" in (told.explanation[0] or "")
 
 
 def test_a_silence_that_begins_after_a_rest_says_since_when_there_is_something_to_read() -> None:

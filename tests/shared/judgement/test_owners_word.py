@@ -97,7 +97,8 @@ def test_a_run_that_hangs_in_its_middle_is_told() -> None:
 def test_a_partition_that_runs_leave_out_is_told() -> None:
     """From the second day on."""
     lags = told(judge(expected_every="24h"), runs(99, left=1))
-    assert 24 + 1.2 <= hours_told(lags)[0] < 24 + 1.5
+    (began,) = hours_told(lags)  # the next run does not end it
+    assert 24 + 1.2 <= began < 24 + 1.5
     bad = next(each for each in lags if each.status == "ERR")
     assert bad.topics["orders"].status == ["OK", "STOP"]
     assert "not read by the run that began 1h 1" in (bad.explanation or "")

@@ -21,12 +21,10 @@ class FeedState:
     standstill: str | None = None
 
 
-def silence(at: int, now: int) -> str:
-    """For how long nothing was heard that was last heard `at`, which may be to come. Unix
-    milliseconds.
-    """
+def when(at: int, now: int) -> str:
+    """`5m ago`, of what may be to come as well. Unix milliseconds."""
     apart = duration(abs(now - at))
-    return f"for {apart}" if at <= now else f"but by a clock that is {apart} ahead"
+    return f"{apart} ago" if at <= now else f"by a clock that is {apart} ahead"
 
 
 SILENT_AFTER_MS = 3 * EVERY_MS

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 from warren.words import counted, duration
 
-from warren_api.model.cluster import TROUBLE, UNKNOWN, ClusterView, FeedState, silence
+from warren_api.model.cluster import TROUBLE, UNKNOWN, ClusterView, FeedState, when
 from warren_api.model.group import GroupView, Rank, Verdict
 
 _IN_WORDS = {
@@ -40,7 +40,7 @@ def verdict(
     if oldest <= event.evaluated_at <= now + unknown_after:
         return view.judged
     reason, why = _why(cluster, feed, now)
-    last = f"last judged {_when(event.evaluated_at, now)}: {event.status}"
+    last = f"last judged {when(event.evaluated_at, now)}: {event.status}"
     return Verdict(
         "UNKNOWN",
         event.status,
@@ -48,11 +48,6 @@ def verdict(
         f"{why}; {last}" if why else last,
         cluster.away_since if oldest == math.inf else min(event.evaluated_at, now),
     )
-
-
-def _when(at: int, now: int) -> str:
-    apart = duration(abs(now - at))
-    return f"{apart} ago" if at <= now else f"by a clock that is {apart} ahead"
 
 
 def _why(cluster: ClusterView, feed: FeedState, now: int) -> tuple[str, str]:
@@ -63,7 +58,7 @@ def _why(cluster: ClusterView, feed: FeedState, now: int) -> tuple[str, str]:
         what = _IN_WORDS[cluster.state]
         return f"cluster_{cluster.state}", f"cluster {what} for {duration(now - cluster.since)}"
     if cluster.state == UNKNOWN and cluster.heard_at is not None:
-        return "collector_silent", f"no collector heard of {silence(cluster.heard_at, now)}"
+        return "collector_silent", f"a collector was last heard of {when(cluster.heard_at, now)}"
     return "not_judged_lately", ""
 
 
@@ -124,7 +119,7 @@ def doubts(
 
 
 def _not_judged(what: str, at: int, now: int) -> str:
-    return f"No {what} has been judged {silence(at, now)}: check the collector and the evaluator."
+    return f"A {what} was last judged {when(at, now)}: check the collector and the evaluator."
 
 
 def _cluster_doubts(cluster: ClusterView, now: int) -> list[str]:
@@ -133,8 +128,8 @@ def _cluster_doubts(cluster: ClusterView, now: int) -> list[str]:
         problem = f": {cluster.problem}" if cluster.problem else ""
         return [f"Cluster {cluster.cluster} is {_IN_WORDS[cluster.state]}{since}{problem}."]
     if cluster.state == UNKNOWN and cluster.heard_at is not None:
-        silent = silence(cluster.heard_at, now)
-        return [f"No collector of cluster {cluster.cluster} has been heard of {silent}."]
+        last = when(cluster.heard_at, now)
+        return [f"A collector of cluster {cluster.cluster} was last heard of {last}."]
     if cluster.refusal:
         return [f"Cluster {cluster.cluster}: {cluster.refusal}."]
     return []
@@ -147,7 +142,7 @@ def group_doubts(
     sentences = []
     event, measured = view.event, view.freshness
     if abs(now - event.evaluated_at) > stale_after:
-        sentences.append(f"It was judged {_when(event.evaluated_at, now)}.")
+        sentences.append(f"It was judged {when(event.evaluated_at, now)}.")
     if event.complete < 1:
         share = int(event.complete * 100)
         sentences.append(

@@ -19,7 +19,7 @@ from warren_core.standing.problems import problems_in
 
 from warren_api.http.access import who_reads
 from warren_api.http.access_control import FRAGMENTS
-from warren_api.model.cluster import silence
+from warren_api.model.cluster import when
 from warren_api.pages.glossary import FIGURES, STATUSES
 from warren_api.pages.group_sections import row_id
 from warren_api.pages.headline import spoken
@@ -69,7 +69,7 @@ def environment() -> Environment:
         "why_no_loss": lambda reason: LOSS_REASONS.get(reason or "", ""),
         "percent": lambda share: f"{int(share * 100)}\u202f%",
         "segment": segment,
-        "silence": silence,
+        "when": when,
         "spoken": spoken,
         "utc": _utc,
         "age": age,

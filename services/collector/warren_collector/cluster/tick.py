@@ -177,7 +177,9 @@ class Ticker:
                 live[group.source_partition],
                 observed_at,
                 past,
-                self._reports.state_of((group.source_partition, group.name)),
+                self._reports.state_of(
+                    (group.source_partition, group.name), self._positions.columns
+                ),
                 self._offsets_retention_ms(),
                 self._is_watched,
             )

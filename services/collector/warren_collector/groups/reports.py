@@ -14,6 +14,7 @@ from warren_collector.groups.recorded.description import count_rebalances, descr
 from warren_collector.groups.recorded.records import GroupRecords, Rejected
 from warren_collector.groups.recorded.states import GroupStates
 from warren_collector.groups.topic_ids import TopicIds
+from warren_collector.positions.columns import PositionColumns
 from warren_collector.positions.index import NOTHING_OWNED, Group, GroupIndex, Owned
 
 log = structlog.get_logger(__name__)
@@ -122,7 +123,7 @@ class GroupReports:
         self._coordinators = coordinators
         self._reported: dict[Place, bytes] = {}
         self._known_states: dict[Place, tuple[str | None, int]] = {}  # and how many rebalances
-        self._visited: set[Place] = set()  # empty before and now: somebody came and went
+        self._came: dict[Place, int] = {}  # empty before: since when somebody has been there
         self._families = Families()
         self.awaits_ends = False
         """A group may be gone, and that is not reported yet: do not store the position now."""
@@ -139,11 +140,19 @@ class GroupReports:
                 self._families.forget(place)
                 del kept[place]
 
-    def state_of(self, place: Place) -> str | None:
-        """As its newest event has it; None where nobody knows whether it has members, or had when
-        it committed.
+    def state_of(self, place: Place, columns: PositionColumns) -> str | None:
+        """When it committed last, else as its newest event has it; None where nobody knows whether
+        it has, or had, members.
         """
-        return None if place in self._visited else self._known_states.get(place, _UNKNOWN)[0]
+        state, _ = self._known_states.get(place, _UNKNOWN)
+        group = self._positions.get(*place) if place in self._came else None
+        if group is None:
+            return state
+        if state == "Empty":  # somebody came and went
+            return None
+        if (columns.committed_at[list(group.all_rows())] < self._came[place]).all():
+            return "Empty"
+        return state
 
     def saw(self, groups: Sequence[Group]) -> None:
         """These groups' positions are due: some may be new, others at their end."""
@@ -160,7 +169,7 @@ class GroupReports:
         What has changed stays due until `published`.
         """
         self._take_news()
-        self._visited.clear()
+        self._came.clear()
         for place in self._families.take_changed() & self._reported.keys():
             self._states.touch(*place)
         self._topic_ids.refresh()
@@ -220,8 +229,8 @@ class GroupReports:
         was, rebalances = self._known_states.get(place, _UNKNOWN)
         state = _told_state(event)
         self._known_states[place] = state, event.rebalances
-        if was == state == "Empty" and rebalances < event.rebalances:
-            self._visited.add(place)
+        if was == "Empty" and rebalances < event.rebalances:
+            self._came[place] = event.last_rebalance_at or 0
         known = self._positions.get(*place)
         if place not in self._reported and group is not None and group.is_new:
             self._families.came(place, observed_at)
@@ -250,8 +259,7 @@ class GroupReports:
 
     def _is_there(self, place: Place) -> bool:
         positions = self._positions.get(*place)
-        has_positions = positions is not None and bool(positions.topics)
-        return has_positions or self._coordinators.knows(place[1])
+        return bool(positions and positions.topics) or self._coordinators.knows(place[1])
 
 
 def _told_state(event: GroupEvent) -> str | None:
