@@ -44,29 +44,28 @@ _LATE_MS = 5 * MIN  # after a stop
 _SLOWEST = 1e-6  # records per second
 
 
-def usual_lag(figures: Figures) -> Floats:
+def usual_lag(marks: Int64, figures: Figures) -> Floats:
     """[partition] what its advances usually leave, records; more where more is written, and that is
-    no chance.
+    no chance. What is told does not end by that.
     """
-    rate = np.maximum(figures[Figure.LEVEL_RATE], _SLOWEST)
-    ratio = np.where(figures[Figure.LEVEL_RATE] > 0, figures[Figure.PRODUCED] / rate, 1.0)
+    level, rate = np.maximum(figures[[Figure.LEVEL_LAG, Figure.LEVEL_RATE]], 0)
+    ratio = np.where(rate > 0, figures[Figure.PRODUCED] / np.maximum(rate, _SLOWEST), 1.0)
     chance = 3 / np.sqrt(np.maximum(rate * BY.rate / 1000, _SLOWEST))
-    more = np.where(ratio - 1 > np.maximum(_OTHER_RATE, chance), ratio, 1)
-    lag: Floats = np.maximum(figures[Figure.LEVEL_LAG], 0) * more
+    more = (ratio - 1 > np.maximum(_OTHER_RATE, chance)) & (marks[Mark.ALARM] == Alarm.NOTHING)
+    lag: Floats = level * np.where(more, ratio, 1)
     return lag
 
 
 def usual_and_room(marks: Int64, figures: Figures) -> tuple[Floats, Floats]:
     """[partition] the usual lag, and so much more a healthy consumer may leave, records: half as
-    much as it is more because more is written, for when that began is not known. What is told does
-    not end because more is written.
+    much as it is more because more is written, for when that began is not known.
     """
-    level = np.maximum(figures[Figure.LEVEL_LAG], 0)
-    more = np.where(marks[Mark.ALARM] > Alarm.NOTHING, 0, usual_lag(figures) - level)
+    usual = usual_lag(marks, figures)
+    more = usual - np.maximum(figures[Figure.LEVEL_LAG], 0)
     young = span_ms(marks[Mark.SEEN_AT], marks[Mark.KNOWN_SINCE]) < _YOUNG_MS
     room_ms = np.maximum(np.where(young, 2 * BY.left, BY.left), BY.varies * figures[Figure.VARIES])
     written = _written(figures) * room_ms / 1000
-    return level + more, written + _CHANCE * np.sqrt(written + level + more) + 1 + more / 2
+    return usual, written + _CHANCE * np.sqrt(written + usual) + 1 + more / 2
 
 
 def explained_lag(marks: Int64, figures: Figures) -> Floats:
@@ -115,7 +114,7 @@ def remaining_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -
     """[partition] until it is as late as usual, at the pace since its lag was the most; infinite
     where it comes no nearer.
     """
-    more = np.maximum(lag - usual_lag(figures), 0)
+    more = np.maximum(lag - usual_lag(marks, figures), 0)
     read = marks[Mark.PEAK] - more
     took = span_ms(now, marks[Mark.PEAK_AT])
     left: Floats = np.where(read > 0, more * 1.0 * took / np.maximum(read, 1), np.inf)
@@ -134,7 +133,7 @@ def trend(track: Track, lag: Int64, now: int | Int64) -> Int64:
     more is read than written, and a quarter of that or it stood still before, else 0.
     """
     marks, figures = track.marks, track.figures
-    more = lag - usual_lag(figures)
+    more = lag - usual_lag(marks, figures)
     pause = np.maximum(figures[Figure.COMMIT_PAUSE], 0)
     rises = span_ms(now, marks[Mark.PEAK_AT]) <= 2 * BY.behind + 2 * pause
     produced = np.maximum(figures[Figure.PRODUCED], 0)

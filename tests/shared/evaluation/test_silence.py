@@ -105,9 +105,8 @@ def test_who_goes_amid_a_lull_is_found(count: int) -> None:
     partition = by_count(count)
     assert partition.silent(20, rate=0) is None
     partition.presence = Presence.NOBODY
-    assert (
-        partition.silent(10, rate=0) or ALL
-    ) <= FOUND + 60 + 2 * TICK  # a new version of who commits rarely
+    # A new version of who commits rarely.
+    assert (partition.silent(10, rate=0) or ALL) <= FOUND + 60 + 2 * TICK
 
 
 @pytest.mark.heavy
