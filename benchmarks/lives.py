@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -21,11 +22,11 @@ from support.measuring import kafka
 from support.receivers import takes_all, webhook_receivers
 from support.service_process import ServiceProcess, running_service
 from support.topic_values import values
-from warren_core.evaluation import POLICIES
 
 NEW_EVERY = 5.0  # seconds
 MOST_NEW = 15  # at a time
 SERVICES = ("collector", "evaluator", "notifier")
+SHOWN = ("group", "previous", "status", "explanation")
 WRONG = ("status_changes", "notifications")
 
 
@@ -46,10 +47,26 @@ def quiet(arguments: argparse.Namespace) -> dict[str, Any]:
         print(f"{arguments.groups} groups work for {arguments.before:g} s", file=sys.stderr)
         time.sleep(arguments.before)
         url = closing.enter_context(webhook_receivers(hook=takes_all))["hook"].url
-        services = Services(settings(bootstrap, arguments.policy, url), closing)
+        # Default settings but for that, and a webhook for whatever there is to tell.
+        config = f"""
+[home]
+bootstrap = "{bootstrap}"
+[clusters.lives]
+bootstrap = "{bootstrap}"
+[evaluator]
+data_dir = "evaluator"
+[[notifier.routes]]
+name = "all"
+channels = ["hook"]
+[notifier.channels.hook]
+type = "webhook"
+url = "{url}"
+secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+"""
+        services = Services(config, closing)
         watch(groups, services, arguments)
+        services.check(lambda: judged(bootstrap) >= arguments.groups)
         return {
-            "seconds": round(arguments.seconds),
             "groups": groups.started,
             "kills": services.kills,
             "restarts": groups.restarts,
@@ -64,7 +81,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--groups", type=int, default=50, help="that are there before Warren")
     parser.add_argument("--before", type=float, default=30, help="seconds before Warren starts")
     parser.add_argument("--seconds", type=float, default=600, help="how long to listen")
-    parser.add_argument("--policy", choices=list(POLICIES), default="progress")
     parser.add_argument("--kill", type=float, help="seconds after which a service is killed")
     return parser.parse_args()
 
@@ -85,9 +101,10 @@ class Services:
         self._running[name] = self._start(name)
         self.kills += 1
 
-    def check(self) -> None:
+    def check(self, is_judged: Callable[[], bool]) -> None:
         for name, service in self._running.items():
             service.until(service.is_ready, f"the {name} is ready")
+        service.until(is_judged, "each group that was there before is judged", every=5)
 
     def _start(self, name: str) -> ServiceProcess:
         return self._closing.enter_context(running_service(name, self._config))
@@ -95,9 +112,9 @@ class Services:
 
 def watch(groups: HealthyGroups, services: Services, arguments: argparse.Namespace) -> None:
     """Lets groups come and go, and services die, for as long as is wanted."""
-    start = time.monotonic()
-    until, new_at = start + arguments.seconds, start
-    kill_at = start + arguments.kill if arguments.kill else until
+    new_at = time.monotonic()
+    until = new_at + arguments.seconds
+    kill_at = new_at + arguments.kill if arguments.kill else until
     while (now := time.monotonic()) < until:
         if now >= new_at:
             groups.start(HABITS[groups.started % len(HABITS)])
@@ -108,45 +125,25 @@ def watch(groups: HealthyGroups, services: Services, arguments: argparse.Namespa
             services.kill()
             kill_at += arguments.kill
         time.sleep(0.2)
-    services.check()
+
+
+def judged(bootstrap: str) -> int:
+    """Groups of which `warren.lag` says something."""
+    return len({record["group"] for record in values(bootstrap, "warren.lag")})
 
 
 def told(bootstrap: str) -> dict[str, Any]:
     """What stands on Warren's topics."""
-    judged = {record["group"] for record in values(bootstrap, "warren.lag")}
     notifications = values(bootstrap, "warren.notifications")
     # Last, so that it has what the notifications are about.
     changes = [record["data"] for record in values(bootstrap, "warren.lag-status")]
     for change in changes:
-        said = [change[name] for name in ("group", "previous", "status", "explanation")]
-        print(*said, sep=" | ", file=sys.stderr)
+        print(*map(change.get, SHOWN), sep=" | ", file=sys.stderr)
     return {
-        "judged": len(judged),
+        "judged": judged(bootstrap),
         "status_changes": len(changes),
-        "in_trouble": len({change["group"] for change in changes}),
         "notifications": len(notifications),
     }
-
-
-def settings(bootstrap: str, policy: str, url: str) -> str:
-    """Default settings but for that, and a webhook for whatever there is to tell."""
-    return f"""
-[home]
-bootstrap = "{bootstrap}"
-[clusters.lives]
-bootstrap = "{bootstrap}"
-[evaluation]
-policy = "{policy}"
-[evaluator]
-data_dir = "evaluator"
-[[notifier.routes]]
-name = "all"
-channels = ["hook"]
-[notifier.channels.hook]
-type = "webhook"
-url = "{url}"
-secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-"""
 
 
 if __name__ == "__main__":

@@ -72,24 +72,25 @@ def test_rows_whose_log_is_gone_stay_for_whoever_can_restore_it(
 def test_a_table_says_what_it_is_and_takes_null_where_the_catalogue_does(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    path, row = str(tmp_path), ("t", "id", 0, 5, 9, "retention", at(START))
+    row, path = ("t", "id", 0, 5, 9, "retention", at(START)), str(tmp_path)
     ensure(spark, path, GAPS)
+    before = Lake("").ensured(spark, path)
     described = spark.sql(f"DESCRIBE TABLE EXTENDED delta.`{path}`").collect()
     said = {name: comment for name, _, comment in described if comment is not None}
     assert said.items() >= {field.name: field.description for field in GAPS.fields}.items()
-    detail = DeltaTable.forPath(spark, path).detail().select("description", "properties").first()
-    assert detail is not None
-    assert detail["description"] == GAPS.summary
-    assert detail["properties"]["warren.key"] == "topic, topic_id, partition, from"
+    ((summary, properties),) = (
+        DeltaTable.forPath(spark, path).detail().select("description", "properties").collect()
+    )
+    assert (summary, properties["warren.key"]) == (GAPS.summary, "topic, topic_id, partition, from")
     _add(spark, path, (*row[:4], None, *row[5:]))
     with pytest.raises(Py4JError, match=r"NOT NULL.*from"):
         _add(spark, path, (*row[:3], None, *row[4:]))
+    # What was read stays: a pass writes between two queries of `warren archive check`.
+    assert (before.count(), spark.read.format("delta").load(path).count()) == (0, 1)
 
 
-def _add(
-    spark: SparkSession, path: str, row: tuple[object, ...], schema: StructType = NULLABLE
-) -> None:
-    rows = spark.createDataFrame([row], schema)
+def _add(spark: SparkSession, path: str, row: tuple[object, ...]) -> None:
+    rows = spark.createDataFrame([row], NULLABLE)
     rows.write.format("delta").mode("append").save(path)
 
 

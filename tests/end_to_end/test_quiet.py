@@ -30,7 +30,6 @@ def test_nobody_is_told_anything_of_groups_that_are_well(pytestconfig: pytest.Co
         pytest.skip(f"this machine held every commit up for {found['longest_commit_s']} s")
     assert found["restarts"] == 0, said
     assert (found["status_changes"], found["notifications"]) == (0, 0), said
-    assert found["judged"] >= 28
 
 
 def _listen(pytestconfig: pytest.Config) -> tuple[dict[str, Any], str]:

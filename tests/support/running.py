@@ -58,7 +58,7 @@ class Running:
         except (OSError, httpx.HTTPError, KeyError, ValueError):
             return False
 
-    def command(self, *arguments: str, timeout: float = 400) -> subprocess.CompletedProcess[str]:
+    def command(self, *arguments: str, timeout: float = 1500) -> subprocess.CompletedProcess[str]:
         """`warren …` with the settings of this run."""
         environ = {n: text for n, text in os.environ.items() if not n.startswith("WARREN_")}
         return subprocess.run(

@@ -14,7 +14,7 @@ from warren.settings import Settings
 from warren.words import moment
 
 from warren_archiver.errors import ArchiveFailed, NothingArchived, spark_cause
-from warren_archiver.lake.lake import Lake, as_of, exists, newest_version
+from warren_archiver.lake.lake import Lake
 from warren_archiver.refining.models import OF
 from warren_archiver.refining.parts import Span, spans_of, within
 from warren_archiver.refining.refine import Refinery, ensure
@@ -31,11 +31,9 @@ def backfill(
     """
     lake = Lake.at(settings.archiver.path)
     spans: list[Span] = []
-    if exists(spark, lake.events):
-        # One version, though the archiver adds to it, and upkeep drops days.
-        table = as_of(spark, lake.events, newest_version(spark, lake.events))
+    if (table := lake.read(spark, lake.events)) is not None:
         spans, *_ = spans_of(table.where(F.col("date") == day))
-    if not spans:
+    if table is None or not spans:
         raise NothingArchived(f"no event of {day} is in {lake.events}{_why(settings, day, clock)}")
     names = {topic.full_name(settings.home.topic_prefix): topic for topic in ARCHIVED}
     try:

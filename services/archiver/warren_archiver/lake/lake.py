@@ -130,10 +130,9 @@ class Lake:
         return at.timestamp()
 
     def read(self, spark: SparkSession, path: str) -> DataFrame | None:
-        """A table, or None when it has not been created."""
-        if not exists(spark, path):
-            return None
-        return spark.read.format("delta").load(path)
+        """A table as it is now, however often it is read and whoever writes meanwhile; None when it
+        has not been created."""
+        return as_of(spark, path, newest_version(spark, path)) if exists(spark, path) else None
 
     def ensured(self, spark: SparkSession, path: str) -> DataFrame:
         """A table that `ensure` has created. Raises LakeGone."""
