@@ -122,6 +122,7 @@ def test_incidents_newest_first(troubled: Api) -> None:
     ]
     assert (body["total"], body["next"]) == (4, None)
     assert body["remembered_since"] == NOW - 9 * MINUTE
+    assert body["incidents"][1]["short"].endswith("; group deleted")
     past = body["incidents"][2]
     assert [change["status"] for change in past["changes"]] == ["WARN", "ERR", "OK"]
     assert troubled.get(f"/api/v1/incidents/{past['id']}").json() == past

@@ -12,6 +12,7 @@ from typing import NamedTuple, Self
 from warren.contracts import Acknowledgement, Cause, GroupIncident, GroupMember, Silence
 from warren_core.objectives.limits import ObjectiveBook
 from warren_core.ownership import Ownership
+from warren_core.standing.endings import end_of, is_recovery
 from warren_core.standing.facts import DRAWN, Fact, facts_of, lag_figure
 from warren_core.standing.problems import Problem, problems_in
 from warren_core.standing.renewal import Known
@@ -267,7 +268,8 @@ class Shown(NamedTuple):
     @property
     def short(self) -> str:
         """In a few words; empty where nothing is known to be wrong."""
-        return self.standing.what(self.now)
+        of, said = self.standing, self.standing.what(self.now)
+        return f"{said}; {end_of(of)[0]}" if of.has_ended and not is_recovery(of) else said
 
     @property
     def why(self) -> str:

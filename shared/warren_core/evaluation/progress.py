@@ -200,7 +200,7 @@ def judge(track: Track, now_ms: int | Int64) -> NDArray[np.uint8]:
 def _keeps_committing(track: Track, now_ms: int | Int64, patience: Int64) -> Bools:
     marks = track.marks
     recent = now_ms - marks[Mark.COMMIT_SEEN_AT] <= patience
-    keeps: Bools = (marks[Mark.REPEATS] >= REPEATED) & (marks[Mark.COMMIT_SEEN_AT] >= 0) & recent
+    keeps: Bools = (marks[Mark.REPEATS] >= REPEATED) & recent
     return keeps
 
 

@@ -7,7 +7,7 @@ in docs/evaluation.md is made from that list. Times are milliseconds.
 from dataclasses import dataclass, field, fields
 from typing import Literal, NamedTuple
 
-Unit = Literal["ms", "times", "share", "waits"]
+Unit = Literal["ms", "times", "share"]
 
 
 class Meaning(NamedTuple):
@@ -38,7 +38,6 @@ class Parameters:
     first: int = _of(
         5 * MIN, "ms", "so long may take who is not known, and a rebalance; longer is odd"
     )
-    known_waits: int = _of(8, "waits", "so many tell how long one may be")
     room: float = _share(0.25, "a pause may take so much longer, and 10 s")
     memory: int = _of(24 * HOUR, "ms", "the longest of it counts, and that of as long before")
     often: int = _of(10 * MIN, "ms", "a longer pause that comes often is odd all the same")

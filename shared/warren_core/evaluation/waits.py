@@ -5,7 +5,7 @@ Patience: how long the offset may stand still while there is something to read.
 
 import numpy as np
 
-from warren_core.evaluation.commit_sizes import caught_up_lag, learn_sizes
+from warren_core.evaluation.commit_sizes import ENOUGH, caught_up_lag, learn_sizes
 from warren_core.evaluation.lateness import due_ms, explained_lag
 from warren_core.evaluation.presence import Presence, end_absence, was_away
 from warren_core.evaluation.rule import BY, HOUR, MIN, Rule, S
@@ -34,11 +34,11 @@ HABIT = Rule(
 )
 FIRST = Rule(
     "first",
-    learns="how many waits it has seen; commits of before tell them as well",
-    speaks="the fewer the longer a wait may take, 5 min at most; who has not advanced since it is "
-    "known has that time while members are there; who was read in a run before, 25 min",
+    learns="since when it is known",
+    speaks="nobody whose members are there is told within 5 min of when it was met; who was read "
+    "in a run before, within 25 min",
     sentence="Who is not known yet has five minutes.",
-    parameters=("first", "known_waits"),
+    parameters=("first",),
 )
 AWAY = Rule(
     "away",
@@ -114,9 +114,12 @@ def _is_fresh(marks: Int64) -> Int64:
 
 
 def _first_ms(marks: Int64) -> Int64:
-    missing = BY.known_waits - marks[Mark.WAITS]
-    before = np.minimum(_met_after_ms(marks), BY.least_wait)  # told within five minutes of then
-    return np.where(_is_fresh(marks), BY.first - before, BY.first * missing // BY.known_waits)
+    """Waits within a window do not tell how long one is between two: known is who was watched."""
+    watched = span_ms(marks[Mark.WAITING_SINCE], marks[Mark.KNOWN_SINCE])
+    # Who was met waiting is told within five minutes of then.
+    before = np.minimum(_met_after_ms(marks), BY.least_wait)
+    first: Int64 = BY.first - np.where(_is_fresh(marks), before, watched)
+    return first
 
 
 def _met_after_ms(marks: Int64) -> Int64:
@@ -172,7 +175,8 @@ def inherit(track: Track, new: Bools, topic: slice) -> None:
     sibling which waits the longest, where it is known how long one may.
     """
     marks, figures = track.marks[:, topic], track.figures[:, topic]
-    known = ~new[topic] & (marks[Mark.WAITS] >= BY.known_waits)
+    known = ~new[topic] & (marks[Mark.WAITS] >= ENOUGH)
+    known &= span_ms(marks[Mark.SEEN_AT], marks[Mark.KNOWN_SINCE]) >= BY.first
     heirs = new[topic] & (marks[Mark.COMMITTED] >= 0)
     if not (known.any() and heirs.any()):
         return
@@ -180,7 +184,7 @@ def inherit(track: Track, new: Bools, topic: slice) -> None:
     sibling = int(np.where(known, longest, -1).argmax())
     heirs_at = np.flatnonzero(heirs)
     marks[np.ix_(_HABITS, heirs_at)] = marks[_HABITS, sibling][:, None]
-    marks[Mark.KNOWN_SINCE, heirs_at] -= 1  # it is as if they had advanced since
+    marks[Mark.KNOWN_SINCE, heirs_at] -= BY.first  # as if they were known, and had advanced
     figures[Figure.COMMIT_PAUSE, heirs_at] = figures[Figure.COMMIT_PAUSE, sibling]
 
 
@@ -199,7 +203,7 @@ def expect(track: Track, windows: Windows) -> None:
     took = np.maximum(apart.sum(axis=1), 1)
     read = np.where(advanced, np.diff(offsets, axis=1), 0).sum(axis=1) * 1000.0 / took
     marks[Mark.PAUSE] = np.where(first, longest, marks[Mark.PAUSE])
-    marks[Mark.WAITS] = np.where(first, np.minimum(count, BY.known_waits), marks[Mark.WAITS])
+    marks[Mark.WAITS] = np.where(first, np.minimum(count, ENOUGH), marks[Mark.WAITS])
     paces = [Figure.COMMIT_PAUSE, Figure.CONSUMED]
     figures[paces] = np.where(first, [took / np.maximum(count, 1), read], figures[paces])
 
@@ -224,7 +228,7 @@ def learn_wait(
     ended = advanced & sure
     too_long = (since >= 0) & (wait > patience_ms(marks, figures))
     _remember(marks, figures, wait, ended, now)
-    marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, BY.known_waits)
+    marks[Mark.WAITS] = np.minimum(marks[Mark.WAITS] + ended, ENOUGH)
     learn_sizes(marks, sighting, ended)
     end_absence(marks, now, advanced)
     waiting = lag > caught_up_lag(marks, sighting.presence, sighting.allowed_lag)
@@ -265,7 +269,6 @@ def _remember(marks: Int64, figures: Figures, wait: Int64, ended: Bools, now: in
 def _turn_day(marks: Int64, now: int | Int64) -> None:
     """What was of this day is of the day before."""
     old = span_ms(now, marks[Mark.DAY_AT]) >= BY.memory
-    old |= marks[Mark.DAY_AT] < 0
     if not old.any():  # as mostly
         return
     for mark in (Mark.PAUSE, Mark.GOES, Mark.GROWTH):

@@ -48,7 +48,7 @@ def test_a_record_that_the_group_cannot_get_past() -> None:
     )
 
 
-@pytest.mark.parametrize("count", [WELL + 13, 40])
+@pytest.mark.parametrize("count", [62, 80])
 def test_a_record_is_stood_at_since_the_first_commit_of_its_offset(count: int) -> None:
     """From the onset on, when the window has commits of before."""
     rules = GroupRules(Rules(policy="progress"))

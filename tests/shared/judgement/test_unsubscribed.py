@@ -20,7 +20,7 @@ from warren_core.judgement.membership import (
 )
 from warren_core.judgement.state import GroupState
 
-DEPLOYED = 24
+DEPLOYED = 60  # known for five minutes
 """The look after which members of the new release are there: until then all is well."""
 BOTH, KEPT = ("kept", "old"), ("kept",)
 
@@ -48,7 +48,7 @@ RELEASES = (members(0, member("a", *BOTH)), members(DEPLOYED, member("b", *KEPT)
 
 def played(
     groups: Iterable[GroupEvent] = RELEASES,
-    count: int = 72,
+    count: int = DEPLOYED + 48,
     *,
     policy: Any = "progress",
     stopped: Sequence[str] = ("old",),
@@ -122,19 +122,19 @@ def test_a_topic_that_is_left_is_told_once_and_counts_nowhere(policy: str) -> No
         ),
         pytest.param(
             [*RELEASES, members(DEPLOYED + 40, member("a", *BOTH))],
-            90,
+            DEPLOYED + 66,
             ["OK", "WARN", "ERR"],
             id="subscribes again, and does not read",
         ),
         pytest.param(
             [members(DEPLOYED + 1, member("b", *KEPT))],
-            72,
+            DEPLOYED + 48,
             ["OK", "WARN"],
             id="nothing was known of it before",
         ),
         pytest.param(
             [members(DEPLOYED + 30, member("b", *KEPT))],
-            72,
+            DEPLOYED + 48,
             ["OK", "ERR", "WARN"],
             id="told as stopped before anybody knew",
         ),
@@ -191,7 +191,7 @@ def test_restarts_and_rebalances_change_nothing() -> None:
     new, other = member("b", *KEPT), member("c", *KEPT, assignment={})
     lives = [
         event
-        for at in range(DEPLOYED, 150, 30)
+        for at in range(DEPLOYED, DEPLOYED + 126, 30)
         for event in (
             members(at, new),
             members(at + 8, other, state="PreparingRebalance"),
@@ -255,7 +255,7 @@ def test_who_follows_others_is_not_judged(before: int, status: str) -> None:
     first = membership_after(left, membership_after(group_event(0, [0]), None))
     group = membership_after(group_event(WELL + 2), first)  # of a collector that starts again
     state: GroupState | None = None
-    for event in looks(silent()):
+    for event in looks(silent(70)):
         outcome = judge(event, state, RULES, knowledge=known_of(group, None))
         assert isinstance(outcome, Judged)
         state = outcome.state

@@ -1,6 +1,6 @@
 """The newest view of every group, and parts of evaluations until all are there."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, KeysView
 
 from warren.contracts import LagEvent
 from warren_core.judgement.lag_parts import joined
@@ -64,7 +64,7 @@ class GroupViews:
         return self._views.get(name)
 
     @property
-    def names(self) -> Collection[GroupName]:
+    def names(self) -> KeysView[GroupName]:
         return self._views.keys()
 
     def put(self, name: GroupName, view: GroupView) -> bool:

@@ -120,8 +120,7 @@ class ReadModel:
                 self._members.pop(name, None)
             else:
                 before = self._members.get(name)
-                had_offsets = before is not None and before.had_offsets
-                self._members[name] = Membership(event, had_offsets)
+                self._members[name] = Membership(event, before is not None and before.had_offsets)
             if name not in self._views:
                 self._not_judged = None
             self._refresh(name)
@@ -136,10 +135,8 @@ class ReadModel:
         if event is not None:
             require_past("measured_at", event.measured_at, self._now_ms())
         with self._lock:
-            if event is None:
-                self._freshness.pop(name, None)
-            else:
-                last = self._freshness.get(name)
+            last = self._freshness.pop(name, None)
+            if event is not None:
                 self._freshness[name] = last.followed_by(event) if last else GroupFreshness(event)
             self._refresh(name)
 
@@ -183,10 +180,8 @@ class ReadModel:
                 self._broken[name] = tuple(
                     sorted(broken, key=lambda one: -Status[one.breach.status])
                 )
-            elif name not in self._broken:
+            elif self._broken.pop(name, None) is None:
                 return
-            else:
-                del self._broken[name]
             self.states += 1
             self._refresh(name)
 
@@ -255,7 +250,7 @@ class ReadModel:
         with self._lock:
             self._not_judged = None
             self.states += 1
-            for name in set(self._views.names) - set(judged):
+            for name in self._views.names - set(judged):
                 self._views.remove(name)
             for name in self._freshness.keys() - set(measured):
                 del self._freshness[name]
