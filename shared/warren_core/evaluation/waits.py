@@ -37,7 +37,7 @@ FIRST = Rule(
     learns="since when it is known",
     speaks="nobody whose members are there is told within 5 min of when it was met; who was read "
     "in a run before, within 25 min",
-    sentence="Who is not known yet has five minutes.",
+    sentence="Who is not known yet has five minutes from when it was first seen.",
     parameters=("first",),
 )
 AWAY = Rule(
