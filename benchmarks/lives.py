@@ -2,25 +2,21 @@
 
 By default 50 healthy groups of real clients are at work (fast, slow, batches, transactions), new
 ones come every few seconds and old ones go; then Warren starts, with default settings. Each status
-change and each notification of the next ten minutes is one too many. With --kill, collector,
-evaluator and notifier are killed now and then. Prints one JSON line, and the changes on standard
-error; exit 1 where something was told.
+change and each notification of the next ten minutes is one too many. Prints one JSON line, and the
+changes on standard error; exit 1 where something was told.
 """
 
 import argparse
 import json
-import os
-import signal
 import sys
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
 from support.healthy_groups import HABITS, HealthyGroups
 from support.measuring import kafka
 from support.receivers import takes_all, webhook_receivers
-from support.service_process import ServiceProcess, running_service
+from support.service_process import running_service
 from support.topic_values import values
 
 NEW_EVERY = 5.0  # seconds
@@ -63,12 +59,13 @@ type = "webhook"
 url = "{url}"
 secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 """
-        services = Services(config, closing)
-        watch(groups, services, arguments)
-        services.check(lambda: judged(bootstrap) >= arguments.groups)
+        services = [closing.enter_context(running_service(name, config)) for name in SERVICES]
+        watch(groups, arguments)
+        for service in services:
+            service.until(service.is_ready, "the services are ready")
+        service.until(lambda: judged(bootstrap) >= arguments.groups, "each group is judged", 5)
         return {
             "groups": groups.started,
-            "kills": services.kills,
             "restarts": groups.restarts,
             "longest_commit_s": round(groups.longest_commit_s, 1),
             **told(bootstrap),
@@ -81,49 +78,19 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--groups", type=int, default=50, help="that are there before Warren")
     parser.add_argument("--before", type=float, default=30, help="seconds before Warren starts")
     parser.add_argument("--seconds", type=float, default=600, help="how long to listen")
-    parser.add_argument("--kill", type=float, help="seconds after which a service is killed")
     return parser.parse_args()
 
 
-class Services:
-    """Collector, evaluator and notifier with default settings."""
-
-    def __init__(self, config: str, closing: ExitStack) -> None:
-        self.kills = 0
-        self._config = config
-        self._closing = closing
-        self._running: dict[str, ServiceProcess] = {name: self._start(name) for name in SERVICES}
-
-    def kill(self) -> None:
-        """The next one in turn; another one takes its place."""
-        name = SERVICES[self.kills % len(SERVICES)]
-        os.kill(self._running[name].pid, signal.SIGKILL)
-        self._running[name] = self._start(name)
-        self.kills += 1
-
-    def check(self, is_judged: Callable[[], bool]) -> None:
-        for name, service in self._running.items():
-            service.until(service.is_ready, f"the {name} is ready")
-        service.until(is_judged, "each group that was there before is judged", every=5)
-
-    def _start(self, name: str) -> ServiceProcess:
-        return self._closing.enter_context(running_service(name, self._config))
-
-
-def watch(groups: HealthyGroups, services: Services, arguments: argparse.Namespace) -> None:
-    """Lets groups come and go, and services die, for as long as is wanted."""
+def watch(groups: HealthyGroups, arguments: argparse.Namespace) -> None:
+    """Lets groups come and go for as long as is wanted."""
     new_at = time.monotonic()
     until = new_at + arguments.seconds
-    kill_at = new_at + arguments.kill if arguments.kill else until
     while (now := time.monotonic()) < until:
         if now >= new_at:
             groups.start(HABITS[groups.started % len(HABITS)])
             new_at += NEW_EVERY
         if len(groups.names) > arguments.groups + MOST_NEW:
             groups.end(groups.names[arguments.groups])
-        if now >= kill_at:
-            services.kill()
-            kill_at += arguments.kill
         time.sleep(0.2)
 
 

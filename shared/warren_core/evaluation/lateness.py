@@ -233,7 +233,7 @@ def _tell(
     over = (was != Alarm.CATCHES_UP) & (ended | half)
     odd = over & (growth > BY.growth)
     marks[Mark.GROWTH] = np.maximum(marks[Mark.GROWTH], np.where(over & ~odd, growth, 0))
-    learn_return(marks, odd & (was == Alarm.GROWS), since, growth)
+    learn_return(marks, odd, since, growth)
     fresh = np.where(catches_up, Alarm.CATCHES_UP, np.where(starts, Alarm.GROWS, Alarm.NOTHING))
     alarm = np.where(far & BEHIND.on, np.where(was > Alarm.NOTHING, was, fresh), Alarm.NOTHING)
     marks[Mark.ALARM] = alarm

@@ -1,6 +1,7 @@
 """Policy `progress`: a lateness that stays the same is usual, and a change from it is trouble."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from support.followed_partition import ALL, FOUND, TICK, Followed, always_ok
@@ -108,6 +109,14 @@ def test_a_new_level_is_told_once_and_known_after_an_hour(minutes: int) -> None:
     assert list(dict.fromkeys(said)) == ["WARN", "OK"]
     assert 0.9 * HOUR < said.index("OK") <= 1.2 * HOUR
     assert told_after(partition, lambda: partition.tick(RATE, read=RATE // 2)) <= 440
+
+
+def test_what_comes_back_each_hour_is_told_three_times_and_no_more() -> None:
+    """It reads half for a quarter of each hour, as while a report is made."""
+    partition = Late(0)
+    for tick in range(9 * HOUR):
+        partition.tick(RATE, read=RATE // 2 if tick % HOUR >= 3 * HOUR // 4 else 3 * RATE)
+    assert list(pairwise(partition.seen)).count(("OK", "WARN")) == 3
 
 
 def test_a_lower_level_is_known_soon() -> None:
