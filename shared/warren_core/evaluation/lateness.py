@@ -122,9 +122,9 @@ def remaining_ms(marks: Int64, figures: Figures, lag: Int64, now: int | Int64) -
 
 
 def reads_a_burst(track: Track) -> Bools:
-    """[partition] it reads more than is usually written."""
+    """[partition] it reads twice as much as is usually written."""
     usual, consumed = track.figures[[Figure.USUALLY_PRODUCED, Figure.CONSUMED]]
-    more: Bools = (usual >= 0) & (consumed > 1.15 * usual)
+    more: Bools = (usual >= 0) & (consumed > 2 * usual)
     return more
 
 
