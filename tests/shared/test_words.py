@@ -83,6 +83,7 @@ def test_figures_are_said_in_words(words: str) -> None:
         ("\x1b[2J\r\n\t\0\x7f", "␛[2J␍␊␉␀␡"),
         ("\x9b2J\x85", "\\x9b2J\\x85"),
         ("a\u202eb\u2066c\u200fd\u061c", "a\\u202eb\\u2066c\\u200fd\\u061c"),
+        ("a\u2028b\u2029", "a\\u2028b\\u2029"),
         ("\udc80", "\\udc80"),
         ("bil\u200bling\u2060\xad\u3164\ufeff", "bil\\u200bling\\u2060\\xad\\u3164\\ufeff"),
         ("tag\U000e0041", "tag\\U000e0041"),
